@@ -1,0 +1,1 @@
+"""Classification by Bayes' rule, for tables and text."""

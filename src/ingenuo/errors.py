@@ -1,0 +1,57 @@
+"""The exceptions, in one tree.
+
+::
+
+    IngenuoError
+    ├── InputError (ValueError)          data, labels, weights or parameters that cannot be used
+    │   ├── ForgetError                  taking away what was never added
+    │   ├── MergeError                   adding what is of another kind
+    │   └── ModelFileError               a model file that is damaged, of another kind or too new
+    └── KindError (TypeError)            a value of a type that has no meaning here
+
+Every message is one sentence that says what happened, where, the value and the remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class IngenuoError(Exception):
+    """The root of all that this package raises on purpose."""
+
+
+class InputError(IngenuoError, ValueError):
+    """Data, labels, weights or parameters that cannot be used."""
+
+
+class ForgetError(InputError):
+    """Taking away what was never added."""
+
+
+class MergeError(InputError):
+    """Adding what is of another kind."""
+
+
+class ModelFileError(InputError):
+    """A model file that is damaged, of another kind, or written by a newer version."""
+
+
+class KindError(IngenuoError, TypeError):
+    """A value of a type that has no meaning here."""
+
+
+def did_you_mean(word: object, known: Iterable[object]) -> str:
+    """The end of an error message: the nearest known names, or all of them when few.
+
+    >>> did_you_mean("outlok", ["outlook", "wind"])
+    "; did you mean 'outlook'?"
+    """
+    names = [str(name) for name in known]
+    near = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
+    if near:
+        return "; did you mean " + " or ".join(repr(name) for name in near) + "?"
+    if 0 < len(names) <= 12:
+        return "; known: " + ", ".join(names)
+    return ""
