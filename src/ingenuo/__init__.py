@@ -1,1 +1,61 @@
-"""Classification by Bayes' rule, for tables and text."""
+"""Classification by Bayes' rule, for tables of numbers, categories and counts.
+
+Everything public is a name of this package; each is imported when it is first used, so that importing the
+package itself costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "BernoulliNB": "estimators.drop_in",
+    "CategoricalNB": "estimators.drop_in",
+    "ComplementNB": "estimators.drop_in",
+    "Dirichlet": "prior",
+    "GaussianNB": "estimators.drop_in",
+    "Laplace": "prior",
+    "Lidstone": "prior",
+    "MEstimate": "prior",
+    "MaximumLikelihood": "prior",
+    "MultinomialNB": "estimators.drop_in",
+    "NaiveBayes": "estimators.naive_bayes",
+    "Schema": "schema",
+    "Tally": "tally",
+    "load": "store",
+    "save": "store",
+}
+
+__all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605
+
+if TYPE_CHECKING:
+    from ingenuo.estimators.drop_in import BernoulliNB as BernoulliNB
+    from ingenuo.estimators.drop_in import CategoricalNB as CategoricalNB
+    from ingenuo.estimators.drop_in import ComplementNB as ComplementNB
+    from ingenuo.estimators.drop_in import GaussianNB as GaussianNB
+    from ingenuo.estimators.drop_in import MultinomialNB as MultinomialNB
+    from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
+    from ingenuo.prior import Dirichlet as Dirichlet
+    from ingenuo.prior import Laplace as Laplace
+    from ingenuo.prior import Lidstone as Lidstone
+    from ingenuo.prior import MaximumLikelihood as MaximumLikelihood
+    from ingenuo.prior import MEstimate as MEstimate
+    from ingenuo.schema import Schema as Schema
+    from ingenuo.store import load as load
+    from ingenuo.store import save as save
+    from ingenuo.tally import Tally as Tally
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'ingenuo' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"ingenuo.{_HOMES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)

@@ -1,1 +1,21 @@
-""""""
+"""How columns of one kind are distributed within a class: the same few methods for every family.
+
+The names form a closed list: a model file can name a family, never a thing to import.
+"""
+
+from __future__ import annotations
+
+from ingenuo.families.bernoulli import Bernoulli
+from ingenuo.families.categorical import Categorical
+from ingenuo.families.family import Family
+from ingenuo.families.gaussian import Gaussian
+from ingenuo.families.multinomial import Complement, Multinomial
+
+FAMILY: dict[str, Family] = {
+    "gaussian": Gaussian(),
+    "gaussian-unbiased": Gaussian(unbiased=True),
+    "categorical": Categorical(),
+    "multinomial": Multinomial(),
+    "complement": Complement(),
+    "bernoulli": Bernoulli(),
+}

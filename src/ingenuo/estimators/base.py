@@ -1,0 +1,406 @@
+"""What every classifier with a tally shares: learning adds, forgetting subtracts, merging adds another's.
+
+Nothing is estimated while learning. Parameters derive from the tally when they are first asked for, and again
+whenever the tally or a prior has changed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo.chunk import Chunk
+from ingenuo.engines import local
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError
+from ingenuo.estimators import inputs
+from ingenuo.exact import Exact
+from ingenuo.explain.arithmetic import Explanation
+from ingenuo.explain.summary import summary_html
+from ingenuo.families import FAMILY
+from ingenuo.families.family import IMPOSSIBLE, Factor, Term, logs
+from ingenuo.kernels import densities, moments
+from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.schema import FAMILIES, Schema, column_name
+from ingenuo.sources import Source
+from ingenuo.sources.table import blocks, match
+from ingenuo.tally import Table, Tally
+
+Floats = NDArray[np.float64]
+
+CLASS = "class"
+
+
+class Parameters:
+    """What the tally and the priors give: the log prior of each class, and each family's parameters."""
+
+    def __init__(self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...]) -> None:
+        self.classes = classes
+        self.log_prior = log_prior
+        self.families = families
+        self.prior = prior
+
+
+class _Estimates:
+    """The last parameters that were asked for, and the settings they were estimated with."""
+
+    def __init__(self) -> None:
+        self.settings: Any = None
+        self.parameters: Parameters | None = None
+
+
+class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that is a function of a tally."""
+
+    # What a subclass says of itself.
+
+    def _schema_of(self, source: Source) -> Schema:
+        """The schema for a source that is learned from first."""
+        raise NotImplementedError
+
+    def _settings(self) -> Any:
+        """The parameters that estimates depend on, besides the tally."""
+        raise NotImplementedError
+
+    def _estimate(self) -> Parameters:
+        """Parameters from the tally."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        """Raise a clear error if a parameter of the constructor makes no sense."""
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, or pandas, polars or Arrow table
+            The rows; missing values are NaN or null.
+        y : array-like, or the name of a column of X
+            The class of each row.
+        sample_weight : array-like, optional
+            How often each row counts.
+        """
+        self._check_settings()
+        schema, tally = self._tally_of(X, y, sample_weight, reset=True)
+        _refuse_empty_columns(schema, tally)
+        for name in ("_declared_classes",):
+            self.__dict__.pop(name, None)
+        self._set(schema, tally)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; new classes and categories are welcome, and need not be announced.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            Classes that will come, for `classes_` to hold from the start.
+        """
+        if not self._fitted:
+            self._check_settings()
+        first = not self._fitted
+        schema, tally = self._tally_of(X, y, sample_weight, reset=first)
+        declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
+        if classes is not None:
+            declared = unite(declared, labels_of(np.asarray(classes).ravel().tolist()))
+        if not first:
+            schema, tally = self.schema_, self.tally_ + tally
+        self._declared_classes = declared
+        self._set(schema, tally)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
+            wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        schema, tally = self._tally_of(X, y, sample_weight, reset=False)
+        rest = self.tally_ - tally
+        for family in self.schema_.families_used():
+            FAMILY[family].check(rest)
+        self._set(self.schema_, rest)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another model of the same kind has learned; classes, categories and columns unite."""
+        check_is_fitted(self)
+        schema, tally = self._merged(other)
+        declared = unite(self.__dict__.get("_declared_classes", _NONE), other.__dict__.get("_declared_classes", _NONE))
+        if len(declared):
+            self._declared_classes = declared
+        self._set(schema, tally)
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, TallyClassifier):
+            return NotImplemented
+        check_is_fitted(self)
+        result = clone(self)
+        result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
+        return result.merge(other)
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
+                f"not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        return self.schema_.unite(other.schema_), self.tally_ + other.tally_
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        self.schema_ = schema
+        self.tally_ = tally
+        self.classes_ = _public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
+        self.n_features_in_ = len(schema)
+        if schema.named:
+            self.feature_names_in_ = schema.names
+        self._estimates = _Estimates()
+
+    def _tally_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Tally]:
+        before = {k: self.__dict__.get(k) for k in ("n_features_in_", "feature_names_in_") if k in self.__dict__}
+        try:
+            X, y = _target_column(X, y)
+            source = inputs.table(self, X, reset=reset)
+            schema = self._schema_of(source) if reset else self.schema_
+            places = match(schema, source)
+            codes, classes = inputs.labels(self, y, source.n_rows)
+            weights = inputs.weights(sample_weight, source.n_rows)
+            chunk = Chunk(source.n_rows, blocks(source, schema, places), codes, classes, weights)
+            return schema, local.reduce([chunk], tally_chunk)
+        except BaseException:
+            for name in ("n_features_in_", "feature_names_in_"):
+                self.__dict__.pop(name, None)
+            self.__dict__.update(before)
+            raise
+
+    # Answering.
+
+    def _parameters(self) -> Parameters:
+        settings = self._settings()
+        if self._estimates.parameters is None or self._estimates.settings != settings:
+            if len(self.classes_) == 0:
+                raise InputError("the model has forgotten every row it knew; fit it again before asking it")
+            self._estimates.parameters = self._estimate()
+            self._estimates.settings = settings
+        return self._estimates.parameters
+
+    def _family_parameters(self, prior: Any) -> dict[str, Any]:
+        classes = labels_of(self.classes_)
+        return {
+            name: FAMILY[name].estimate(self.tally_, prior, self.schema_, self.schema_.columns(name), classes)
+            for name in self.schema_.families_used()
+        }
+
+    def _joint(self, X: Any, *, possible: bool) -> Floats:
+        """Log joint probabilities; with possible, rows that no class allows get finite ones."""
+        check_is_fitted(self)
+        source = inputs.table(self, X, reset=False)
+        return self._joint_of(blocks(source, self.schema_, match(self.schema_, source)), source.n_rows, possible)
+
+    def _joint_of(self, found: Any, n_rows: int, possible: bool) -> Floats:
+        parameters = self._parameters()
+        joint = np.empty((n_rows, len(parameters.log_prior)))
+        joint[:] = parameters.log_prior
+        for name, block in found.items():
+            FAMILY[name].log_likelihood(parameters.families[name], block, joint)
+        if possible and np.isneginf(parameters.log_prior).all() or (joint.size and possible):
+            ruled_out = np.isneginf(joint.max(axis=1))
+            if ruled_out.any():
+                floored = np.empty_like(joint)
+                floored[:] = np.maximum(parameters.log_prior, IMPOSSIBLE)
+                for name, block in found.items():
+                    FAMILY[name].log_likelihood(parameters.families[name], block, floored, IMPOSSIBLE)
+                joint[ruled_out] = floored[ruled_out]
+        return joint
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log P(class) + log p(row | class), for each row and class."""
+        return self._joint(X, possible=False)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of the posterior of each class."""
+        return densities.posterior(self._joint(X, possible=True), log=True)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The posterior of each class, for each row; rows sum to 1."""
+        return densities.posterior(self._joint(X, possible=True))
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        joint = self._joint(X, possible=True)
+        return np.asarray(self.classes_[joint.argmax(axis=1)])
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one row's prediction.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        check_is_fitted(self)
+        source = inputs.row(row, self.schema_.names)
+        found = blocks(source, self.schema_, match(self.schema_, source))
+        parameters = self._parameters()
+        factors: dict[str, Factor] = {}
+        for name, block in found.items():
+            for factor in FAMILY[name].factors(parameters.families[name], block):
+                factors[factor.column] = factor
+        order = [column_name(name) for name in self.schema_.names.tolist()]
+        joint = self._joint_of(found, 1, False)[0]
+        posterior = densities.posterior(self._joint_of(found, 1, True))[0]
+        return Explanation(
+            labels_of(self.classes_),
+            Factor("prior", "", parameters.prior),
+            tuple(factors[name] for name in order if name in factors),
+            joint,
+            posterior,
+        )
+
+    def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        class_ : optional
+            The class to draw from; by default classes are drawn too, by their prior.
+        random_state : optional
+            Seed for NumPy's generator.
+
+        Returns
+        -------
+        X, y
+            The rows (an Arrow table if the columns have names, else an array) and their classes.
+        """
+        check_is_fitted(self)
+        if isinstance(n, bool) or not isinstance(n, int | np.integer):
+            raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
+        if n < 0:
+            raise InputError(f"cannot draw {n} rows; n must not be negative")
+        rng = np.random.default_rng(random_state)
+        parameters = self._parameters()
+        classes = labels_of(self.classes_)
+        if class_ is None:
+            shares = np.exp(parameters.log_prior - parameters.log_prior.max())
+            drawn = rng.choice(len(classes), size=n, p=shares / shares.sum())
+        else:
+            place = int(find(classes, labels_of([class_]))[0])
+            if place < 0:
+                from ingenuo.errors import did_you_mean
+
+                raise InputError(f"there is no class {class_!r}{did_you_mean(class_, classes)}")
+            drawn = np.full(n, place)
+        values: dict[Any, NDArray[Any]] = {}
+        for name in self.schema_.families_used():
+            values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
+        kept = [name for name in self.schema_.names.tolist() if name in values]
+        return _table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self._fitted or len(self.classes_) == 0:
+            return shell
+        return summary_html(self.tally_, self.schema_, self._parameters().log_prior, labels_of(self.classes_)) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+_NONE: Labels = np.zeros(0, np.int64)
+
+
+def tally_chunk(chunk: Chunk) -> Tally:
+    """The sums over a chunk: of its classes, and of each family's block."""
+    K = len(chunk.classes)
+    if chunk.weights is None:
+        counts = Exact.counts(np.bincount(chunk.coded, minlength=K))
+    else:
+        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), K)
+    total = Tally({CLASS: Table.of({"class": chunk.classes}, counts)})
+    for name, block in chunk.blocks.items():
+        total = total + FAMILY[name].tally(chunk, block)
+    return total
+
+
+def _public(classes: Labels) -> NDArray[Any]:
+    """Classes as scikit-learn shows them: text as an array of strings."""
+    if classes.dtype == object and len(classes) and all(type(label) is str for label in classes):
+        return np.array(classes.tolist())
+    return classes
+
+
+def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
+    """X without the column that y names, and that column."""
+    if not isinstance(y, str) or not inputs.is_frame(X):
+        return X, y
+    import narwhals as nw
+
+    from ingenuo.errors import did_you_mean
+
+    frame = nw.from_native(X, eager_only=True)
+    if y not in frame.columns:
+        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
+    return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
+
+
+def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
+    from ingenuo.families.categorical import table_name
+    from ingenuo.families.gaussian import COUNT
+
+    counted = tally.labels(COUNT, 1)
+    for family in schema.families_used():
+        columns = schema.columns(family)
+        if FAMILIES[family] == "number":
+            empty = columns[find(counted, columns) < 0]
+        elif FAMILIES[family] == "category":
+            empty = [name for name in columns.tolist() if table_name(name) not in tally]
+        else:
+            continue
+        if len(empty):
+            name = column_name(empty[0])
+            raise InputError(
+                f"column {name!r} has no value in any row; drop it, or set it aside with columns={{{name!r}: 'ignore'}}"
+            )
+
+
+def _table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
+    if named:
+        import pyarrow as pa
+
+        return pa.table({str(name): pa.array(values[name].tolist()) for name in names})
+    columns = [values[name] for name in names]
+    if all(column.dtype.kind in "fiu" for column in columns):
+        return np.column_stack(columns)
+    result = np.empty((len(columns[0]), len(columns)), object)
+    for j, column in enumerate(columns):
+        result[:, j] = column
+    return result
+
+
+__all__ = ["CLASS", "ForgetError", "Parameters", "TallyClassifier", "logs", "tally_chunk"]

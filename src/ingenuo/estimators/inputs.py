@@ -1,0 +1,163 @@
+"""The border of the estimators: tables, labels and weights as users give them, checked once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.labels import Labels, encode, labels_of, recode
+from ingenuo.sources import Source, open_source
+from ingenuo.sources.arrays import ArraySource
+
+Floats = NDArray[np.float64]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with columns of their own: pandas, polars or Arrow."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+        return False
+    return hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source:
+    """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
+    if is_frame(X):
+        source = open_source(X)
+        if source.n_rows == 0 or len(source.names) == 0:
+            what = "sample(s)" if source.n_rows == 0 else "feature(s)"
+            raise InputError(
+                f"Found array with 0 {what} (shape=({source.n_rows}, {len(source.names)})) while a minimum of 1 "
+                "is required: the table is empty."
+            )
+        if reset:
+            validate_data(estimator, X, skip_check_array=True, reset=True)
+            estimator.n_features_in_ = len(source.names)
+            if source.names.dtype == object:
+                estimator.feature_names_in_ = source.names
+        return source
+    if isinstance(X, list | tuple):
+        X = _array(X)
+    X = validate_data(
+        estimator, X, accept_sparse="csr" if sparse else False, dtype=None, ensure_all_finite=False, reset=reset
+    )
+    return open_source(X)
+
+
+def _array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Rows given as lists; text among numbers stays text, and the numbers stay numbers."""
+    array = np.asarray(rows)
+    return np.asarray(rows, object) if array.dtype.kind in "US" else array
+
+
+def row(values: Any, names: Labels) -> Source:
+    """One row, given as a mapping, a sequence, or a table of one row; what a mapping leaves out is missing."""
+    if hasattr(values, "to_dict") and not is_frame(values):
+        values = values.to_dict()  # a row of a pandas frame
+    if isinstance(values, dict):
+        known = set(names.tolist())
+        for name in values:
+            if name not in known:
+                raise InputError(f"the row has a column {name!r} that the model does not know{did_you_mean(name, names)}")
+        cells = [values.get(name) for name in names.tolist()]
+    elif is_frame(values) or hasattr(values, "tocsr"):
+        source = open_source(values)
+        if source.n_rows != 1:
+            raise InputError(f"one row was expected, got a table of {source.n_rows}; give table[i:i+1]")
+        return source
+    else:
+        cells = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
+        if len(cells) == 1 and isinstance(cells[0], list | tuple):
+            cells = list(cells[0])
+        if len(cells) != len(names):
+            raise InputError(f"the row has {len(cells)} values and the model has {len(names)} columns")
+    array = np.empty((1, len(cells)), object)
+    array[0] = cells
+    source = ArraySource(array)
+    source.names = names
+    return source
+
+
+def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
+    """Codes of the classes and the classes, sorted."""
+    if y is None:
+        raise InputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    if isinstance(y, str):
+        raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
+    if _num_samples(y) != n_rows:
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {_num_samples(y)}]: "
+            f"X has {n_rows} rows and y has {_num_samples(y)} labels; give one label for each row"
+        )
+    codes, classes = _series(y)
+    if classes is None:
+        array = y if isinstance(y, np.ndarray) else _label_array(y)
+        codes, classes = encode(column_or_1d(array, warn=True))
+    if len(codes) and int(codes.min()) < 0:
+        raise InputError(
+            f"Input y contains NaN: row {int(np.argmin(codes >= 0))} has no label; drop rows without a label"
+        )
+    if classes.dtype == np.float64 and not np.array_equal(np.rint(classes), classes):
+        odd = classes[np.rint(classes) != classes][0]
+        raise InputError(
+            f"Unknown label type: continuous. y holds the number {odd!r}, which names no class; a classifier needs "
+            "labels: use strings or whole numbers"
+        )
+    return codes.astype(np.int32, copy=False), classes
+
+
+def _label_array(y: Any) -> NDArray[Any]:
+    if isinstance(y, list | tuple) and any(isinstance(v, str | tuple | None.__class__) for v in y):
+        array = np.empty(len(y), object)
+        array[:] = y
+        return array
+    return np.asarray(y)
+
+
+def _series(y: Any) -> tuple[NDArray[Any], Any]:
+    """Codes and classes of a polars, pandas or Arrow column, by its own dictionary where it has one."""
+    if isinstance(y, np.ndarray | list | tuple) or is_frame(y):
+        return np.zeros(0), None
+    import narwhals as nw
+
+    from ingenuo.sources.frames import _codes
+
+    try:
+        series = nw.from_native(y, series_only=True)
+    except TypeError:
+        return np.zeros(0), None
+    codes, found = _codes(series, "y")
+    seen = np.unique(codes[codes >= 0]) if len(codes) else np.zeros(0, np.intp)
+    classes = labels_of(found[seen.astype(np.intp)])
+    return recode(codes, found, classes), classes
+
+
+def weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """The rows' weights, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    array = np.asarray(sample_weight)
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise KindError(f"sample_weight must hold numbers, got {array.dtype}") from None
+    array = np.ascontiguousarray(array, np.float64)
+    if array.ndim == 0:
+        array = np.full(n_rows, float(array))
+    if array.ndim != 1:
+        raise InputError("Sample weights must be 1D array or scalar")
+    if array.shape != (n_rows,):
+        raise InputError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}!")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"the weight of row {at} is {float(array[at])!r}; weights are finite and not negative")
+    if not array.any():
+        raise InputError("every weight is zero, so there is nothing to learn from; give some row a positive weight")
+    return array

@@ -1,0 +1,163 @@
+"""Categories: a table of the values' frequencies for each class and column.
+
+    θ_jk = (count of value j in class k + a_j) / (values seen in class k + Σ a)
+
+A missing value, or one never seen, is left out of the product. A class that has no value in a column, and no
+prior for one, takes the frequencies of the whole column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Chunk, Codes
+from ingenuo.exact import Exact
+from ingenuo.families.family import Factor, Floats, fraction, logs, term
+from ingenuo.kernels import codes as loops
+from ingenuo.kernels import moments
+from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema, column_name
+from ingenuo.tally import Table, Tally
+
+
+def table_name(column: object) -> str:
+    """The name of a column's table in a tally."""
+    return f"category:{column}"
+
+
+@dataclass(frozen=True)
+class ColumnParameters:
+    """The frequencies of one column."""
+
+    labels: Labels  # sorted
+    counts: Floats  # (classes, values)
+    pseudo: Floats  # (values,)
+    thetas: Floats  # (classes, values)
+
+
+@dataclass(frozen=True)
+class CategoricalParameters:
+    """The frequencies of every column."""
+
+    columns: Labels
+    tables: tuple[ColumnParameters, ...]
+    n_classes: int
+
+
+class Categorical:
+    """A frequency table per class and column."""
+
+    def tally(self, chunk: Chunk, block: Codes) -> Tally:
+        """How often each value was seen."""
+        K = len(chunk.classes)
+        sizes = [len(labels) for labels in block.labels]
+        counted: list[Any]
+        if chunk.weights is not None:
+            counted = [
+                _weighted(_column(block, j), chunk.coded, chunk.weights, K, size) for j, size in enumerate(sizes)
+            ]
+        elif isinstance(block.columns, np.ndarray):
+            counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
+        else:
+            counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, chunk.coded, K, sizes)]
+        return Tally(
+            {
+                table_name(name): Table.of({"class": chunk.classes, "value": labels}, counts)
+                for name, labels, counts in zip(block.names.tolist(), block.labels, counted)
+            }
+        )
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> CategoricalParameters:
+        """Frequencies after smoothing."""
+        tables = []
+        for column in columns.tolist():
+            name = table_name(column)
+            labels = unite(unite(tally.labels(name, 1), schema.known(column)), prior.known(column))
+            pseudo = prior.pseudo_counts(labels, column)
+            counts = tally.over(name, classes, labels).floats()
+            tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
+        return CategoricalParameters(columns, tuple(tables), len(classes))
+
+    def log_likelihood(
+        self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
+    ) -> None:
+        """Add the logs of the frequencies; missing and unknown values add nothing."""
+        tables = []
+        for table, labels in zip(parameters.tables, block.labels):
+            log_thetas = np.zeros((len(labels), parameters.n_classes))
+            places = find(table.labels, labels)
+            known = places >= 0
+            log_thetas[known] = logs(table.thetas).T[places[known]]
+            tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
+        if isinstance(block.columns, np.ndarray):
+            loops.add_log_likelihood_matrix(block.columns, tables, out)
+        else:
+            loops.add_log_likelihood_columns(block.columns, tables, out)
+
+    def factors(self, parameters: CategoricalParameters, block: Codes) -> list[Factor]:
+        """The fraction of each class."""
+        found = []
+        for j, (name, table) in enumerate(zip(parameters.columns, parameters.tables)):
+            code = int(_column(block, j)[0])
+            if code < 0:
+                found.append(Factor(column_name(name), "missing", note="left out"))
+                continue
+            value = block.labels[j][code]
+            place = find(table.labels, labels_of([value]))[0]
+            if place < 0:
+                found.append(Factor(column_name(name), str(value), note="never seen: left out"))
+                continue
+            terms = []
+            for k in range(parameters.n_classes):
+                total, imagined = table.counts[k].sum(), table.pseudo.sum()
+                how = fraction(table.counts[k, place], table.pseudo[place], total, imagined)
+                if total + imagined == 0:
+                    how = "as in the whole column"
+                terms.append(term(how, table.thetas[k, place]))
+            found.append(Factor(column_name(name), str(value), tuple(terms)))
+        return found
+
+    def sample(
+        self, parameters: CategoricalParameters, drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """Values drawn by their frequencies."""
+        result = {}
+        for name, table in zip(parameters.columns.tolist(), parameters.tables):
+            steps = np.cumsum(table.thetas, axis=1)
+            chosen = np.zeros(len(drawn), np.intp)
+            uniform = rng.random(len(drawn))
+            for k in range(parameters.n_classes):
+                rows = drawn == k
+                chosen[rows] = np.searchsorted(steps[k] / steps[k, -1], uniform[rows], side="right")
+            result[name] = table.labels[np.minimum(chosen, len(table.labels) - 1)]
+        return result
+
+    def check(self, tally: Tally) -> None:
+        """Counts that are not negative are always those of some rows."""
+
+
+def frequencies(counts: Floats, pseudo: Floats) -> Floats:
+    """(count + a) / (N + Σ a) for each class; the whole column's frequencies where that is 0/0."""
+    above = counts + pseudo
+    below = above.sum(axis=1, keepdims=True)
+    whole = counts.sum(axis=0) / max(counts.sum(), np.finfo(float).tiny)
+    if not counts.any():
+        whole = np.full(counts.shape[1], 1 / max(counts.shape[1], 1))
+    return np.where(below > 0, above / np.where(below > 0, below, 1), whole)
+
+
+def _column(block: Codes, j: int) -> NDArray[Any]:
+    return block.columns[:, j] if isinstance(block.columns, np.ndarray) else block.columns[j]
+
+
+def _weighted(codes: NDArray[Any], labels: NDArray[np.int32], weights: Floats, K: int, size: int) -> Exact:
+    cells = np.where(codes >= 0, labels.astype(np.int64) * size + codes, -1)
+    exact = moments.weights_by_cell(weights, cells, K * size)
+    return Exact(exact.limbs.reshape(exact.limbs.shape[0], K, size), exact.low)

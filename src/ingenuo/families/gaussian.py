@@ -1,0 +1,196 @@
+"""Numbers: one Gaussian for each class and column, from exact sums.
+
+    μ = Σx / n        σ² = Σ(x - μ)² / n = (n Σx² - (Σx)²) / n²        (or n - 1 below, on request)
+
+Sums are exact, so the difference n Σx² - (Σx)² is too: no offset, however large, costs a digit. A class with at
+most one value in a column has no spread of its own and takes the column's; one with no value at all takes the
+column's mean as well. No variance falls below the prior's floor, a fraction of the column's own variance.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Chunk, Numbers
+from ingenuo.errors import ForgetError
+from ingenuo.exact import Exact
+from ingenuo.families.family import Factor, Floats, Term
+from ingenuo.kernels import densities, moments
+from ingenuo.labels import Labels
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema, column_name
+from ingenuo.tally import Sums, Table, Tally
+
+COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
+
+
+@dataclass(frozen=True)
+class GaussianParameters:
+    """Mean and standard deviation of each class and column."""
+
+    columns: Labels
+    counts: Floats  # (classes, columns)
+    means: Floats
+    deviations: Floats
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """A Gaussian per class and column; the variance over n, or n - 1 if unbiased."""
+
+    unbiased: bool = False
+
+    def tally(self, chunk: Chunk, block: Numbers) -> Tally:
+        """Values seen, their sum and the sum of their squares."""
+        K = len(chunk.classes)
+        if chunk.weights is None:
+            missing, sums, squares = moments.moments(block, chunk.coded, K)
+            rows = np.bincount(chunk.coded, minlength=K)
+            counts = Exact.counts(rows[:, np.newaxis] - missing)
+        else:
+            counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K)
+        axes = {"class": chunk.classes, "column": block.names}
+        return Tally(
+            {
+                COUNT: Table.of(axes, counts),
+                SUM: Table.of(axes, sums, signed=True),
+                SQUARE: Table.of(axes, squares),
+            }
+        )
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> GaussianParameters:
+        """Means and deviations, rounded once from the exact sums."""
+        counts, means, variances, overall, exponents = spread(tally, columns, classes, unbiased=self.unbiased)
+        alone = (variances == 0) & (counts <= 1)
+        variances = np.where(alone, overall, np.maximum(variances, prior.floor * overall))
+        variances = np.where(variances == 0, np.where(overall == 0, 1.0, np.finfo(float).tiny), variances)
+        return GaussianParameters(columns, counts, means, np.ldexp(np.sqrt(variances), exponents))
+
+    def log_likelihood(
+        self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
+    ) -> None:
+        """Add the log densities; a missing value adds nothing."""
+        densities.add_gaussian(block, parameters.means, parameters.deviations, out)
+
+    def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
+        """f(x | μ, σ) of each class."""
+        found = []
+        for j, (name, x) in enumerate(zip(parameters.columns, block.rows(0, 1)[0])):
+            if math.isnan(x):
+                found.append(Factor(column_name(name), "missing", note="left out"))
+                continue
+            terms = []
+            for mean, deviation in zip(parameters.means[:, j], parameters.deviations[:, j]):
+                z = (x - mean) / deviation
+                log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z * z, 1e300)
+                terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", _exp(log), log))
+            found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
+        return found
+
+    def sample(
+        self, parameters: GaussianParameters, drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """Normal deviates."""
+        return {
+            name: rng.normal(parameters.means[drawn, j], parameters.deviations[drawn, j])
+            for j, name in enumerate(parameters.columns.tolist())
+        }
+
+    def check(self, tally: Tally) -> None:
+        """No numbers have n Σx² < (Σx)², and no sum is left where none is counted."""
+        if not any(name in tally for name in (COUNT, SUM, SQUARE)):
+            return
+        classes, columns = (
+            np.unique(np.concatenate([tally.labels(name, axis) for name in (COUNT, SUM, SQUARE) if name in tally]))
+            for axis in (0, 1)
+        )
+        n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
+        impossible = np.argwhere(np.asarray(_scatter(n, s, q)[0] < 0, bool))
+        if len(impossible):
+            k, j = impossible[0]
+            raise ForgetError(
+                f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
+                f"{classes[k]!r} would have a negative variance; only rows that were learned can be forgotten"
+            )
+
+
+def spread(
+    tally: Tally, columns: Labels, classes: Labels, *, unbiased: bool = False
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]:
+    """Counts, means and variances (classes × columns), the whole columns' variances, and binary exponents.
+
+    Variances are given in units of 2^(2·exponent), an exponent per column, so that none over- or underflows.
+    """
+    n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
+    every = [(number.sum(axis=0, keepdims=True) if len(classes) else number, e) for number, e in (n, s, q)]
+    column_means = _ratios(every[1], every[0])[0]
+    scatter = _scatter(*every)
+    exponents = np.array(
+        [_exponent(top, scatter[1], bottom, every[0][1]) for top, bottom in zip(scatter[0][0], every[0][0][0])],
+        np.int64,
+    ).reshape(len(columns))
+    overall = _variances(scatter, every[0], exponents, unbiased=False)[0]
+    variances = _variances(_scatter(n, s, q), n, exponents, unbiased=unbiased)
+    means = np.where(np.asarray(n[0] == 0, bool), column_means, _ratios(s, n))
+    return tally.over(COUNT, classes, columns).floats(), means, variances, overall, exponents
+
+
+Whole = tuple[NDArray[Any], int]  # Python integers, and the exponent of two they are to be multiplied by
+
+
+def _integers(sums: Sums) -> Whole:
+    assert isinstance(sums, Exact)
+    return sums.integers()
+
+
+def _scatter(n: Whole, s: Whole, q: Whole) -> Whole:
+    """N Σx² - (Σx)², exactly."""
+    left, right = n[1] + q[1], 2 * s[1]
+    low = min(left, right)
+    return n[0] * q[0] * (1 << (left - low)) - s[0] * s[0] * (1 << (right - low)), low
+
+
+def _ratios(top: Whole, bottom: Whole) -> Floats:
+    flat = [_ratio(a, b, top[1] - bottom[1]) for a, b in zip(top[0].flat, bottom[0].flat)]
+    return np.array(flat, np.float64).reshape(top[0].shape)
+
+
+def _variances(scatter: Whole, n: Whole, exponents: NDArray[np.int64], *, unbiased: bool) -> Floats:
+    """The scatter over n² (or n(n - 1)), in units of 2^(2·exponent); zero where it is not defined."""
+    one = 1 << -n[1] if n[1] < 0 else 0
+    result = np.zeros(n[0].shape)
+    for (k, j), a in np.ndenumerate(scatter[0]):
+        b = n[0][k, j]
+        below = b * (b - (one or 1) if n[1] <= 0 else b) if unbiased else b * b
+        if below > 0:
+            result[k, j] = _ratio(a, below, scatter[1] - 2 * n[1] - 2 * int(exponents[j]))
+    return result
+
+
+def _exponent(top: int, top_exponent: int, bottom: int, bottom_exponent: int) -> int:
+    """e with a standard deviation near 2^e."""
+    if top == 0 or bottom == 0:
+        return 0
+    size = top.bit_length() + top_exponent - 2 * (bottom.bit_length() + bottom_exponent)
+    return size // 2
+
+
+def _ratio(top: int, bottom: int, shift: int) -> float:
+    """top · 2^shift / bottom as the nearest double; 0 where the bottom is 0."""
+    if bottom == 0:
+        return 0.0
+    try:
+        return (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
+    except OverflowError:
+        return math.copysign(math.inf, top)
+
+
+def _exp(value: float) -> float:
+    return math.exp(value) if value < 709 else math.inf

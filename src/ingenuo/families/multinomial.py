@@ -1,0 +1,190 @@
+"""Counts: all the count columns of a row are one bag of things, drawn from a distribution per class.
+
+    multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (count_jk + a_j) / (Σ_j count_jk + Σ a)
+    complement    the same sum with weights from all the *other* classes (Rennie and others, 2003): w_jk is the
+                  negative log frequency of j outside class k, so rare classes borrow the counts of the rest
+
+The factor of order (how many ways the same bag can be drawn) is the same for every class and left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Chunk, Counts
+from ingenuo.errors import InputError
+from ingenuo.exact import Exact
+from ingenuo.families.family import Factor, Floats, Term, fraction, logs
+from ingenuo.kernels import counts as loops
+from ingenuo.labels import Labels
+from ingenuo.prior import Prior
+from ingenuo.real import Real
+from ingenuo.schema import Schema, column_name
+from ingenuo.tally import Sums, Table, Tally
+
+SUM = "count:sum"
+
+
+def wrap(values: NDArray[Any]) -> Sums:
+    """Sums as the loops give them: whole numbers are exact, others stay doubles."""
+    return Exact.counts(values) if values.dtype.kind in "iu" else Real(values)
+
+
+def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
+    """Sums (or numbers of rows with one at all) per class and column."""
+    K = len(chunk.classes)
+    try:
+        if block.sparse:
+            m = block.matrix
+            values = loops.tally_csr(
+                m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights
+            )
+        else:
+            values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
+    except loops.Refused as refused:
+        raise InputError(
+            f"column {column_name(block.names[refused.column])!r}, row {refused.row}: {refused.value!r} is no count; "
+            "counts are finite and not negative (Negative values in data are no counts either)"
+        ) from None
+    return wrap(values)
+
+
+def add_products(block: Counts, table: Floats, out: Floats) -> None:
+    """out += X · table, for sparse and dense X."""
+    if block.sparse:
+        m = block.matrix
+        loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out)
+    else:
+        loops.add_log_likelihood_dense(block.matrix, table, out)
+
+
+def only_row(block: Counts) -> Floats:
+    """The counts of a block of one row."""
+    return np.asarray(block.matrix.toarray() if block.sparse else block.matrix, np.float64)[0]
+
+
+@dataclass(frozen=True)
+class BagParameters:
+    """The log weights of every column, and the counts they come from."""
+
+    columns: Labels
+    counts: Sums  # (classes, columns)
+    pseudo: Floats  # (columns,)
+    table: Floats  # (columns, classes): what a count of one adds to the log joint
+    lengths: Floats  # (classes,): the mean size of a row's bag
+
+
+class Multinomial:
+    """One distribution over the count columns for each class."""
+
+    def tally(self, chunk: Chunk, block: Counts) -> Tally:
+        """The sum of each column."""
+        axes = {"class": chunk.classes, "column": block.names}
+        return Tally({SUM: Table.of(axes, summed(chunk, block, presence=False))})
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> BagParameters:
+        """Log frequencies after smoothing."""
+        return bag(tally, prior.pseudo_counts(columns), columns, classes)
+
+    def log_likelihood(
+        self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None
+    ) -> None:
+        """Add each count times its log weight."""
+        table = parameters.table if floor is None else np.maximum(parameters.table, floor)
+        add_products(block, table, out)
+
+    def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
+        """The fraction of each class, to the power of the count."""
+        found = []
+        counts = parameters.counts.floats()
+        imagined = parameters.pseudo.sum()
+        for j, x in enumerate(only_row(block)):
+            if x == 0:
+                continue
+            terms = []
+            for k in range(len(counts)):
+                how = fraction(counts[k, j], parameters.pseudo[j], counts[k].sum(), imagined)
+                log = x * parameters.table[j, k]
+                terms.append(Term(how if x == 1 else f"[{how}]^{x:g}", float(np.exp(log)), float(log)))
+            found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
+        return found
+
+    def sample(
+        self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """Bags whose sizes are Poisson around the class's mean size."""
+        sizes = rng.poisson(parameters.lengths[drawn])
+        shares = np.exp(parameters.table)
+        shares /= shares.sum(axis=0)
+        bags = np.array([rng.multinomial(size, shares[:, k]) for size, k in zip(sizes, drawn)], np.int64)
+        bags = bags.reshape(len(drawn), len(parameters.columns))
+        return {name: bags[:, j] for j, name in enumerate(parameters.columns.tolist())}
+
+    def check(self, tally: Tally) -> None:
+        """Counts that are not negative are always those of some rows."""
+
+
+class Complement(Multinomial):
+    """Weights from the counts outside each class."""
+
+    def sample(
+        self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """There is nothing to draw from."""
+        raise InputError(
+            "complement weights are no distribution of rows, so none can be drawn; use counts='multinomial' to sample"
+        )
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> BagParameters:
+        """Negative log frequencies outside the class."""
+        base = super().estimate(tally, prior, schema, columns, classes)
+        return replace(base, table=np.ascontiguousarray(complement(base.counts.floats(), base.pseudo).T))
+
+    def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
+        """One over the fraction outside the class, to the power of the count."""
+        found = []
+        counts = parameters.counts.floats()
+        others = counts.sum(axis=0) - counts
+        imagined = parameters.pseudo.sum()
+        for j, x in enumerate(only_row(block)):
+            if x == 0:
+                continue
+            terms = []
+            for k in range(len(counts)):
+                how = "1/[" + fraction(others[k, j], parameters.pseudo[j], others[k].sum(), imagined) + "]"
+                log = x * parameters.table[j, k]
+                terms.append(Term(how if x == 1 else f"{how}^{x:g}", float(np.exp(log)), float(log)))
+            found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
+        return found
+
+
+def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:
+    """Log frequencies of each column within each class; the whole table's where a class has none."""
+    counts = tally.over(SUM, classes, columns)
+    values = counts.limbs[0] if isinstance(counts, Exact) and counts.whole and len(counts.limbs) else counts.floats()
+    sums = values.sum(axis=1)
+    totals = sums + pseudo.sum()
+    shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
+    table = loops.log_counts(values, shared, np.where(totals > 0, totals, 1))
+    for k in np.flatnonzero(totals <= 0):
+        whole = values.sum(axis=0)
+        table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -np.log(max(len(columns), 1))
+    rows = tally.over("class", classes).floats()
+    return BagParameters(columns, counts, pseudo, table, sums / np.maximum(rows, np.finfo(float).tiny))
+
+
+def complement(counts: Floats, pseudo: Floats, *, normalise: bool = False) -> Floats:
+    """Weights (classes × columns) from the counts of the other classes."""
+    others = counts.sum(axis=0) - counts + pseudo
+    with np.errstate(divide="ignore", invalid="ignore"):
+        outside = np.log(others / others.sum(axis=1, keepdims=True))
+        return np.asarray(outside / outside.sum(axis=1, keepdims=True) if normalise else -outside)
+

@@ -1,0 +1,148 @@
+"""From rows of numbers to exact sums: drives the loops of `numbers` over blocks and threads."""
+
+from __future__ import annotations
+
+import math
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError
+from ingenuo.exact import LIMB, Exact
+from ingenuo.kernels import numbers, threads
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+_PIECE = 1 << 17  # numbers converted at a time where the input is not already rows of doubles: 1 MiB
+
+
+class Rows(Protocol):
+    """Rows of numbers, handed out as C-ordered doubles, without a copy where they already are."""
+
+    @property
+    def shape(self) -> tuple[int, int]: ...
+
+    def rows(self, lo: int, hi: int) -> Floats: ...
+
+    def place(self, row: int, column: int) -> str: ...
+
+
+def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[NDArray[np.int64], Exact, Exact]:
+    """Missing values, Σx and Σx², each (classes, columns)."""
+    parts = threads.split(table.shape[0], threads.width(), 1 << 12)
+    tasks = [lambda lo=lo, hi=hi: _moments_of(table, labels, n_classes, lo, hi) for lo, hi in parts]
+    results = threads.run(tasks)
+    missing, sums, squares = results[0]
+    for more_missing, more_sums, more_squares in results[1:]:
+        missing, sums, squares = missing + more_missing, sums + more_sums, squares + more_squares
+    return missing, sums, squares
+
+
+def _moments_of(
+    table: Rows, labels: Codes, n_classes: int, lo: int, hi: int
+) -> tuple[NDArray[np.int64], Exact, Exact]:
+    d = table.shape[1]
+    missing = np.zeros((n_classes, d), np.int64)
+    sums = np.zeros((n_classes, d, 0), np.int64)
+    squares = np.zeros((n_classes, d, 0), np.int64)
+    window = np.array([1 << 20, -(1 << 20), 1 << 20, -(1 << 20)], np.int64)
+    step = max(512, _PIECE // max(d, 1) & ~511)
+    for start in range(lo, hi, step):
+        stop = min(start + step, hi)
+        block = table.rows(start, stop)
+        bits = block.view(np.int64)
+        done = 0
+        while done < stop - start:
+            before = window.copy()
+            done, row, column = numbers._moments(
+                block, bits, labels[start:stop], done, stop - start, sums, squares, missing, window
+            )
+            if row >= 0:
+                raise _not_finite(table, start + row, column, block[row, column])
+            if done < stop - start:
+                sums = _widened(sums, before[:2], window[:2])
+                squares = _widened(squares, before[2:], window[2:])
+    return missing, _exact(sums, window[0]), _exact(squares, window[2])
+
+
+def weighted_moments(
+    table: Rows, labels: Codes, weights: Floats, n_classes: int
+) -> tuple[Exact, Exact, Exact]:
+    """Σw over the values that are not missing, Σ fl(w·x) and Σ fl(w·x)·x, each (classes, columns)."""
+    parts = threads.split(table.shape[0], threads.width(), 1 << 12)
+    tasks = [lambda lo=lo, hi=hi: _weighted_of(table, labels, weights, n_classes, lo, hi) for lo, hi in parts]
+    results = threads.run(tasks)
+    total = results[0]
+    for more in results[1:]:
+        total = (total[0] + more[0], total[1] + more[1], total[2] + more[2])
+    return total
+
+
+def _weighted_of(
+    table: Rows, labels: Codes, weights: Floats, n_classes: int, lo: int, hi: int
+) -> tuple[Exact, Exact, Exact]:
+    d = table.shape[1]
+    total: tuple[Exact, ...] = (Exact.zeros((n_classes, d)),) * 3
+    step = max(512, _PIECE // max(d, 1))
+    for start in range(lo, hi, step):
+        stop = min(start + step, hi)
+        block = table.rows(start, stop)
+        w_least, w_top = _exponents(weights[start:stop])
+        x_least, x_top = _exponents(block)
+        t_least = max(w_least + x_least - 1, -1073)
+        spans = ((w_least, w_top), (t_least, w_top + x_top), (t_least + x_least - 53, w_top + 2 * x_top))
+        bases = np.array([(least - 53) // LIMB for least, _ in spans], np.int64)
+        arrays = [
+            np.zeros((n_classes, d, (top + 2) // LIMB + 3 - int(base)), np.int64)
+            for (_, top), base in zip(spans, bases)
+        ]
+        row, column = numbers._weighted_moments(
+            block, labels[start:stop], weights[start:stop], 0, stop - start, *arrays, bases
+        )
+        if row >= 0:
+            raise _not_finite(table, start + row, column, block[row, column])
+        total = tuple(t + _exact(a, base) for t, a, base in zip(total, arrays, bases))
+    return total[0], total[1], total[2]
+
+
+def weights_by_cell(weights: Floats, cells: NDArray[np.int64], n_cells: int) -> Exact:
+    """The exact sum of the weights that fall on each cell; a negative cell means none."""
+    least, top = _exponents(weights)
+    base = (least - 53) // LIMB
+    limbs = np.zeros((1, n_cells, (top - 1) // LIMB + 3 - base), np.int64)
+    numbers._scatter(weights, cells, 0, len(weights), limbs, base)
+    exact = _exact(limbs, base)
+    return Exact(exact.limbs.reshape(exact.limbs.shape[0], n_cells), exact.low)
+
+
+def _exponents(values: Floats) -> tuple[int, int]:
+    """Binary exponents e (values below 2^e) of the smallest and the largest magnitude that is not zero."""
+    magnitude = np.abs(values)
+    kept = magnitude[(magnitude > 0) & np.isfinite(magnitude)]
+    if kept.size == 0:
+        return 0, 0
+    return math.frexp(float(kept.min()))[1], math.frexp(float(kept.max()))[1]
+
+
+def _widened(limbs: NDArray[np.int64], before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The same sums in a window of limbs that reaches further."""
+    wide = np.zeros((*limbs.shape[:2], int(after[1] - after[0])), np.int64)
+    if limbs.shape[2]:
+        offset = int(before[0] - after[0])
+        wide[:, :, offset : offset + limbs.shape[2]] = limbs
+    return wide
+
+
+def _exact(limbs: NDArray[np.int64], base: int) -> Exact:
+    if limbs.shape[2] == 0:
+        return Exact.zeros(limbs.shape[:2])
+    return Exact.canonical(np.ascontiguousarray(np.moveaxis(limbs, 2, 0)), int(base))
+
+
+def _not_finite(table: Rows, row: int, column: int, value: float) -> InputError:
+    what = "is infinite" if math.isinf(value) else "overflows when it is weighted"
+    return InputError(
+        f"{table.place(row, column)}: {float(value)!r} {what}; replace it by a finite number, or by NaN if it is missing"
+    )

@@ -1,0 +1,156 @@
+"""Threads for the kernels, which release the GIL: a list of tasks in, their results out, in order.
+
+No kernel starts threads of its own. A caller cuts its rows (or columns, or classes) into ranges with
+:func:`split` and hands one task per range to :func:`run`. The calling thread works too, so a run can
+never wait for a pool that is busy elsewhere; a run inside a run stays in its own thread.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import TypeVar
+
+from ingenuo.errors import InputError
+
+T = TypeVar("T")
+
+_limit: contextvars.ContextVar[int | None] = contextvars.ContextVar("ingenuo_threads", default=None)
+_running = threading.local()
+_lock = threading.Lock()
+_pool: ThreadPoolExecutor | None = None
+
+
+def width() -> int:
+    """The number of threads that :func:`run` may use.
+
+    It is the innermost :func:`limited`, else the environment's INGENUO_THREADS, else the processors
+    this process may run on.
+
+    >>> with limited(3):
+    ...     width()
+    3
+    """
+    limit = _limit.get()
+    if limit is not None:
+        return limit
+    asked = os.environ.get("INGENUO_THREADS", "").strip()
+    if asked:
+        # isdecimal admits other scripts' digits, which int() reads as well.
+        if not asked.isdecimal() or int(asked) < 1:
+            raise InputError(
+                f"INGENUO_THREADS is {asked!r}; set it to a whole number of at least 1, or unset it"
+            )
+        return int(asked)
+    if hasattr(os, "process_cpu_count"):
+        return os.process_cpu_count() or 1
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def limited(threads: int) -> Iterator[None]:
+    """Use this many threads within the block.
+
+    >>> with limited(1):
+    ...     run([lambda: "in this thread"])
+    ['in this thread']
+    """
+    if threads < 1:
+        raise InputError(f"the number of threads is {threads}; it must be at least 1")
+    token = _limit.set(threads)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def split(n: int, parts: int, minimum: int = 1) -> list[tuple[int, int]]:
+    """Cut 0..n into at most `parts` even ranges of at least `minimum` each (one range when n is less).
+
+    >>> split(10, 3)
+    [(0, 3), (3, 6), (6, 10)]
+    >>> split(10, 3, minimum=5)
+    [(0, 5), (5, 10)]
+    >>> split(0, 3)
+    []
+    """
+    if n <= 0:
+        return []
+    parts = max(1, min(parts, n // max(minimum, 1)))
+    cuts = [n * part // parts for part in range(parts + 1)]
+    return list(pairwise(cuts))
+
+
+def run(tasks: Sequence[Callable[[], T]]) -> list[T]:
+    """Run the tasks on :func:`width` threads and return their results in the tasks' order.
+
+    When tasks fail, the exception of the first of them in that order is raised, as it would be in a
+    plain loop, and tasks not yet begun are dropped.
+
+    >>> run([lambda: 1, lambda: 2])
+    [1, 2]
+    """
+    helpers = min(width(), len(tasks)) - 1
+    if helpers < 1 or getattr(_running, "inside", False):
+        return [task() for task in tasks]
+    waiting = deque(enumerate(tasks))
+    results: dict[int, T] = {}
+    failures: dict[int, BaseException] = {}
+
+    def work() -> None:
+        _running.inside = True
+        try:
+            while not failures:
+                try:
+                    position, task = waiting.popleft()
+                except IndexError:
+                    return
+                try:
+                    results[position] = task()
+                except BaseException as failure:
+                    failures[position] = failure
+        finally:
+            _running.inside = False
+
+    # Each helper works in a copy of the caller's context, so that np.errstate and limited hold in it.
+    started = [_shared_pool().submit(contextvars.copy_context().run, work) for _ in range(helpers)]
+    work()
+    _finish(started)
+    if failures:
+        raise failures[min(failures)]
+    return [results[position] for position in range(len(tasks))]
+
+
+def _finish(started: list[Future[None]]) -> None:
+    """Wait for the helpers that have begun; those that have not have nothing left to do."""
+    for helper in started:
+        if not helper.cancel():
+            helper.result()
+
+
+def _shared_pool() -> ThreadPoolExecutor:
+    global _pool
+    with _lock:
+        if _pool is None:
+            # Threads are made on demand, so this is a bound and not a number of threads.
+            _pool = ThreadPoolExecutor(max(64, width()), thread_name_prefix="ingenuo")
+        return _pool
+
+
+def _forget_pool() -> None:
+    """A forked child has the parent's pool object and none of its threads, and perhaps a held lock."""
+    global _pool, _lock
+    _pool = None
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)

@@ -1,0 +1,219 @@
+"""Labels of classes, categories and columns: sorted arrays that can be united and looked up.
+
+A label is a number, a boolean, a string or any other hashable value. Numbers live in arrays of their own type,
+everything else in arrays of objects; the order is the natural one (mixed types: by type name first). Because
+the order is canonical, two tallies of the same rows have the same axes, however the rows came in.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import KindError
+
+Labels = NDArray[Any]
+Codes = NDArray[np.int32]
+
+
+def is_missing(value: object) -> bool:
+    """None, NaN, NaT and pandas' NA stand for "no value".
+
+    >>> [is_missing(v) for v in (None, float("nan"), 0, "")]
+    [True, True, False, False]
+    """
+    if value is None:
+        return True
+    if isinstance(value, float | np.floating):
+        return math.isnan(value)
+    return type(value).__name__ in ("NAType", "NaTType") or (
+        isinstance(value, np.datetime64 | np.timedelta64) and bool(np.isnat(value))
+    )
+
+
+def _order(value: object) -> tuple[str, Any]:
+    if isinstance(value, bool | int | float | np.number | np.bool_):
+        return "", value
+    kind = type(value).__name__
+    try:
+        value < value  # type: ignore[operator]  # noqa: B015
+    except TypeError:
+        return kind, repr(value)
+    return kind, value
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+
+
+def labels_of(values: Iterable[Any]) -> Labels:
+    """The distinct values, sorted, in the narrowest array that holds them without changing one.
+
+    >>> labels_of(["no", "yes", "no"]).tolist(), labels_of([3, 1]).dtype.name
+    (['no', 'yes'], 'int64')
+    """
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+        return _numbers(np.unique(values))
+    distinct = {_plain(value) for value in values}
+    kinds = {type(value) for value in distinct}
+    if kinds <= {bool} and kinds:
+        return np.array(sorted(distinct), np.bool_)
+    if kinds <= {int} and all(-(1 << 63) <= v < 1 << 63 for v in distinct):
+        return np.array(sorted(distinct), np.int64)
+    if kinds <= {int, float, bool} and all(not isinstance(v, int) or abs(v) <= 1 << 53 for v in distinct):
+        return np.array(sorted(distinct), np.float64)
+    return objects(sorted(distinct, key=_order))
+
+
+def _numbers(values: NDArray[Any]) -> Labels:
+    kind = values.dtype.kind
+    if kind == "u" and values.size and values[-1] > np.iinfo(np.int64).max:
+        return objects(values.tolist())
+    return values.astype({"b": np.bool_, "f": np.float64}.get(kind, np.int64))
+
+
+def objects(values: list[Any]) -> Labels:
+    """A one-dimensional array of objects, whatever they are (tuples stay tuples)."""
+    result = np.empty(len(values), object)
+    result[:] = values
+    return result
+
+
+def same(a: Labels, b: Labels) -> bool:
+    """Whether two label arrays hold the same labels."""
+    return a is b or (len(a) == len(b) and bool(np.array_equal(a, b)))
+
+
+def unite(a: Labels, b: Labels) -> Labels:
+    """All the labels of both, sorted."""
+    if same(a, b) or len(b) == 0:
+        return a
+    if len(a) == 0:
+        return b
+    if a.dtype != object and b.dtype != object:
+        return _numbers(np.union1d(a, b))
+    return labels_of([*a.tolist(), *b.tolist()])
+
+
+def find(labels: Labels, wanted: Labels) -> NDArray[np.intp]:
+    """Where each wanted label stands among the (sorted) labels; -1 where it is not.
+
+    >>> find(labels_of(["a", "b", "d"]), objects(["d", "c", "a"])).tolist()
+    [2, -1, 0]
+    """
+    if labels is wanted:
+        return np.arange(len(labels))
+    if len(labels) == 0:
+        return np.full(len(wanted), -1, np.intp)
+    if labels.dtype != object and wanted.dtype != object:
+        place = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
+        return np.where(labels[place] == wanted, place, -1)
+    position = {label: i for i, label in enumerate(labels.tolist())}
+    return np.array([position.get(label, -1) for label in wanted.tolist()], np.intp).reshape(len(wanted))
+
+
+def encode(values: Any) -> tuple[NDArray[Any], Labels]:
+    """Codes (small integers, -1 = missing) and the sorted labels they stand for.
+
+    >>> codes, labels = encode(["b", None, "a", "b"])
+    >>> codes.tolist(), labels.tolist()
+    ([1, -1, 0, 1], ['a', 'b'])
+    """
+    array = values if isinstance(values, np.ndarray) else objects(list(values))
+    if array.dtype.kind == "b":
+        array = array.astype(np.int8)
+        codes, labels = _encode_integers(array)
+        return codes, labels.astype(np.bool_)
+    if array.dtype.kind in "iu":
+        return _encode_integers(array)
+    if array.dtype.kind == "f":
+        return _encode_floats(array)
+    return _encode_objects(array)
+
+
+def _encode_integers(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    if array.size == 0:
+        return np.zeros(0, np.int32), np.zeros(0, np.int64)
+    low, high = int(array.min()), int(array.max())
+    if high - low < max(1 << 16, array.size // 4):
+        shifted = array if low == 0 else array.astype(np.int64) - low
+        present = np.bincount(shifted, minlength=1) > 0
+        labels = np.flatnonzero(present) + low
+        if len(labels) == high - low + 1:
+            return shifted.astype(np.int32, copy=False), _numbers(labels)
+        return (np.cumsum(present, dtype=np.int32) - 1)[shifted].astype(np.int32), _numbers(labels)
+    labels, codes = np.unique(array, return_inverse=True)
+    return codes.astype(np.int32), _numbers(labels)
+
+
+def _encode_floats(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    missing = np.isnan(array)
+    if missing.any():
+        codes = np.full(array.shape, -1, np.int32)
+        codes[~missing], labels = _encode_floats(array[~missing])
+        return codes, labels
+    if array.size and np.abs(array).max() < 1 << 53 and np.array_equal(np.rint(array), array):
+        codes, labels = _encode_integers(array.astype(np.int64))
+        return codes, labels.astype(np.float64)
+    labels, inverse = np.unique(array, return_inverse=True)
+    return inverse.astype(np.int32), labels.astype(np.float64)
+
+
+def _encode_objects(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    if array.dtype.kind in "UT" or _all_text(array):
+        return _encode_text(array)
+    position: dict[Hashable, int] = {}
+    codes = np.empty(len(array), np.int32)
+    for i, value in enumerate(array.tolist()):
+        if is_missing(value):
+            codes[i] = -1
+            continue
+        try:
+            codes[i] = position.setdefault(_plain(value), len(position))
+        except TypeError:
+            raise KindError(
+                f"row {i}: the argument must be a string or a number, got {type(value).__name__} {value!r}"
+            ) from None
+    labels = labels_of(position)
+    return recode(codes, objects(list(position)), labels), labels
+
+
+def _all_text(array: NDArray[Any]) -> bool:
+    return array.dtype == object and all(value is None or type(value) is str for value in array[:100])
+
+
+def _encode_text(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    import pyarrow as pa
+
+    try:
+        encoded = pa.array(array, pa.string(), from_pandas=True).dictionary_encode()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, UnicodeEncodeError):
+        return _encode_objects(array.astype(object)) if array.dtype != object else _encode_mixed(array)
+    return from_dictionary(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())
+
+
+def _encode_mixed(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
+    position: dict[Hashable, int] = {}
+    values = [None if is_missing(value) else _plain(value) for value in array.tolist()]
+    codes = np.array([-1 if v is None else position.setdefault(v, len(position)) for v in values], np.int32)
+    labels = labels_of(position)
+    return recode(codes, objects(list(position)), labels), labels
+
+
+def from_dictionary(codes: NDArray[Any], values: list[Any]) -> tuple[NDArray[Any], Labels]:
+    """Codes into a dictionary of values in any order, turned to sorted labels; values may repeat or be missing."""
+    kept = [value for value in values if not is_missing(value)]
+    labels = labels_of(kept)
+    if len(kept) == len(values) and same(objects(kept), labels):
+        return codes, labels
+    return recode(codes, objects(values), labels), labels
+
+
+def recode(codes: NDArray[Any], old: Labels, new: Labels) -> NDArray[Any]:
+    """Codes that pointed into `old`, pointing into `new` (-1 where the label is not there)."""
+    table = np.append(find(new, old), -1).astype(np.int32)  # the last place serves code -1
+    return np.asarray(table[codes])

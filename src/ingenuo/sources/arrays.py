@@ -1,0 +1,126 @@
+"""NumPy arrays and SciPy CSR matrices as sources, without copying them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Codes, Counts, Numbers
+from ingenuo.errors import InputError, KindError
+from ingenuo.labels import Labels, encode, is_missing
+from ingenuo.schema import column_name
+from ingenuo.sources.table import Places, as_number
+
+_WIDEST = 1 << 16  # integers in so wide a range serve as codes without a dictionary
+
+
+def _select(matrix: Any, places: Places) -> Any:
+    """The columns at the places: a view when they are all, or stand side by side."""
+    n = matrix.shape[1]
+    if len(places) == n and np.array_equal(places, np.arange(n)):
+        return matrix
+    if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
+        return matrix[:, places[0] : places[0] + len(places)]
+    return matrix[:, places]
+
+
+class ArraySource:
+    """A two-dimensional array of numbers, booleans, strings or objects."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        if array.ndim != 2:
+            raise InputError(
+                f"a table has rows and columns: expected a 2-dimensional array, got {array.ndim} dimensions; "
+                "reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
+            )
+        self.array = array
+        self.n_rows = array.shape[0]
+        self.names: Labels = np.arange(array.shape[1])
+
+    def uniform(self) -> tuple[str, str] | None:
+        """One kind for all, by the type of the array."""
+        kind = self.array.dtype.kind
+        if kind in "fiu":
+            return "number", f"{self.array.dtype} values"
+        if kind == "b":
+            return "category", "booleans"
+        if kind in "UST":
+            return "category", "strings"
+        if kind != "O":
+            raise KindError(
+                f"an array of {self.array.dtype} is no table of numbers, booleans or strings; convert it first"
+            )
+        return None
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """The kind of a column of objects: a number if all its values are, else a category."""
+        kinds = {type(v) for v in self.array[:, place] if not is_missing(v)}
+        numeric = all(issubclass(k, int | float | np.number) and not issubclass(k, bool | np.bool_) for k in kinds)
+        if kinds and numeric:
+            return "number", "numbers"
+        return "category", "no values" if not kinds else ", ".join(sorted(k.__name__ for k in kinds)) + " values"
+
+    def numbers(self, places: Places, names: Labels) -> Numbers:
+        """The columns as numbers."""
+        if self.array.dtype.kind in "fiub":
+            return Numbers(names, self.n_rows, matrix=_select(self.array, places))
+        columns = [as_number(self.array[:, p].tolist(), name) for p, name in zip(places, names)]
+        return Numbers(names, self.n_rows, matrix=np.column_stack(columns))
+
+    def codes(self, places: Places, names: Labels) -> Codes:
+        """The columns as categories; small integers serve as their own codes."""
+        matrix = _select(self.array, places)
+        if matrix.dtype.kind in "iu" and matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < _WIDEST:
+            top = matrix.max(axis=0)
+            return Codes(names, self.n_rows, matrix, [np.arange(int(t) + 1) for t in top])
+        columns, labels = [], []
+        for j, name in enumerate(names):
+            try:
+                codes, found = encode(np.ascontiguousarray(matrix[:, j]))
+            except KindError as error:
+                raise KindError(f"column {column_name(name)!r}, {error}") from None
+            columns.append(codes)
+            labels.append(found)
+        return Codes(names, self.n_rows, columns, labels)
+
+    def counts(self, places: Places, names: Labels) -> Counts:
+        """The columns as counts."""
+        if self.array.dtype.kind not in "fiub":
+            return Counts(names, self.n_rows, self.numbers(places, names).matrix)
+        return Counts(names, self.n_rows, _select(self.array, places))
+
+
+class SparseSource:
+    """A CSR matrix: every column is a count unless it is declared to be something else."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.n_rows = matrix.shape[0]
+        self.names: Labels = np.arange(matrix.shape[1])
+
+    def uniform(self) -> tuple[str, str]:
+        """Counts."""
+        return "count", "a sparse matrix"
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """Counts."""
+        return self.uniform()
+
+    def numbers(self, places: Places, names: Labels) -> Numbers:
+        """The columns as numbers, made dense a piece at a time."""
+        selected = _select(self.matrix, places)
+        return Numbers(
+            names,
+            self.n_rows,
+            columns=[lambda lo, hi, j=j: selected[lo:hi, [j]].toarray()[:, 0] for j in range(len(names))],
+        )
+
+    def codes(self, places: Places, names: Labels) -> Codes:
+        """The columns as categories, zero being one of them."""
+        return ArraySource(_select(self.matrix, places).toarray()).codes(np.arange(len(names)), names)
+
+    def counts(self, places: Places, names: Labels) -> Counts:
+        """The columns as counts."""
+        return Counts(names, self.n_rows, _select(self.matrix, places))

@@ -1,0 +1,138 @@
+"""pandas, polars and Arrow tables as sources, through narwhals and Arrow, without copying where they allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Codes, Counts, Numbers
+from ingenuo.errors import InputError, KindError
+from ingenuo.labels import Labels, encode, from_dictionary, objects
+from ingenuo.schema import column_name
+from ingenuo.sources.table import Places, as_number
+
+
+class FrameSource:
+    """A table whose columns have names and types of their own."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.frame = frame
+        self.n_rows = len(frame)
+        given = _column_names(frame)
+        named = all(isinstance(name, str) for name in given)
+        self.names: Labels = objects(given) if named else np.arange(len(given))
+
+    @staticmethod
+    def of(X: Any) -> FrameSource | None:
+        """The source for any table that narwhals knows; None for anything else."""
+        if isinstance(X, pa.RecordBatch):
+            X = pa.Table.from_batches([X])
+        try:
+            frame = nw.from_native(X, eager_only=True)
+        except TypeError:
+            return None
+        return FrameSource(frame)
+
+    def uniform(self) -> None:
+        """Every column speaks for itself."""
+
+    def _series(self, place: int) -> nw.Series[Any]:
+        return self.frame[:, int(place)]
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """The kind of a column by its type."""
+        series = self._series(place)
+        dtype = series.dtype
+        if dtype.is_numeric():
+            return "number", f"{dtype} values"
+        if isinstance(dtype, nw.Boolean):
+            return "category", "booleans"
+        if isinstance(dtype, nw.Categorical | nw.Enum):
+            return "category", "a categorical column"
+        if isinstance(dtype, nw.String):
+            return "category", "strings"
+        if isinstance(dtype, nw.Object | nw.Unknown):
+            found = {type(v).__name__ for v in series.drop_nulls().to_list()[:1000]}
+            if found and found <= {"int", "float", "Decimal"}:
+                return "number", "numbers"
+            return "category", ", ".join(sorted(found)) + " values" if found else "no values"
+        name = column_name(self.names[place])
+        raise InputError(
+            f"column {name!r} holds {dtype} values, which are neither numbers nor categories; "
+            f"turn it into numbers, or declare it: columns={{{name!r}: 'category'}} or 'ignore'"
+        )
+
+    def numbers(self, places: Places, names: Labels) -> Numbers:
+        """The columns as numbers, a piece at a time."""
+        columns = [_floats(self._series(p), name) for p, name in zip(places, names)]
+        return Numbers(names, self.n_rows, columns=columns)
+
+    def codes(self, places: Places, names: Labels) -> Codes:
+        """The columns as categories."""
+        found = [_codes(self._series(p), name) for p, name in zip(places, names)]
+        return Codes(names, self.n_rows, [codes for codes, _ in found], [labels for _, labels in found])
+
+    def counts(self, places: Places, names: Labels) -> Counts:
+        """The columns as counts."""
+        return Counts(names, self.n_rows, self.numbers(places, names).rows(0, self.n_rows))
+
+
+def _column_names(frame: nw.DataFrame[Any]) -> list[Any]:
+    native = nw.to_native(frame)
+    # narwhals turns pandas' integer column names into strings in no case: ask the frame itself.
+    return list(native.columns) if hasattr(native, "iloc") else list(frame.columns)
+
+
+def _floats(series: nw.Series[Any], name: object) -> Callable[[int, int], NDArray[Any]]:
+    """Rows lo..hi of a column as doubles, NaN = missing."""
+    if series.dtype.is_numeric() or isinstance(series.dtype, nw.Boolean):
+        native = nw.to_native(series)
+        values = getattr(native, "values", None)
+        if isinstance(values, np.ndarray):  # pandas on NumPy: a view
+            return lambda lo, hi: values[lo:hi]
+        arrow = series.to_arrow()
+        whole = arrow if not isinstance(series.dtype, nw.Decimal) else arrow.cast(pa.float64())
+        return lambda lo, hi: whole.slice(lo, hi - lo).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+    numbers = as_number(series.to_list(), name)
+    return lambda lo, hi: numbers[lo:hi]
+
+
+def _codes(series: nw.Series[Any], name: object) -> tuple[NDArray[Any], Labels]:
+    """Codes and labels of a column."""
+    dtype = series.dtype
+    native = nw.to_native(series)
+    if isinstance(dtype, nw.Categorical | nw.Enum) and hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        return _own_order(native.array.codes, native.cat.categories.to_list())
+    if isinstance(dtype, nw.Categorical | nw.Enum | nw.String):
+        arrow = series.to_arrow()
+        if isinstance(arrow, pa.ChunkedArray):
+            arrow = arrow.unify_dictionaries().combine_chunks() if arrow.num_chunks != 1 else arrow.chunk(0)
+        if not pa.types.is_dictionary(arrow.type):
+            arrow = arrow.dictionary_encode()
+        indices = arrow.indices
+        codes = (indices.fill_null(-1) if indices.null_count else indices) if not _unsigned(indices) else (
+            indices.cast(pa.int64()).fill_null(-1)
+        )
+        return _own_order(codes.to_numpy(zero_copy_only=False), arrow.dictionary.to_pylist())
+    values = series.to_numpy() if dtype.is_numeric() or isinstance(dtype, nw.Boolean) else objects(series.to_list())
+    try:
+        return encode(values)
+    except KindError as error:
+        raise KindError(f"column {column_name(name)!r}, {error}") from None
+
+
+def _unsigned(indices: pa.Array) -> bool:
+    return bool(pa.types.is_unsigned_integer(indices.type))
+
+
+def _own_order(codes: NDArray[Any], values: list[Any]) -> tuple[NDArray[Any], Labels]:
+    """Codes as they are, with the dictionary in its own order, unless it has doubles or missing values."""
+    labels = objects(values)
+    if len(set(values)) == len(values) and None not in values:
+        return codes, labels
+    return from_dictionary(codes, values)

@@ -1,0 +1,230 @@
+"""What was seen, as sums: immutable named tables with labelled axes that add, subtract and compare.
+
+A tally is a function that is zero nearly everywhere: a label that is on no axis counts zero, and a label whose
+cells are all zero is dropped. So tallies over different classes, categories or columns align by their labels
+before they add, and what was taken away leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError
+from ingenuo.exact import Exact
+from ingenuo.labels import Labels, find, labels_of, same, unite
+from ingenuo.real import Real
+
+Sums = Exact | Real
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One named array of a tally: sums over rows, with a name and sorted labels for each axis."""
+
+    names: tuple[str, ...]  # the axes' names, e.g. ("class", "value")
+    axes: tuple[Labels, ...]  # the axes' labels
+    sums: Sums
+    signed: bool = False  # sums of numbers may be negative; counts may not
+
+    @staticmethod
+    def of(axes: Mapping[str, Iterable[Any]], values: Any, *, signed: bool = False) -> Table:
+        """A table from plain numbers; labels in any order.
+
+        >>> Table.of({"class": ["yes", "no"]}, [9, 5]).axes[0].tolist()
+        ['no', 'yes']
+        """
+        sums: Sums = values if isinstance(values, Exact | Real) else Exact.of(values)
+        arrays = [
+            given if isinstance(given, np.ndarray) else np.array([*given, None], object)[:-1]
+            for given in axes.values()
+        ]
+        labels = [labels_of(array) for array in arrays]
+        if sums.shape != tuple(len(array) for array in arrays) or any(
+            len(a) != len(b) for a, b in zip(labels, arrays)
+        ):
+            raise InputError(
+                f"a table of shape {sums.shape} needs as many different labels on each axis, "
+                f"got {[len(array) for array in arrays]}"
+            )
+        for axis, (wanted, given) in enumerate(zip(labels, arrays)):
+            if not same(wanted, given):
+                sums = sums.pick(axis, np.argsort(find(wanted, given)))
+        return Table(tuple(axes), tuple(labels), sums, signed).trimmed()
+
+    def trimmed(self) -> Table:
+        """Without the labels whose cells are all zero."""
+        axes, sums = list(self.axes), self.sums
+        for axis in range(len(axes)):
+            used = sums.used(axis)
+            if not used.all():
+                sums = sums.pick(axis, np.flatnonzero(used))
+                axes[axis] = axes[axis][used]
+        return self if sums is self.sums else Table(self.names, tuple(axes), sums, self.signed)
+
+    def over(self, *axes: Labels) -> Sums:
+        """The sums at these labels, zero where a label is not there."""
+        sums = self.sums
+        for axis, (own, wanted) in enumerate(zip(self.axes, axes)):
+            if not same(own, wanted):
+                sums = sums.pick(axis, find(own, wanted))
+        return sums
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Table)
+            and self.names == other.names
+            and self.signed == other.signed
+            and all(same(a, b) for a, b in zip(self.axes, other.axes))
+            and self.sums == other.sums
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _together(self, name: str, other: Table) -> tuple[tuple[Labels, ...], Any, Any]:
+        if self.names != other.names or self.signed != other.signed:
+            raise MergeError(
+                f"'{name}' is a table over {' × '.join(self.names)} here and over {' × '.join(other.names)} there; "
+                "only tallies of the same kind of model add"
+            )
+        axes = tuple(unite(a, b) for a, b in zip(self.axes, other.axes))
+        left, right = self.over(*axes), other.over(*axes)
+        if type(left) is not type(right):
+            left, right = Real(left.floats()), Real(right.floats())
+        return axes, left, right
+
+    def plus(self, name: str, other: Table) -> Table:
+        """The sum with another table of the same name."""
+        axes, left, right = self._together(name, other)
+        total = Table(self.names, axes, left + right, self.signed)
+        # Two tables without empty labels and without negative cells have none in their sum.
+        return total.trimmed() if self.signed else total
+
+    def minus(self, name: str, other: Table) -> Table:
+        """What is left when the other is taken away; an error where that was never added."""
+        axes, left, right = self._together(name, other)
+        rest = left - right
+        if not self.signed:
+            negative = np.argwhere(rest.signs() < 0)
+            if len(negative):
+                cell = tuple(negative[0])
+                place = ", ".join(f"{n} {a[i]!r}" for n, a, i in zip(self.names, axes, cell))
+                raise ForgetError(
+                    f"cannot take away {float(right.floats()[cell]):g} from '{name}' at {place}, where only "
+                    f"{float(left.floats()[cell]):g} was added; only rows that were learned can be forgotten"
+                )
+        return Table(self.names, axes, rest, self.signed).trimmed()
+
+
+class Tally(Mapping[str, Table]):
+    """Named tables of sums over rows: all that a model has learned.
+
+    >>> a = Tally({"class": Table.of({"class": ["no", "yes"]}, [5, 9])})
+    >>> b = Tally({"class": Table.of({"class": ["maybe", "yes"]}, [1, 1])})
+    >>> print(a + b)
+    class: maybe 1, no 5, yes 10
+    >>> (a + b) - b == a
+    True
+    >>> a - b
+    Traceback (most recent call last):
+    ...
+    ingenuo.errors.ForgetError: cannot take away 1 from 'class' at class 'maybe', where only 0 was added; ...
+    """
+
+    def __init__(self, tables: Mapping[str, Table] | Iterable[tuple[str, Table]] = ()) -> None:
+        kept = {name: table for name, table in dict(tables).items() if 0 not in table.sums.shape}
+        self._tables = dict(sorted(kept.items()))
+
+    def __getitem__(self, name: str) -> Table:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Tally)
+            and self._tables.keys() == other._tables.keys()
+            and all(table == other[name] for name, table in self.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        tables = dict(self._tables)
+        for name, table in other.items():
+            tables[name] = tables[name].plus(name, table) if name in tables else table
+        return Tally(tables)
+
+    def __sub__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        tables = dict(self._tables)
+        for name, table in other.items():
+            own = tables.get(name) or _nothing_like(table)
+            tables[name] = own.minus(name, table)
+        return Tally(tables)
+
+    def scale(self, factor: float | int | Fraction) -> Tally:
+        """Every sum times the factor, as if each row had been seen so many times.
+
+        >>> Tally({"class": Table.of({"class": ["a"]}, [3])}).scale(0.5)["class"].sums.floats().tolist()
+        [1.5]
+        """
+        if isinstance(factor, bool) or not isinstance(factor, int | float | Fraction | np.number):
+            raise KindError(f"a tally is scaled by a number, got {type(factor).__name__} {factor!r}")
+        if not 0 <= factor < float("inf"):
+            raise InputError(f"a tally cannot be scaled by {factor!r}; take a finite number that is not negative")
+        if isinstance(factor, np.number):
+            factor = factor.item()
+        return Tally({n: Table(t.names, t.axes, t.sums.scale(factor), t.signed).trimmed() for n, t in self.items()})
+
+    def labels(self, name: str, axis: int) -> Labels:
+        """The labels on an axis of a table; none where there is no such table."""
+        return self._tables[name].axes[axis] if name in self._tables else np.zeros(0, np.int64)
+
+    def over(self, name: str, *axes: Labels) -> Sums:
+        """The sums of a table at these labels, zero where nothing was added."""
+        if name not in self._tables:
+            return Exact.zeros(tuple(len(labels) for labels in axes))
+        return self._tables[name].over(*axes)
+
+    def without(self, labels: Iterable[str]) -> Tally:
+        """The tally without these tables."""
+        dropped = set(labels)
+        return Tally({name: table for name, table in self.items() if name not in dropped})
+
+    def __repr__(self) -> str:
+        return f"<Tally of {len(self)} tables: {', '.join(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {_listing(table)}" for name, table in self.items())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tally, (self._tables,)
+
+
+def _nothing_like(table: Table) -> Table:
+    empty = tuple(labels[:0] for labels in table.axes)
+    sums: Sums = Exact.zeros((0,) * len(empty)) if isinstance(table.sums, Exact) else Real(np.zeros((0,) * len(empty)))
+    return Table(table.names, empty, sums, table.signed)
+
+
+def _listing(table: Table, most: int = 20) -> str:
+    values: NDArray[np.float64] = table.sums.floats()
+    cells = [
+        " ".join(str(labels[i]) for labels, i in zip(table.axes, place)) + f" {values[place]:g}"
+        for place in np.ndindex(values.shape)
+        if values[place] != 0
+    ][: most + 1]
+    return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
