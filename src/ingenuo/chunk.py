@@ -54,7 +54,8 @@ class Codes:
     names: Labels
     n_rows: int
     columns: Sequence[NDArray[Any]] | NDArray[Any]  # one array a column, or a matrix (rows × columns)
-    labels: Sequence[Labels]  # unique, in any order
+    labels: Sequence[Labels] | None  # unique, in any order; None: codes are their own labels, from 0 on
+    holes: bool = True  # whether codes may be missing; where not, one below zero is an error
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import InputError
+
 LIMB = 40
 _HALF = 1 << (LIMB - 1)
 
@@ -41,7 +43,7 @@ class Exact:
         rows = list(limbs)
         position = 0
         while position < len(rows):
-            carry = (rows[position] + _HALF) >> LIMB
+            carry = (rows[position] >> LIMB) + ((rows[position] >> LIMB - 1) & 1)  # rounds; cannot overflow
             if carry.any():
                 rows[position] = rows[position] - (carry << LIMB)
                 if position + 1 == len(rows):
@@ -125,6 +127,8 @@ class Exact:
     def scale(self, factor: float | int | Fraction) -> Exact:
         """Every cell times the factor, exactly (a factor that is a dyadic rational, as every double is)."""
         factor = Fraction(factor)
+        if factor.denominator & (factor.denominator - 1):
+            raise InputError(f"exact sums cannot be scaled by {factor}; its denominator must be a power of two")
         if self.whole and factor.denominator == 1 and abs(factor.numerator) < 1 << 20:
             return Exact.canonical(self.limbs * factor.numerator, self.low)
         return Exact.of_fractions(self.fractions() * factor)

@@ -94,9 +94,20 @@ def unite(a: Labels, b: Labels) -> Labels:
         return a
     if len(a) == 0:
         return b
-    if a.dtype != object and b.dtype != object:
+    if _comparable(a, b):
         return _numbers(np.union1d(a, b))
     return labels_of([*a.tolist(), *b.tolist()])
+
+
+def _comparable(a: Labels, b: Labels) -> bool:
+    """Whether both hold numbers that NumPy compares exactly: doubles beside large integers it would round."""
+    if a.dtype == object or b.dtype == object:
+        return False
+    if "f" not in (a.dtype.kind, b.dtype.kind) or a.dtype == b.dtype:
+        return True
+    return all(
+        part.dtype.kind != "i" or not part.size or max(-int(part.min()), int(part.max())) <= 1 << 53 for part in (a, b)
+    )
 
 
 def find(labels: Labels, wanted: Labels) -> NDArray[np.intp]:
@@ -109,7 +120,7 @@ def find(labels: Labels, wanted: Labels) -> NDArray[np.intp]:
         return np.arange(len(labels))
     if len(labels) == 0:
         return np.full(len(wanted), -1, np.intp)
-    if labels.dtype != object and wanted.dtype != object:
+    if _comparable(labels, wanted):
         place = np.minimum(np.searchsorted(labels, wanted), len(labels) - 1)
         return np.where(labels[place] == wanted, place, -1)
     position = {label: i for i, label in enumerate(labels.tolist())}
@@ -166,6 +177,10 @@ def _encode_floats(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
 def _encode_objects(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     if array.dtype.kind in "UT" or _all_text(array):
         return _encode_text(array)
+    return _encode_any(array)
+
+
+def _encode_any(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     position: dict[Hashable, int] = {}
     codes = np.empty(len(array), np.int32)
     for i, value in enumerate(array.tolist()):
@@ -192,16 +207,8 @@ def _encode_text(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     try:
         encoded = pa.array(array, pa.string(), from_pandas=True).dictionary_encode()
     except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, UnicodeEncodeError):
-        return _encode_objects(array.astype(object)) if array.dtype != object else _encode_mixed(array)
+        return _encode_any(array)
     return from_dictionary(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())
-
-
-def _encode_mixed(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
-    position: dict[Hashable, int] = {}
-    values = [None if is_missing(value) else _plain(value) for value in array.tolist()]
-    codes = np.array([-1 if v is None else position.setdefault(v, len(position)) for v in values], np.int32)
-    labels = labels_of(position)
-    return recode(codes, objects(list(position)), labels), labels
 
 
 def from_dictionary(codes: NDArray[Any], values: list[Any]) -> tuple[NDArray[Any], Labels]:

@@ -109,6 +109,20 @@ def test_a_label_beyond_the_classes_is_named():
         tally_matrix(np.zeros((2, 1), int), np.array([0, 2]), 2, [1])
 
 
+def test_lengths_that_do_not_fit_are_refused():
+    codes, labels = np.zeros((3, 2), int), np.zeros(3, int)
+    with pytest.raises(InputError, match="2 labels for 3 rows"):
+        tally_matrix(codes, labels[1:], 1, [1, 1])
+    with pytest.raises(InputError, match="1 sizes for 2 columns"):
+        tally_matrix(codes, labels, 1, [1])
+    with pytest.raises(InputError, match="column 1 has 2 rows where 3 were expected"):
+        tally_columns([codes[:, 0], codes[1:, 1]], labels, 1, [1, 1])
+    with pytest.raises(InputError, match="column 0 has 3 rows where 4 were expected"):
+        add_log_likelihood_matrix(codes, [np.zeros((1, 2))] * 2, np.zeros((4, 2)))
+    with pytest.raises(InputError, match="1 tables for 2 columns"):
+        add_log_likelihood_matrix(codes, [np.zeros((1, 2))], np.zeros((3, 2)))
+
+
 def test_codes_that_are_no_integers_are_refused():
     with pytest.raises(InputError, match="float64"):
         tally_matrix(np.zeros((2, 1)), np.array([0, 0]), 1, [1])

@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.chunk import Chunk
+from ingenuo.chunk import Block, Chunk
 from ingenuo.engines import local
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
 from ingenuo.families import FAMILY
-from ingenuo.families.family import IMPOSSIBLE, Factor, Term, logs
+from ingenuo.families.family import IMPOSSIBLE, Factor, Term
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, unite
 from ingenuo.schema import FAMILIES, Schema, column_name
@@ -50,6 +50,7 @@ class _Estimates:
     def __init__(self) -> None:
         self.settings: Any = None
         self.parameters: Parameters | None = None
+        self.epsilon = 0.0
 
 
 class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -72,6 +73,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_settings(self) -> None:
         """Raise a clear error if a parameter of the constructor makes no sense."""
 
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """The rows of X, checked; with reset, their columns are noted."""
+        return inputs.table(self, X, reset=reset)
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        """The block of each family."""
+        return blocks(source, schema, match(schema, source))
+
     # Learning.
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -87,10 +96,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             How often each row counts.
         """
         self._check_settings()
-        schema, tally = self._tally_of(X, y, sample_weight, reset=True)
-        _refuse_empty_columns(schema, tally)
-        for name in ("_declared_classes",):
-            self.__dict__.pop(name, None)
+        schema, tally = self._tally_of(X, y, sample_weight, reset=True, whole=True)
+        self.__dict__.pop("_declared_classes", None)
         self._set(schema, tally)
         return self
 
@@ -177,17 +184,22 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = schema.names
         self._estimates = _Estimates()
 
-    def _tally_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Tally]:
+    def _tally_of(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
+    ) -> tuple[Schema, Tally]:
+        """The schema and the sums of some rows; if they are the whole, every column must have a value."""
         before = {k: self.__dict__.get(k) for k in ("n_features_in_", "feature_names_in_") if k in self.__dict__}
         try:
             X, y = _target_column(X, y)
-            source = inputs.table(self, X, reset=reset)
+            source = self._source(X, reset=reset)
             schema = self._schema_of(source) if reset else self.schema_
-            places = match(schema, source)
             codes, classes = inputs.labels(self, y, source.n_rows)
             weights = inputs.weights(sample_weight, source.n_rows)
-            chunk = Chunk(source.n_rows, blocks(source, schema, places), codes, classes, weights)
-            return schema, local.reduce([chunk], tally_chunk)
+            chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
+            tally = local.reduce([chunk], tally_chunk)
+            if whole:
+                _refuse_empty_columns(schema, tally)
+            return schema, tally
         except BaseException:
             for name in ("n_features_in_", "feature_names_in_"):
                 self.__dict__.pop(name, None)
@@ -199,7 +211,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _parameters(self) -> Parameters:
         settings = self._settings()
         if self._estimates.parameters is None or self._estimates.settings != settings:
-            if len(self.classes_) == 0:
+            if CLASS not in self.tally_:
                 raise InputError("the model has forgotten every row it knew; fit it again before asking it")
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
@@ -215,8 +227,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _joint(self, X: Any, *, possible: bool) -> Floats:
         """Log joint probabilities; with possible, rows that no class allows get finite ones."""
         check_is_fitted(self)
-        source = inputs.table(self, X, reset=False)
-        return self._joint_of(blocks(source, self.schema_, match(self.schema_, source)), source.n_rows, possible)
+        source = self._source(X, reset=False)
+        return self._joint_of(self._blocks(source, self.schema_), source.n_rows, possible)
 
     def _joint_of(self, found: Any, n_rows: int, possible: bool) -> Floats:
         parameters = self._parameters()
@@ -224,14 +236,14 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         joint[:] = parameters.log_prior
         for name, block in found.items():
             FAMILY[name].log_likelihood(parameters.families[name], block, joint)
-        if possible and np.isneginf(parameters.log_prior).all() or (joint.size and possible):
-            ruled_out = np.isneginf(joint.max(axis=1))
+        if possible:
+            ruled_out = ~np.isfinite(joint.max(axis=1))
             if ruled_out.any():
                 floored = np.empty_like(joint)
                 floored[:] = np.maximum(parameters.log_prior, IMPOSSIBLE)
                 for name, block in found.items():
                     FAMILY[name].log_likelihood(parameters.families[name], block, floored, IMPOSSIBLE)
-                joint[ruled_out] = floored[ruled_out]
+                joint[ruled_out] = np.clip(floored[ruled_out], -densities.FARTHEST, densities.FARTHEST)
         return joint
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
@@ -261,7 +273,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         source = inputs.row(row, self.schema_.names)
-        found = blocks(source, self.schema_, match(self.schema_, source))
+        found = self._blocks(source, self.schema_)
         parameters = self._parameters()
         factors: dict[str, Factor] = {}
         for name, block in found.items():
@@ -309,8 +321,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         else:
             place = int(find(classes, labels_of([class_]))[0])
             if place < 0:
-                from ingenuo.errors import did_you_mean
-
                 raise InputError(f"there is no class {class_!r}{did_you_mean(class_, classes)}")
             drawn = np.full(n, place)
         values: dict[Any, NDArray[Any]] = {}
@@ -321,9 +331,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()
-        if not self._fitted or len(self.classes_) == 0:
+        if not self._fitted or CLASS not in self.tally_:
             return shell
-        return summary_html(self.tally_, self.schema_, self._parameters().log_prior, labels_of(self.classes_)) + shell
+        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -360,8 +370,6 @@ def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
     if not isinstance(y, str) or not inputs.is_frame(X):
         return X, y
     import narwhals as nw
-
-    from ingenuo.errors import did_you_mean
 
     frame = nw.from_native(X, eager_only=True)
     if y not in frame.columns:
@@ -402,5 +410,3 @@ def _table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) ->
         result[:, j] = column
     return result
 
-
-__all__ = ["CLASS", "ForgetError", "Parameters", "TallyClassifier", "logs", "tally_chunk"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.labels import Labels, encode, labels_of, recode
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
@@ -34,17 +36,32 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
                 "is required: the table is empty."
             )
         if reset:
-            validate_data(estimator, X, skip_check_array=True, reset=True)
+            with ours():
+                validate_data(estimator, X, skip_check_array=True, reset=True)
             estimator.n_features_in_ = len(source.names)
             if source.names.dtype == object:
                 estimator.feature_names_in_ = source.names
         return source
     if isinstance(X, list | tuple):
         X = _array(X)
-    X = validate_data(
-        estimator, X, accept_sparse="csr" if sparse else False, dtype=None, ensure_all_finite=False, reset=reset
-    )
+    with ours():
+        X = validate_data(
+            estimator, X, accept_sparse="csr" if sparse else False, dtype=None, ensure_all_finite=False, reset=reset
+        )
     return open_source(X)
+
+
+@contextmanager
+def ours() -> Iterator[None]:
+    """What scikit-learn's checks refuse, with its words, as an error of our tree."""
+    try:
+        yield
+    except IngenuoError:
+        raise
+    except TypeError as error:
+        raise KindError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def _array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
@@ -89,19 +106,25 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
         )
     if isinstance(y, str):
         raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
-    if _num_samples(y) != n_rows:
+    with ours():
+        n_labels = _num_samples(y)
+    if n_labels != n_rows:
         raise InputError(
-            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {_num_samples(y)}]: "
-            f"X has {n_rows} rows and y has {_num_samples(y)} labels; give one label for each row"
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n_labels}]: "
+            f"X has {n_rows} rows and y has {n_labels} labels; give one label for each row"
         )
     codes, classes = _series(y)
     if classes is None:
         array = y if isinstance(y, np.ndarray) else _label_array(y)
-        codes, classes = encode(column_or_1d(array, warn=True))
+        with ours():
+            array = column_or_1d(array, warn=True)
+        codes, classes = encode(array)
     if len(codes) and int(codes.min()) < 0:
         raise InputError(
             f"Input y contains NaN: row {int(np.argmin(codes >= 0))} has no label; drop rows without a label"
         )
+    if classes.dtype == np.float64 and not np.isfinite(classes).all():
+        raise InputError("Input y contains infinity or a value too large for dtype('float64'): it names no class")
     if classes.dtype == np.float64 and not np.array_equal(np.rint(classes), classes):
         odd = classes[np.rint(classes) != classes][0]
         raise InputError(

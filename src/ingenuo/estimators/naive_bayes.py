@@ -15,7 +15,7 @@ from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import Term, fraction, logs, term
 from ingenuo.labels import find, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
-from ingenuo.schema import FAMILIES, KINDS, Schema, column_name, family_of
+from ingenuo.schema import FAMILIES, Schema, column_name, family_of
 from ingenuo.sources import Source
 
 
@@ -198,5 +198,3 @@ def _given(shares: Mapping[Any, float], classes: Any) -> Any:
     values = np.array([shares[name] for name in classes.tolist()], np.float64)
     return values / values.sum()
 
-
-__all__ = ["KINDS", "NaiveBayes"]

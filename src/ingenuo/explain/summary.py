@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import html
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ingenuo.labels import Labels
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
@@ -14,10 +11,10 @@ from ingenuo.tally import Tally
 _MOST = 12
 
 
-def summary_html(tally: Tally, schema: Schema, log_prior: NDArray[np.float64], classes: Labels) -> str:
-    """Two small tables: the classes with their rows and priors, the columns with their kinds."""
+def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
+    """Two small tables: the classes with their share of the rows, the columns with their kinds."""
     rows = tally.over("class", classes).floats()
-    shares = np.exp(log_prior)
+    shares = rows / max(float(rows.sum()), 1e-300)
     by_class = "".join(
         f"<tr><td>{html.escape(str(name))}</td><td>{count:,.10g}</td><td>{share:.4f}</td></tr>"
         for name, count, share in list(zip(classes, rows, shares))[:_MOST]
@@ -33,7 +30,7 @@ def summary_html(tally: Tally, schema: Schema, log_prior: NDArray[np.float64], c
     ]
     return (
         f"<div><p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes, {len(schema)} columns.</p>"
-        f"<table><tr><th>class</th><th>rows</th><th>prior</th></tr>{by_class}</table>"
+        f"<table><tr><th>class</th><th>rows</th><th>share</th></tr>{by_class}</table>"
         f"<table><tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>{by_column}</table>"
         f"{''.join(more)}</div>"
     )

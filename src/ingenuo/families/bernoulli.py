@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Counts
-from ingenuo.families.family import Factor, Floats, fraction, logs, term
-from ingenuo.families.multinomial import add_products, only_row, summed
+from ingenuo.families.family import Factor, Floats, Term, fraction, logs
+from ingenuo.families.multinomial import add_products, log_shares, numbers_of, only_row, summed
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
-from ingenuo.tally import Table, Tally
+from ingenuo.tally import Sums, Table, Tally
 
 PRESENT = "presence:count"
 _STATES = np.array([False, True])
@@ -30,8 +30,8 @@ class PresenceParameters:
 
     columns: Labels
     rows: Floats  # (classes,)
-    counts: Floats  # (classes, columns): rows in which it was there
-    pseudo: Floats  # of absent and present
+    counts: Sums  # (classes, columns): rows in which it was there
+    pseudo: Floats  # (2, columns): imagined rows without it, and with it
     present: Floats  # (columns, classes): log p
     absent: Floats  # (columns, classes): log (1 - p)
 
@@ -48,14 +48,7 @@ class Bernoulli:
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
     ) -> PresenceParameters:
         """Log probabilities after smoothing."""
-        counts = tally.over(PRESENT, classes, columns).floats()
-        rows = tally.over("class", classes).floats()
-        pseudo = prior.pseudo_counts(_STATES)
-        below = rows[:, np.newaxis] + pseudo.sum()
-        share = np.where(below > 0, (counts + pseudo[1]) / np.where(below > 0, below, 1), 0.5)
-        left = rows[:, np.newaxis] - counts + pseudo[0]
-        absent = np.where(below > 0, left / np.where(below > 0, below, 1), 0.5)
-        return PresenceParameters(columns, rows, counts, pseudo, logs(share).T, logs(np.maximum(absent, 0)).T)
+        return presence(tally, np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), 1), columns, classes)
 
     def log_likelihood(
         self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None
@@ -80,16 +73,16 @@ class Bernoulli:
     def factors(self, parameters: PresenceParameters, block: Counts) -> list[Factor]:
         """The fraction of each class, for what is there and what is not."""
         found = []
-        a0, a1 = parameters.pseudo
+        counts = parameters.counts.floats()
         for j, x in enumerate(only_row(block)):
             terms = []
+            a0, a1 = parameters.pseudo[:, j]
             for k, rows in enumerate(parameters.rows):
-                count = parameters.counts[k, j]
                 if x != 0:
-                    how, log = fraction(count, a1, rows, a0 + a1), parameters.present[j, k]
+                    how, log = fraction(counts[k, j], a1, rows, a0 + a1), parameters.present[j, k]
                 else:
-                    how, log = fraction(rows - count, a0, rows, a0 + a1), parameters.absent[j, k]
-                terms.append(term(how, float(np.exp(log))))
+                    how, log = fraction(rows - counts[k, j], a0, rows, a0 + a1), parameters.absent[j, k]
+                terms.append(Term(how, float(np.exp(log)), float(log)))
             state = f"{x:g}" if x else "absent"
             found.append(Factor(column_name(parameters.columns[j]), state, tuple(terms)))
         return found
@@ -105,3 +98,21 @@ class Bernoulli:
 
     def check(self, tally: Tally) -> None:
         """Counts that are not negative are always those of some rows."""
+
+
+def presence(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> PresenceParameters:
+    """Log probabilities of being there and of not; even ones where a class has no rows."""
+    sums = tally.over(PRESENT, classes, columns)
+    rows = tally.over("class", classes).floats()
+    counts = numbers_of(sums)
+    whole = counts.dtype.kind == "i" and bool((rows == np.rint(rows)).all())
+    absences = rows.astype(np.int64)[:, np.newaxis] - counts if whole else np.maximum(rows[:, np.newaxis] - counts, 0)
+    if (pseudo == pseudo[:, :1]).all():
+        totals = rows + pseudo[:, 0].sum()
+        present, absent = log_shares(counts, pseudo[1], totals), log_shares(absences, pseudo[0], totals)
+    else:
+        below = np.maximum(rows[:, np.newaxis] + pseudo.sum(axis=0), np.finfo(float).tiny)
+        present, absent = logs((counts + pseudo[1]) / below).T, logs((absences + pseudo[0]) / below).T
+    nothing = rows + pseudo.sum(axis=0).max(initial=0) <= 0
+    present[:, nothing] = absent[:, nothing] = np.log(0.5)
+    return PresenceParameters(columns, rows, sums, pseudo, present, absent)

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Codes
+from ingenuo.errors import InputError
 from ingenuo.exact import Exact
 from ingenuo.families.family import Factor, Floats, fraction, logs, term
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments
-from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.labels import Labels, encode, find, labels_of, recode, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Table, Tally
@@ -55,20 +56,35 @@ class Categorical:
     def tally(self, chunk: Chunk, block: Codes) -> Tally:
         """How often each value was seen."""
         K = len(chunk.classes)
-        sizes = [len(labels) for labels in block.labels]
         counted: list[Any]
-        if chunk.weights is not None:
-            counted = [
-                _weighted(_column(block, j), chunk.coded, chunk.weights, K, size) for j, size in enumerate(sizes)
-            ]
-        elif isinstance(block.columns, np.ndarray):
-            counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
+        labels = block.labels
+        numbered = None
+        if labels is None and chunk.weights is None:
+            assert isinstance(block.columns, np.ndarray)
+            numbered = loops.tally_numbered(block.columns, chunk.coded, K)
+        if numbered is not None:
+            if numbered[1] and not block.holes:
+                raise _negative()
+            counted = [Exact.counts(c) for c in numbered[0]]
+            labels = [np.arange(c.shape[1]) for c in numbered[0]]
         else:
-            counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, chunk.coded, K, sizes)]
+            block = _labelled(block)
+            assert block.labels is not None
+            labels = block.labels
+            sizes = [len(found) for found in labels]
+            if chunk.weights is not None:
+                weights = chunk.weights
+                counted = [
+                    _weighted(_column(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)
+                ]
+            elif isinstance(block.columns, np.ndarray):
+                counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
+            else:
+                counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, chunk.coded, K, sizes)]
         return Tally(
             {
-                table_name(name): Table.of({"class": chunk.classes, "value": labels}, counts)
-                for name, labels, counts in zip(block.names.tolist(), block.labels, counted)
+                table_name(name): Table.of({"class": chunk.classes, "value": found}, counts)
+                for name, found, counts in zip(block.names.tolist(), labels, counted)
             }
         )
 
@@ -89,8 +105,16 @@ class Categorical:
         self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
     ) -> None:
         """Add the logs of the frequencies; missing and unknown values add nothing."""
+        if not block.holes and isinstance(block.columns, np.ndarray) and block.columns.min(initial=0) < 0:
+            raise _negative()
+        if block.labels is None and not all(_numbered(table.labels) for table in parameters.tables):
+            block = _labelled(block)
         tables = []
-        for table, labels in zip(parameters.tables, block.labels):
+        for j, table in enumerate(parameters.tables):
+            if block.labels is not None:
+                labels = block.labels[j]
+            else:
+                labels = np.arange(int(table.labels.max(initial=-1)) + 1)
             log_thetas = np.zeros((len(labels), parameters.n_classes))
             places = find(table.labels, labels)
             known = places >= 0
@@ -104,6 +128,8 @@ class Categorical:
     def factors(self, parameters: CategoricalParameters, block: Codes) -> list[Factor]:
         """The fraction of each class."""
         found = []
+        block = _labelled(block)
+        assert block.labels is not None
         for j, (name, table) in enumerate(zip(parameters.columns, parameters.tables)):
             code = int(_column(block, j)[0])
             if code < 0:
@@ -151,6 +177,31 @@ def frequencies(counts: Floats, pseudo: Floats) -> Floats:
     if not counts.any():
         whole = np.full(counts.shape[1], 1 / max(counts.shape[1], 1))
     return np.where(below > 0, above / np.where(below > 0, below, 1), whole)
+
+
+def _numbered(labels: Labels) -> bool:
+    return labels.dtype == np.int64 and int(labels.max(initial=0)) < loops.NUMBERED_UP_TO
+
+
+def _labelled(block: Codes) -> Codes:
+    """The block with labels, where its codes were their own."""
+    if block.labels is not None:
+        return block
+    assert isinstance(block.columns, np.ndarray)
+    columns, labels = [], []
+    for column in block.columns.T:
+        codes, found = encode(np.ascontiguousarray(column))
+        if len(found) and found[0] < 0:
+            if not block.holes:
+                raise _negative()
+            codes, found = recode(codes, found, found[found >= 0]), found[found >= 0]
+        columns.append(codes)
+        labels.append(found)
+    return Codes(block.names, block.n_rows, columns, labels)
+
+
+def _negative() -> InputError:
+    return InputError("Negative values in data: categories that are numbers count from 0; use NaN where one is missing")
 
 
 def _column(block: Codes, j: int) -> NDArray[Any]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
 from ingenuo.families.family import Factor, Floats, Term
 from ingenuo.kernels import densities, moments
-from ingenuo.labels import Labels
+from ingenuo.labels import Labels, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Sums, Table, Tally
@@ -71,7 +72,11 @@ class Gaussian:
         alone = (variances == 0) & (counts <= 1)
         variances = np.where(alone, overall, np.maximum(variances, prior.floor * overall))
         variances = np.where(variances == 0, np.where(overall == 0, 1.0, np.finfo(float).tiny), variances)
-        return GaussianParameters(columns, counts, means, np.ldexp(np.sqrt(variances), exponents))
+        with np.errstate(over="ignore", under="ignore"):
+            deviations = np.ldexp(np.sqrt(variances), exponents)
+        # Between the least and the largest normal double, so that 1/σ is finite and not zero.
+        deviations = np.clip(deviations, np.finfo(float).tiny, np.finfo(float).max)
+        return GaussianParameters(columns, counts, means, deviations)
 
     def log_likelihood(
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
@@ -108,8 +113,7 @@ class Gaussian:
         if not any(name in tally for name in (COUNT, SUM, SQUARE)):
             return
         classes, columns = (
-            np.unique(np.concatenate([tally.labels(name, axis) for name in (COUNT, SUM, SQUARE) if name in tally]))
-            for axis in (0, 1)
+            reduce(unite, [tally.labels(name, axis) for name in (COUNT, SUM, SQUARE)]) for axis in (0, 1)
         )
         n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
         impossible = np.argwhere(np.asarray(_scatter(n, s, q)[0] < 0, bool))

@@ -9,7 +9,7 @@ The factor of order (how many ways the same bag can be drawn) is the same for ev
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -45,21 +45,23 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
             )
         else:
             values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
-    except loops.Refused as refused:
-        raise InputError(
-            f"column {column_name(block.names[refused.column])!r}, row {refused.row}: {refused.value!r} is no count; "
-            "counts are finite and not negative (Negative values in data are no counts either)"
-        ) from None
+    except loops.NotACount as refused:
+        raise refused.named(column_name(block.names[refused.column])) from None
     return wrap(values)
 
 
 def add_products(block: Counts, table: Floats, out: Floats) -> None:
     """out += X · table, for sparse and dense X."""
-    if block.sparse:
-        m = block.matrix
-        loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out)
-    else:
-        loops.add_log_likelihood_dense(block.matrix, table, out)
+    m = block.matrix
+    try:
+        if block.sparse:
+            loops.refuse_not_finite(m.data, m.indices, m.indptr)
+            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out)
+        else:
+            loops.refuse_not_finite(m)
+            loops.add_log_likelihood_dense(m, table, out)
+    except loops.NotACount as refused:
+        raise refused.named(column_name(block.names[refused.column])) from None
 
 
 def only_row(block: Counts) -> Floats:
@@ -145,8 +147,7 @@ class Complement(Multinomial):
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
     ) -> BagParameters:
         """Negative log frequencies outside the class."""
-        base = super().estimate(tally, prior, schema, columns, classes)
-        return replace(base, table=np.ascontiguousarray(complement(base.counts.floats(), base.pseudo).T))
+        return complement(tally, prior.pseudo_counts(columns), columns, classes)
 
     def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
         """One over the fraction outside the class, to the power of the count."""
@@ -166,25 +167,45 @@ class Complement(Multinomial):
         return found
 
 
+def numbers_of(sums: Sums) -> NDArray[Any]:
+    """Sums as an ordinary array: of integers where they are whole, else of doubles."""
+    return sums.limbs[0] if isinstance(sums, Exact) and sums.whole and len(sums.limbs) else sums.floats()
+
+
+def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats) -> Floats:
+    """log((count + pseudo) / total), columns × classes."""
+    shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
+    return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1))
+
+
 def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:
     """Log frequencies of each column within each class; the whole table's where a class has none."""
-    counts = tally.over(SUM, classes, columns)
-    values = counts.limbs[0] if isinstance(counts, Exact) and counts.whole and len(counts.limbs) else counts.floats()
-    sums = values.sum(axis=1)
-    totals = sums + pseudo.sum()
-    shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
-    table = loops.log_counts(values, shared, np.where(totals > 0, totals, 1))
+    sums = tally.over(SUM, classes, columns)
+    counts = numbers_of(sums)
+    totals = counts.sum(axis=1) + pseudo.sum()
+    table = log_shares(counts, pseudo, totals)
     for k in np.flatnonzero(totals <= 0):
-        whole = values.sum(axis=0)
+        whole = counts.sum(axis=0)
         table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -np.log(max(len(columns), 1))
+    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
+
+
+def complement(
+    tally: Tally, pseudo: Floats, columns: Labels, classes: Labels, *, normalise: bool = False
+) -> BagParameters:
+    """Negative log frequencies of each column outside each class; normalised, they sum to 1 within a class."""
+    sums = tally.over(SUM, classes, columns)
+    counts = numbers_of(sums)
+    others = counts.sum(axis=0) - counts
+    outside = log_shares(others, pseudo, others.sum(axis=1) + pseudo.sum())
+    if normalise:
+        with np.errstate(invalid="ignore"):
+            table = outside / outside.sum(axis=0)
+    else:
+        table = np.negative(outside, out=outside)
+    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
+
+
+def _lengths(tally: Tally, counts: NDArray[Any], classes: Labels) -> Floats:
     rows = tally.over("class", classes).floats()
-    return BagParameters(columns, counts, pseudo, table, sums / np.maximum(rows, np.finfo(float).tiny))
-
-
-def complement(counts: Floats, pseudo: Floats, *, normalise: bool = False) -> Floats:
-    """Weights (classes × columns) from the counts of the other classes."""
-    others = counts.sum(axis=0) - counts + pseudo
-    with np.errstate(divide="ignore", invalid="ignore"):
-        outside = np.log(others / others.sum(axis=1, keepdims=True))
-        return np.asarray(outside / outside.sum(axis=1, keepdims=True) if normalise else -outside)
-
+    return np.asarray(counts.sum(axis=1) / np.maximum(rows, np.finfo(float).tiny))

@@ -31,6 +31,13 @@ _LANES = 4
 _LANES_UP_TO = 512
 
 
+NUMBERED_UP_TO = 1 << 16  # codes up to here serve as their own labels, without a dictionary
+
+
+class CodeBeyond(InputError):
+    """A code that is larger than its column's categories are many."""
+
+
 @njit(cache=True, nogil=True)
 def _tally_rows(codes, labels, first, last, offsets, tops, table):  # type: ignore[no-untyped-def]
     """Count the columns first..last of C-ordered codes in `table`, (classes + 1) × slots.
@@ -119,7 +126,8 @@ def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[in
            [0, 1]])
     """
     codes = _integers(codes)
-    labels = class_codes(labels, n_classes)
+    labels = class_codes(labels, n_classes, len(codes))
+    _check_columns(codes.shape[1], len(sizes), "sizes")
     if not codes.flags.c_contiguous and codes.flags.f_contiguous:
         return tally_columns(list(codes.T), labels, n_classes, sizes)
     n, m = codes.shape
@@ -134,6 +142,33 @@ def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[in
     return _gather(tables, [task[1] for task in tasks], codes.T, labels, n_classes, sizes)
 
 
+def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Counts], bool] | None:
+    """Count a matrix whose codes are their own labels, 0 to whatever they go, in one pass.
+
+    The sizes are guessed from some of the rows and, if a code lies beyond, found by looking at all. Returns the
+    counts and whether there are codes below zero; None where the codes go too far to be their own labels.
+
+    >>> counts, negative = tally_numbered(np.array([[0], [2]]), np.array([0, 0]), 1)
+    >>> counts[0], negative
+    (array([[1, 0, 1]]), False)
+    """
+    codes = _integers(codes)
+    n, m = codes.shape
+    tops = codes[:: max(1, n // 2048)].max(axis=0, initial=0)
+    for tops_known in (False, True):
+        if tops_known:
+            tops = codes.max(axis=0, initial=0)
+        if int(tops.max(initial=0)) >= NUMBERED_UP_TO:
+            return None
+        try:
+            counts = tally_matrix(codes, labels, n_classes, [int(top) + 1 for top in tops])
+        except CodeBeyond:
+            continue
+        counted = sum(int(table.sum()) for table in counts)
+        return counts, counted < n * m
+    return None
+
+
 def tally_columns(
     columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]
 ) -> list[Counts]:
@@ -144,8 +179,10 @@ def tally_columns(
            [0, 0, 1]])]
     """
     columns = [_integers(column) for column in columns]
-    labels = class_codes(labels, n_classes)
     n, m = len(labels), len(columns)
+    labels = class_codes(labels, n_classes, len(columns[0]) if columns else n)
+    _check_columns(m, len(sizes), "sizes")
+    _check_lengths(columns, n)
     threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
     tasks = []
     for j in range(m):
@@ -179,6 +216,7 @@ def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Float
            [ 0.,  0.]])
     """
     codes = _integers(codes)
+    _check_lengths([codes], len(out))
     copied = not codes.flags.c_contiguous
 
     def block(lo: int, hi: int) -> Codes:
@@ -190,6 +228,7 @@ def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Float
 def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats], out: Floats) -> None:
     """Add as :func:`add_log_likelihood_matrix` does, for separate columns of any integer types."""
     columns = [_integers(column) for column in columns]
+    _check_lengths(columns, len(out))
 
     def block(lo: int, hi: int) -> Codes:
         codes = np.empty((hi - lo, len(columns)), np.int64)
@@ -203,6 +242,7 @@ def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats
 def _add(block: Any, n_columns: int, tables: Sequence[Floats], out: Floats, step: int) -> None:
     """Run the kernel over row ranges; `block` gives the codes of a range as a C-ordered matrix."""
     n, n_classes = out.shape
+    _check_columns(n_columns, len(tables), "tables")
     if not n_columns or not n_classes:
         return
     sizes = np.array([len(table) for table in tables], np.uint64)
@@ -268,15 +308,17 @@ def _refuse_beyond(column: Codes, labels: Codes, j: int, size: int) -> None:
     beyond = (column >= size) & (labels >= 0)
     if beyond.any():
         row = int(beyond.argmax())
-        raise InputError(
+        raise CodeBeyond(
             f"row {row}, column {j} has code {column[row]}, but the column has {size} categories; "
             f"its codes must be below {size}, or below 0 where missing"
         )
 
 
-def class_codes(labels: Codes, n_classes: int) -> NDArray[np.int64]:
-    """The labels as the kernels read them, checked: integers below n_classes (below zero: no class)."""
+def class_codes(labels: Codes, n_classes: int, n_rows: int) -> NDArray[np.int64]:
+    """The labels as the kernels read them, checked: one per row, below n_classes (below zero: no class)."""
     labels = readable(np.ascontiguousarray(labels, np.int64))
+    if labels.shape != (n_rows,):
+        raise InputError(f"there are {labels.size} labels for {n_rows} rows; each row needs one")
     if labels.size and labels.max() >= n_classes:
         row = int((labels >= n_classes).argmax())
         raise InputError(f"row {row} has class code {labels[row]}, but there are {n_classes} classes")
@@ -288,6 +330,18 @@ def readable(array: NDArray[Any]) -> NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
+
+
+def _check_columns(n_columns: int, given: int, what: str) -> None:
+    if n_columns != given:
+        raise InputError(f"there are {given} {what} for {n_columns} columns; each column needs one")
+
+
+def _check_lengths(columns: Sequence[Codes], n: int) -> None:
+    """A kernel would read beyond the end of a column that is too short."""
+    for j, column in enumerate(columns):
+        if len(column) != n:
+            raise InputError(f"column {j} has {len(column)} rows where {n} were expected")
 
 
 def _integers(codes: Codes) -> Codes:

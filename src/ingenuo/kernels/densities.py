@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 # Sums may be taken in any order here (they are not tallies); NaN must keep its meaning.
 _ANY_ORDER = {"reassoc", "contract", "nsz"}
-_FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
+FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 
 
 @njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
@@ -40,7 +40,7 @@ def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ig
                     z = (x - means[k, j]) * inverse[k, j]
                     total += z * z if x == x else 0.0
                     constant += constants[k, j] if x == x else 0.0
-            out[first + i, k] += constant - 0.5 * min(total, _FARTHEST)
+            out[first + i, k] += constant - 0.5 * min(total, FARTHEST)
 
 
 @njit(cache=True, nogil=True)

@@ -70,7 +70,7 @@ def _moments_of(
 def weighted_moments(
     table: Rows, labels: Codes, weights: Floats, n_classes: int
 ) -> tuple[Exact, Exact, Exact]:
-    """Σw over the values that are not missing, Σ fl(w·x) and Σ fl(w·x)·x, each (classes, columns)."""
+    """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns)."""
     parts = threads.split(table.shape[0], threads.width(), 1 << 12)
     tasks = [lambda lo=lo, hi=hi: _weighted_of(table, labels, weights, n_classes, lo, hi) for lo, hi in parts]
     results = threads.run(tasks)
@@ -91,13 +91,10 @@ def _weighted_of(
         block = table.rows(start, stop)
         w_least, w_top = _exponents(weights[start:stop])
         x_least, x_top = _exponents(block)
-        t_least = max(w_least + x_least - 1, -1073)
-        spans = ((w_least, w_top), (t_least, w_top + x_top), (t_least + x_least - 53, w_top + 2 * x_top))
-        bases = np.array([(least - 53) // LIMB for least, _ in spans], np.int64)
-        arrays = [
-            np.zeros((n_classes, d, (top + 2) // LIMB + 3 - int(base)), np.int64)
-            for (_, top), base in zip(spans, bases)
-        ]
+        # A product of m doubles is a multiple of 2^(the sum of their exponents - 53m), and below 2^(that sum).
+        spans = [(w_least + m * x_least - 53 * (m + 1), w_top + m * x_top) for m in range(3)]
+        bases = np.array([least // LIMB for least, _ in spans], np.int64)
+        arrays = [np.zeros((n_classes, d, top // LIMB + 3 - least // LIMB), np.int64) for least, top in spans]
         row, column = numbers._weighted_moments(
             block, labels[start:stop], weights[start:stop], 0, stop - start, *arrays, bases
         )
@@ -142,7 +139,7 @@ def _exact(limbs: NDArray[np.int64], base: int) -> Exact:
 
 
 def _not_finite(table: Rows, row: int, column: int, value: float) -> InputError:
-    what = "is infinite" if math.isinf(value) else "overflows when it is weighted"
     return InputError(
-        f"{table.place(row, column)}: {float(value)!r} {what}; replace it by a finite number, or by NaN if it is missing"
+        f"{table.place(row, column)}: {float(value)!r} is infinite; replace it by a finite number, or by NaN if it is "
+        "missing"
     )

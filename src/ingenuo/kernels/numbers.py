@@ -147,7 +147,7 @@ def _add_double(X, rows, start, stop, C, A):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _pour(limbs, base, n, position):  # type: ignore[no-untyped-def]
-    """Add n·2^position to one cell's limbs; |n| < 2^54."""
+    """Add n·2^position to one cell's limbs; |n| < 2^56."""
     level = position // LIMB
     shift = position - LIMB * level
     a = abs(n)
@@ -335,9 +335,12 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
 
 @njit(cache=True, nogil=True)
 def _weighted_moments(X, labels, weights, first, last, counts, sums, squares, bases):  # type: ignore[no-untyped-def]
-    """The same with a weight per row: adds w, t = fl(w·x) and the exact t·x, value by value.
+    """The same with a weight per row: adds w, w·x and w·x², each exactly, value by value.
 
-    Returns (row, column) of a value or product that is infinite, else (-1, -1).
+    With the mantissas f of w and g of x, fg = p + r is a rounded product and its remainder, and so are the
+    products of p and of r with g: no part under- or overflows, because the exponents are kept apart.
+
+    Returns (row, column) of a value that is infinite, else (-1, -1).
     """
     added = 0
     for i in range(first, last):
@@ -351,20 +354,29 @@ def _weighted_moments(X, labels, weights, first, last, counts, sums, squares, ba
             x = X[i, j]
             if math.isnan(x):
                 continue
-            t = w * x
-            if math.isinf(t):
+            if math.isinf(x):
                 return i, j
             _pour(counts[k, j], bases[0], n, e - 53)
-            if t != 0.0:
-                ft, et = math.frexp(t)
-                fx, ex = math.frexp(x)
-                _pour(sums[k, j], bases[1], np.int64(ft * 2.0**53), et - 53)
-                p = ft * fx
-                _pour(squares[k, j], bases[2], np.int64(p * 2.0**54), et + ex - 54)
-                rest = _fma(ft, fx, -p)
-                if rest != 0.0:
-                    _pour(squares[k, j], bases[2], np.int64(rest * 2.0**106), et + ex - 106)
-        added += 2
+            if x != 0.0:
+                g, ex = math.frexp(x)
+                p = f * g
+                r = _fma(f, g, -p)
+                _pour(sums[k, j], bases[1], np.int64(p * 2.0**54), e + ex - 54)
+                q = p * g
+                s = _fma(p, g, -q)
+                _pour(squares[k, j], bases[2], np.int64(q * 2.0**55), e + 2 * ex - 55)
+                if s != 0.0:
+                    _pour(squares[k, j], bases[2], np.int64(s * 2.0**107), e + 2 * ex - 107)
+                if r != 0.0:
+                    _pour(sums[k, j], bases[1], np.int64(r * 2.0**106), e + ex - 106)
+                    # r·g: cut where both parts fit in an integer, 53 bits above 2^-106 and 53 below.
+                    q = r * g
+                    high = np.int64(q * 2.0**106)
+                    _pour(squares[k, j], bases[2], high, e + 2 * ex - 106)
+                    low = _fma(r, g, -(high * 2.0**-106))
+                    if low != 0.0:
+                        _pour(squares[k, j], bases[2], np.int64(low * 2.0**159), e + 2 * ex - 159)
+        added += 4
         if added > _ROOM:
             _carry(counts)
             _carry(sums)

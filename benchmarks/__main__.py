@@ -1,0 +1,67 @@
+"""``python -m benchmarks SUITE``: run a suite and print its ratios."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Iterator, Sequence
+
+from benchmarks import report
+from benchmarks.cases import Case, run
+
+# Each is a module of this package with a function `cases`.
+SUITES = {"tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn"}
+
+
+def choose(suite: str, only: Sequence[str]) -> list[Case]:
+    """The cases of a suite whose names contain one of the given texts; all where none is given."""
+    cases: list[Case] = importlib.import_module(f"benchmarks.{suite}").cases()
+    return [c for c in cases if not only or any(text.lower() in c.name.lower() for text in only)]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run it; the status is 1 where an answer is wrong, whatever the speed."""
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Speed against the peers, as ratios."
+    )
+    parser.add_argument(
+        "suite", choices=SUITES, help="; ".join(f"{name}: {what}" for name, what in SUITES.items())
+    )
+    parser.add_argument(
+        "--rows", type=int, default=1_000_000, help="rows of the tables (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--repeat", type=int, default=5, help="warm calls, of which the best counts (default: 5)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="NAME", help="only cases with NAME in them"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    given = parser.parse_args(arguments)
+    if given.rows < 1000 or given.repeat < 1:
+        parser.error("--rows must be at least 1000, and --repeat at least 1")
+    cases = choose(given.suite, given.only)
+    if not cases:
+        parser.error(f"no case has {' or '.join(map(repr, given.only))} in its name; --list shows them all")
+    if given.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    found: list[report.Result] = []
+
+    def kept() -> Iterator[report.Result]:
+        for result in run(cases, given.rows, given.repeat):
+            found.append(result)
+            yield result
+
+    if given.json:
+        print(report.to_json(kept()))
+    else:
+        for line in report.lines(kept()):
+            print(line, flush=True)
+    return int(any(result.agrees is False for result in found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

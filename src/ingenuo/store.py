@@ -1,0 +1,279 @@
+"""The model file: `save` and `load`. What is saved is the tally, so a loaded model goes on learning.
+
+A file holds a manifest (what kind of model, its parameters, its schema, the shapes of its tables) and tensors
+(limbs and labels). Everything in it is named from closed lists: nothing is imported by name, unpickled or run.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo import container
+from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.exact import Exact
+from ingenuo.labels import Labels, objects, same
+from ingenuo.prior import PRIORS, Prior
+from ingenuo.real import Real
+from ingenuo.schema import FAMILIES, Schema
+from ingenuo.tally import Table, Tally
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def _models() -> dict[str, type[Any]]:
+    """The classes a file may name."""
+    from ingenuo.estimators import drop_in, naive_bayes
+
+    return {
+        "NaiveBayes": naive_bayes.NaiveBayes,
+        "GaussianNB": drop_in.GaussianNB,
+        "MultinomialNB": drop_in.MultinomialNB,
+        "ComplementNB": drop_in.ComplementNB,
+        "BernoulliNB": drop_in.BernoulliNB,
+        "CategoricalNB": drop_in.CategoricalNB,
+    }
+
+
+def save(model: Any, path: str | Path) -> None:
+    """Write a fitted model (or a tally) to one file, whole or not at all.
+
+    >>> import tempfile, os
+    >>> from ingenuo import NaiveBayes, load, save
+    >>> model = NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, os.path.join(folder, "model.ingenuo"))
+    ...     again = load(os.path.join(folder, "model.ingenuo"))
+    >>> again.tally_ == model.tally_
+    True
+    """
+    container.write(path, *_to_parts(model))
+
+
+def load(path: str | Path) -> Any:
+    """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`."""
+    return _from_parts(*container.read(path), str(path))
+
+
+def to_bytes(model: Any) -> bytes:
+    """What `save` writes, as bytes."""
+    return container.to_bytes(*_to_parts(model))
+
+
+def from_bytes(data: bytes) -> Any:
+    """What `load` reads, from bytes."""
+    return _from_parts(*container.from_bytes(data), "model data")
+
+
+def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
+    tensors: Tensors = {}
+    if isinstance(model, Tally):
+        return {"kind": "tally", "tally": _pack_tally(model, tensors)}, tensors
+    models = _models()
+    name = type(model).__name__
+    if models.get(name) is not type(model):
+        raise KindError(f"{name} cannot be saved; what can: Tally, {', '.join(models)}")
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    manifest = {
+        "kind": "model",
+        "model": name,
+        "parameters": _pack(model.get_params(deep=False)),
+        "schema": _pack_schema(model.schema_, tensors),
+        "tally": _pack_tally(model.tally_, tensors),
+    }
+    if "_declared_classes" in model.__dict__:
+        manifest["classes"] = _pack_labels(model._declared_classes, "classes", tensors)
+    if "feature_names_in_" in model.__dict__:
+        manifest["names"] = _pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
+    return manifest, tensors
+
+
+def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
+    try:
+        if manifest["kind"] == "tally":
+            return _unpack_tally(manifest["tally"], tensors)
+        if manifest["kind"] != "model":
+            raise InputError(f"it holds a {manifest['kind']!r}")
+        model = _models()[manifest["model"]](**_unpack(manifest["parameters"]))
+        model._check_settings()
+        schema, tally = _unpack_schema(manifest["schema"], tensors), _unpack_tally(manifest["tally"], tensors)
+        if "classes" in manifest:
+            model._declared_classes = _unpack_labels(manifest["classes"], tensors)
+        if "names" in manifest:
+            model.feature_names_in_ = _unpack_labels(manifest["names"], tensors)
+        model._set(schema, tally)
+        return model
+    except ModelFileError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise ModelFileError(
+            f"{name} is signed right, but what it describes is no model that this version can build "
+            f"({type(error).__name__}: {error}); save it again from the model it came from"
+        ) from error
+
+
+# Tallies and schemas.
+
+
+def _pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
+    packed = []
+    for number, (name, table) in enumerate(tally.items()):
+        place = f"tally/{number}"
+        exact = isinstance(table.sums, Exact)
+        tensors[f"{place}/sums"] = table.sums.limbs if isinstance(table.sums, Exact) else table.sums.values
+        packed.append(
+            {
+                "name": name,
+                "axes": [
+                    {"name": axis, "labels": _pack_labels(labels, f"{place}/{axis}", tensors)}
+                    for axis, labels in zip(table.names, table.axes)
+                ],
+                "signed": table.signed,
+                **({"low": table.sums.low} if isinstance(table.sums, Exact) else {}),
+                "exact": exact,
+            }
+        )
+    return packed
+
+
+def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
+    tables = {}
+    for number, entry in enumerate(packed):
+        values = tensors[f"tally/{number}/sums"]
+        axes = {axis["name"]: _unpack_labels(axis["labels"], tensors) for axis in entry["axes"]}
+        if entry["exact"]:
+            if values.dtype != np.int64 or not -1000 < entry["low"] < 1000:
+                raise InputError(f"table {entry['name']!r} has no limbs")
+            sums: Exact | Real = Exact.canonical(values, int(entry["low"]))
+        else:
+            if values.dtype != np.float64 or not np.isfinite(values).all():
+                raise InputError(f"table {entry['name']!r} has no finite sums")
+            sums = Real(values)
+        table = Table.of(axes, sums, signed=bool(entry["signed"]))
+        if not all(same(a, b) for a, b in zip(table.axes, axes.values())):
+            raise InputError(f"the labels of table {entry['name']!r} are not sorted, or some are empty")
+        if not table.signed and (table.sums.signs() < 0).any():
+            raise InputError(f"table {entry['name']!r} has negative counts")
+        if str(entry["name"]) in tables:
+            raise InputError(f"table {entry['name']!r} is there twice")
+        tables[str(entry["name"])] = table
+    return Tally(tables)
+
+
+def _pack_schema(schema: Schema, tensors: Tensors) -> dict[str, Any]:
+    tensors["schema/families"] = schema.families
+    return {
+        "families": list(FAMILIES),  # what the codes meant when they were written
+        "names": _pack_labels(schema.names, "schema/names", tensors),
+        "why": _pack(dict(schema.why)),
+        "categories": [
+            [_pack(name), _pack_labels(labels, f"schema/categories/{number}", tensors)]
+            for number, (name, labels) in enumerate(schema.categories.items())
+        ],
+    }
+
+
+def _unpack_schema(packed: Any, tensors: Tensors) -> Schema:
+    names = _unpack_labels(packed["names"], tensors)
+    codes = tensors["schema/families"]
+    if codes.dtype != np.int8 or codes.shape != names.shape or (codes.size and int(codes.min()) < 0):
+        raise InputError("the schema's columns and families do not match")
+    known = np.array([list(FAMILIES).index(family) for family in packed["families"]], np.int8)
+    categories = {_unpack(name): _unpack_labels(labels, tensors) for name, labels in packed["categories"]}
+    return Schema(names, known[codes], _unpack(packed["why"]), categories)
+
+
+# Labels: numbers as they are, text as UTF-8 bytes and offsets, anything else in the manifest.
+
+
+def _pack_labels(labels: Labels, place: str, tensors: Tensors) -> dict[str, Any]:
+    if labels.dtype != object:
+        tensors[place] = labels
+        return {"as": "numbers", "at": place}
+    if all(type(label) is str for label in labels):
+        encoded = [label.encode("utf-8", "surrogatepass") for label in labels]
+        tensors[place] = np.frombuffer(b"".join(encoded), np.uint8)
+        tensors[f"{place}/ends"] = np.cumsum([len(e) for e in encoded], dtype=np.int64)
+        return {"as": "text", "at": place}
+    return {"as": "values", "values": _pack(labels.tolist())}
+
+
+def _unpack_labels(packed: Any, tensors: Tensors) -> Labels:
+    if packed["as"] == "numbers":
+        values = tensors[packed["at"]]
+        if values.ndim != 1 or values.dtype not in (np.int64, np.float64, np.bool_):
+            raise InputError("labels are numbers in one dimension")
+        return values
+    if packed["as"] == "text":
+        data, ends = tensors[packed["at"]].tobytes(), tensors[f"{packed['at']}/ends"]
+        if ends.dtype != np.int64 or ends.ndim != 1 or (ends.size and (np.diff(ends, prepend=0) < 0).any()):
+            raise InputError("the ends of the labels do not ascend")
+        if (int(ends[-1]) if ends.size else 0) != len(data):
+            raise InputError("the labels' text is of another length")
+        bounds = [0, *ends.tolist()]
+        return objects([data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:])])
+    if packed["as"] != "values":
+        raise InputError(f"labels are stored as {packed['as']!r}")
+    return objects(list(_unpack(packed["values"])))
+
+
+# Plain values: JSON as it is where it says enough, tagged where it does not.
+
+
+def _pack(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if np.isfinite(value) else {"!": "float", "value": repr(value)}
+    if isinstance(value, list):
+        return [_pack(item) for item in value]
+    if isinstance(value, tuple | set | frozenset):
+        return {"!": "tuple", "items": [_pack(item) for item in value]}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "fiubOU":
+        return {"!": "array", "type": value.dtype.kind, "items": [_pack(item) for item in value.tolist()]}
+    if isinstance(value, Prior):
+        return {"!": "prior", "name": type(value).__name__, "of": _pack(value.parameters())}
+    if isinstance(value, Mapping):
+        return {"!": "mapping", "items": [[_pack(key), _pack(item)] for key, item in value.items()]}
+    if isinstance(value, datetime.datetime | datetime.date):
+        return {"!": type(value).__name__, "value": value.isoformat()}
+    raise KindError(
+        f"{type(value).__name__} {value!r} cannot be saved; a model file holds numbers, strings, booleans, dates, "
+        "lists, tuples, mappings and priors"
+    )
+
+
+def _unpack(packed: Any) -> Any:
+    if isinstance(packed, list):
+        return [_unpack(item) for item in packed]
+    if not isinstance(packed, dict):
+        return packed
+    tag = packed["!"]
+    if tag == "float":
+        return float(packed["value"])
+    if tag == "tuple":
+        return tuple(_unpack(packed["items"]))
+    if tag == "array":
+        kinds: dict[str, Any] = {"f": np.float64, "i": np.int64, "u": np.uint64, "b": np.bool_, "O": object, "U": str}
+        return np.array(_unpack(packed["items"]), kinds[packed["type"]])
+    if tag == "prior":
+        return PRIORS[packed["name"]](**_unpack(packed["of"]))
+    if tag == "mapping":
+        return {_unpack(key): _unpack(item) for key, item in packed["items"]}
+    if tag == "datetime":
+        return datetime.datetime.fromisoformat(packed["value"])
+    if tag == "date":
+        return datetime.date.fromisoformat(packed["value"])
+    raise InputError(f"a value is tagged {tag!r}")
+
+
+
