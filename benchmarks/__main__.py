@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from benchmarks import report
 from benchmarks.cases import Case, run
 
+ROWS = 1_000_000
 # Each is a module of this package with a function `cases`.
 SUITES = {"tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn"}
 
@@ -22,21 +23,11 @@ def choose(suite: str, only: Sequence[str]) -> list[Case]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run it; the status is 1 where an answer is wrong, whatever the speed."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Speed against the peers, as ratios."
-    )
-    parser.add_argument(
-        "suite", choices=SUITES, help="; ".join(f"{name}: {what}" for name, what in SUITES.items())
-    )
-    parser.add_argument(
-        "--rows", type=int, default=1_000_000, help="rows of the tables (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--repeat", type=int, default=5, help="warm calls, of which the best counts (default: 5)"
-    )
-    parser.add_argument(
-        "--only", action="append", default=[], metavar="NAME", help="only cases with NAME in them"
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Speed against the peers, as ratios.")
+    parser.add_argument("suite", choices=SUITES, help="; ".join(f"{name}: {what}" for name, what in SUITES.items()))
+    parser.add_argument("--rows", type=int, default=ROWS, help="rows of the tables (default: %(default)s)")
+    parser.add_argument("--repeat", type=int, default=5, help="warm calls, of which the best counts (default: 5)")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only cases with NAME in them")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     parser.add_argument("--json", action="store_true", help="print JSON")
     given = parser.parse_args(arguments)
@@ -58,6 +49,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given.json:
         print(report.to_json(kept()))
     else:
+        if given.rows != ROWS:
+            print(f"The bars are meant for {ROWS:,} rows; these are {given.rows:,}.")
         for line in report.lines(kept()):
             print(line, flush=True)
     return int(any(result.agrees is False for result in found))

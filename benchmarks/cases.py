@@ -45,7 +45,9 @@ class Race:
         duel = self.prepare(rows)
         theirs, own, their_result, our_result = alternate(duel.peer, duel.ours, repeat)
         difference = duel.difference(their_result, our_result)
-        note = f"cold {theirs.cold:.3g} / {own.cold:.3g} s, median {theirs.median:.3g} / {own.median:.3g} s"
+        note = ", ".join(
+            f"{what} {getattr(theirs, what):.3g} / {getattr(own, what):.3g} s" for what in ("cold", "median", "cpu")
+        )
         return Result(self.name, "s", theirs.best, own.best, self.bar, difference, self.tolerance, note)
 
 
@@ -64,9 +66,7 @@ class ExtraMemory:
     def measure(self, rows: int, repeat: int) -> Result:
         peer, ours = (memory.extra(self.suite, self.race, side, rows) for side in ("peer", "ours"))
         size = ours["input"] / 1e6
-        bar = (
-            Bar() if self.share is None else Bar(limit=self.share * size, why=f"({self.share:.0%} of input)")
-        )
+        bar = Bar() if self.share is None else Bar(limit=self.share * size, why=f"({self.share:.0%} of input)")
         note = f"{ours['extra'] / ours['input']:.1%} of the input's {size:.4g} MB, by {ours['how']}"
         return Result(self.name, "MB", peer["extra"] / 1e6, ours["extra"] / 1e6, bar, note=note)
 
@@ -83,9 +83,7 @@ class NewProcess:
     def measure(self, rows: int, repeat: int) -> Result:
         peer, ours = start.alternate(self.peer, self.ours, repeat)
         parts = ", ".join(
-            f"{part} {peer[part]:.3g} / {ours[part]:.3g} s"
-            for part in ("numpy", "imports", "call")
-            if part in ours
+            f"{part} {peer[part]:.3g} / {ours[part]:.3g} s" for part in ("numpy", "imports", "call") if part in ours
         )
         return Result(self.name, "s", peer["counted"], ours["counted"], self.bar, note=parts)
 

@@ -85,9 +85,7 @@ def codes(rows: int, columns: int = 30, classes: int = 5) -> Labelled:
     X = np.empty((rows, columns), np.int64)
     for j, size in enumerate(sizes):
         X[:, j] = rng.random(rows) ** (1.2 - 0.05 * y) * size
-    X[: sizes.max()] = np.minimum(np.arange(sizes.max())[:, np.newaxis], sizes - 1)[
-        :rows
-    ]  # each one at least once
+    X[: sizes.max()] = np.minimum(np.arange(sizes.max())[:, np.newaxis], sizes - 1)[:rows]  # each one at least once
     return _labelled(X, y, rng)
 
 
@@ -98,9 +96,7 @@ def counts(kind: str, rows: int, dtype: str = "int64", classes: int = 20) -> Lab
     n, columns, stored = rows * 6 // 100, rows * 34 // 100, rows * 4
     if kind == "zipf":
         shares = 1.0 / (np.arange(columns) + 2.7) ** 1.05
-        steps = np.cumsum(
-            rng.permutation(shares)
-        )  # the frequent ones lie anywhere, as in a sorted vocabulary
+        steps = np.cumsum(rng.permutation(shares))  # the frequent ones lie anywhere, as in a sorted vocabulary
     else:
         steps = np.cumsum(np.ones(columns))
     lengths = np.cumsum(rng.lognormal(0.0, 0.7, n))
@@ -159,8 +155,6 @@ def mixed(rows: int, n_numbers: int = 10, classes: int = 5, missing: float = 0.0
     for j, size in enumerate(sizes):
         coded[:, j] = rng.random(rows) ** (1.2 - 0.05 * y) * size
     coded[rng.random(coded.shape) < missing] = -1
-    coded[: max(sizes)] = np.minimum(
-        np.arange(max(sizes))[:, np.newaxis], np.array(sizes) - 1
-    )  # each one seen
+    coded[: max(sizes)] = np.minimum(np.arange(max(sizes))[:, np.newaxis], np.array(sizes) - 1)  # each one seen
     labels = [[f"{'abcdefghij'[j]}-{value:04d}" for value in range(size)] for j, size in enumerate(sizes)]
     return Mixed(y, rng.uniform(0.5, 2.0, rows), values, coded, labels)

@@ -105,9 +105,7 @@ def lines(results: Iterable[Result]) -> Iterator[str]:
         if result.met is not None:
             bars.append(result.met)
     yield ""
-    yield f"{sum(bars)} of {len(bars)} bars met" + (
-        f"; {wrong} answers WRONG" if wrong else "; all answers agree"
-    )
+    yield f"{sum(bars)} of {len(bars)} bars met" + (f"; {wrong} answers WRONG" if wrong else "; all answers agree")
 
 
 def to_json(results: Iterable[Result]) -> str:

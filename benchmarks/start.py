@@ -37,9 +37,7 @@ class Script:
     def run(self) -> dict[str, float]:
         """Seconds of each part in a new process; `counted` is imports and call together."""
         program = _TEMPLATE.format(data=self.data, imports=self.imports, call=self.call)
-        done = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT
-        )
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, cwd=ROOT)
         if done.returncode:
             raise RuntimeError(f"a new process failed:\n{program}\n{done.stderr}")
         found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

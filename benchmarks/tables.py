@@ -41,9 +41,7 @@ def learning(
         return fitted
 
     def difference(peer: Any, ours: Any) -> float:
-        return farthest(
-            peer.predict_joint_log_proba(given.X[SAMPLE]), ours.predict_joint_log_proba(given.X[SAMPLE])
-        )
+        return farthest(peer.predict_joint_log_proba(given.X[SAMPLE]), ours.predict_joint_log_proba(given.X[SAMPLE]))
 
     return Duel(lambda: fit(sk), lambda: fit(ing), difference, given.nbytes)
 
@@ -164,9 +162,7 @@ def _counts() -> list[Case]:
             cases += [
                 Race(f"{model} fit, {kind}", Bar(fit), learn),
                 Race(f"{model} fit + answer, {kind}", Bar(fit), partial(learn, answer=True)),
-                Race(
-                    f"{model} predict, {kind}", Bar(predict), partial(answering, model, make, "predict"), 0.0
-                ),
+                Race(f"{model} predict, {kind}", Bar(predict), partial(answering, model, make, "predict"), 0.0),
             ]
             if kind == "zipf":
                 cases.append(Race(f"{model} weighted fit, {kind}", Bar(), partial(learn, weighted=True)))
@@ -184,12 +180,8 @@ def _mixed() -> list[Case]:
             Race(f"NaiveBayes fit, {form}", Bar(10), partial(mixed, form, "fit")),
             Race(f"NaiveBayes predict_proba, {form}", Bar(10), partial(mixed, form, "predict_proba")),
         ]
-    cases.insert(
-        1, Race("NaiveBayes fit + answer, pandas", Bar(10), partial(mixed, "pandas categoricals", "answer"))
-    )
-    cases.insert(
-        2, Race("NaiveBayes weighted fit, pandas", Bar(), partial(mixed, "pandas categoricals", "weighted"))
-    )
+    cases.insert(1, Race("NaiveBayes fit + answer, pandas", Bar(10), partial(mixed, "pandas categoricals", "answer")))
+    cases.insert(2, Race("NaiveBayes weighted fit, pandas", Bar(), partial(mixed, "pandas categoricals", "weighted")))
     return cases
 
 
@@ -242,9 +234,7 @@ def _start() -> list[Case]:
         NewProcess(
             "first NaiveBayes fit of a process",
             Bar(limit=1.5),
-            Script(
-                _DATA + _FRAME, "from benchmarks.by_hand import JoinedByHand", "JoinedByHand(1, 1).fit(X, y)"
-            ),
+            Script(_DATA + _FRAME, "from benchmarks.by_hand import JoinedByHand", "JoinedByHand(1, 1).fit(X, y)"),
             Script(_DATA + _FRAME, "from ingenuo import NaiveBayes", "NaiveBayes().fit(X, y)"),
         )
     )

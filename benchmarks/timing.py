@@ -10,47 +10,50 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of one side: of the first call, of the best and of the middle one of those after it."""
+    """Seconds of one side: the first call; the best and median of the rest; the least of all threads together."""
 
     cold: float
     best: float
     median: float
+    cpu: float
 
 
-def seconds(call: Callable[[], Any]) -> tuple[float, Any]:
-    """The seconds a call takes, and what it returns; garbage is collected before, not during."""
+def seconds(call: Callable[[], Any]) -> tuple[float, float, Any]:
+    """Seconds by the clock, seconds of all threads, and what the call returns; no garbage is collected in it."""
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start, spent = time.perf_counter(), time.process_time()
         result = call()
-        return time.perf_counter() - start, result
+        return time.perf_counter() - start, time.process_time() - spent, result
     finally:
         gc.enable()
 
 
 def alternate(
-    peer: Callable[[], Any], ours: Callable[[], Any], repeat: int, budget: float = 40.0
+    peer: Callable[[], Any], ours: Callable[[], Any], repeat: int, budget: float = 25.0
 ) -> tuple[Timing, Timing, Any, Any]:
     """Time both in turns, `repeat` rounds after the first, fewer (but two) once `budget` seconds are spent.
 
     Returns the timings of the peer and of us, and what the first call of each returned.
     """
     started = time.perf_counter()
-    cold_peer, theirs = seconds(peer)
-    cold_ours, our_result = seconds(ours)
-    warm: list[tuple[float, float]] = []
-    while len(warm) < repeat and (len(warm) < 2 or time.perf_counter() - started < budget):
-        warm.append((seconds(peer)[0], seconds(ours)[0]))
-    peer_times, our_times = (sorted(times) for times in zip(*warm))
-    return (
-        Timing(cold_peer, peer_times[0], peer_times[len(warm) // 2]),
-        Timing(cold_ours, our_times[0], our_times[len(warm) // 2]),
-        theirs,
-        our_result,
-    )
+    cold_peer, _, theirs = seconds(peer)
+    cold_ours, _, our_result = seconds(ours)
+    peers: list[tuple[float, float]] = []
+    own: list[tuple[float, float]] = []
+    while len(own) < repeat and (len(own) < 2 or time.perf_counter() - started < budget):
+        peers.append(seconds(peer)[:2])
+        own.append(seconds(ours)[:2])
+    return _timing(cold_peer, peers), _timing(cold_ours, own), theirs, our_result
+
+
+def _timing(cold: float, warm: list[tuple[float, float]]) -> Timing:
+    clock, cpu = zip(*warm)
+    return Timing(cold, min(clock), median(clock), min(cpu))

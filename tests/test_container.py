@@ -49,8 +49,7 @@ DATA = to_bytes(MANIFEST, TENSORS)
 def same(left: dict[str, NDArray[Any]], right: dict[str, NDArray[Any]]) -> bool:
     """Equal to the bit, NaN payloads and signs of zero included."""
     return left.keys() == right.keys() and all(
-        (tensor.dtype, tensor.shape, tensor.tobytes())
-        == (right[name].dtype, right[name].shape, right[name].tobytes())
+        (tensor.dtype, tensor.shape, tensor.tobytes()) == (right[name].dtype, right[name].shape, right[name].tobytes())
         for name, tensor in left.items()
     )
 
@@ -106,9 +105,7 @@ plain = st.recursive(
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(), inner, max_size=4),
     max_leaves=12,
 )
-tensor = arrays.arrays(
-    st.sampled_from(DTYPES), arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4)
-)
+tensor = arrays.arrays(st.sampled_from(DTYPES), arrays.array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=4))
 
 
 tensor_name = st.text().filter(lambda name: name != "__metadata__")  # which safetensors keeps for itself
@@ -116,9 +113,7 @@ tensor_name = st.text().filter(lambda name: name != "__metadata__")  # which saf
 
 @settings(max_examples=100, deadline=None)
 @given(st.dictionaries(st.text(), plain, max_size=5), st.dictionaries(tensor_name, tensor, max_size=5))
-def test_any_manifest_and_tensors_come_back(
-    manifest: dict[str, Any], tensors: dict[str, NDArray[Any]]
-) -> None:
+def test_any_manifest_and_tensors_come_back(manifest: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> None:
     data = to_bytes(manifest, tensors)
     read_manifest, read_tensors = from_bytes(data)
     assert read_manifest == manifest
@@ -362,9 +357,7 @@ def test_tensors_another_writer_left_unaligned_are_read_aligned() -> None:
     header = json.loads(to_bytes({}, {})[8:])
     header["a"] = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
     header["b"] = {"dtype": "F64", "shape": [2], "data_offsets": [1, 17]}
-    data = signed(
-        json.dumps(header, separators=(",", ":")).encode(), b"\x05" + np.array([1.5, 2.5]).tobytes()
-    )
+    data = signed(json.dumps(header, separators=(",", ":")).encode(), b"\x05" + np.array([1.5, 2.5]).tobytes())
     tensors = from_bytes(data)[1]
     assert tensors["b"].tolist() == [1.5, 2.5]
     assert tensors["b"].flags.aligned
@@ -536,9 +529,7 @@ def test_a_full_disk_leaves_the_former_file(saved: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace", "chmod"])
-@pytest.mark.parametrize(
-    "failure", [OSError(5, "Input/output error"), KeyboardInterrupt(), MemoryError()], ids=repr
-)
+@pytest.mark.parametrize("failure", [OSError(5, "Input/output error"), KeyboardInterrupt(), MemoryError()], ids=repr)
 def test_a_failure_at_any_step_leaves_the_former_file(
     saved: Path, step: str, failure: BaseException, monkeypatch: pytest.MonkeyPatch
 ) -> None:

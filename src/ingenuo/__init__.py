@@ -29,7 +29,7 @@ _HOMES = {
     "save": "store",
 }
 
-__all__ = sorted([*_HOMES, "__version__"])  # noqa: PLE0605
+__all__ = sorted([*_HOMES, "__version__"])
 
 if TYPE_CHECKING:
     from ingenuo.estimators.drop_in import BernoulliNB as BernoulliNB

@@ -38,7 +38,7 @@ class Exact:
     @staticmethod
     def canonical(limbs: Integers, low: int) -> Exact:
         """Carry and trim any limbs; the array is taken over and may be changed."""
-        if limbs.shape[0] == 1 and limbs.size and _HALF > limbs.max() and limbs.min() >= -_HALF:
+        if limbs.shape[0] == 1 and limbs.size and limbs.max() < _HALF and limbs.min() >= -_HALF:
             return _trimmed(limbs, low)
         rows = list(limbs)
         position = 0
@@ -179,14 +179,14 @@ class Exact:
     def floats(self) -> NDArray[np.float64]:
         """Each cell as the nearest double."""
         if self.whole:
-            return self.limbs.sum(axis=0).astype(np.float64)
+            return np.asarray(self.limbs.sum(axis=0), np.float64)
         numbers, exponent = self.integers()
         return np.array([_nearest(n, exponent) for n in numbers.flat], np.float64).reshape(self.shape)
 
 
 def _nearest(n: int, exponent: int) -> float:
     try:
-        return n * 2**exponent / 1 if exponent >= 0 else n / 2**-exponent
+        return float(n << exponent) if exponent >= 0 else n / (1 << -exponent)
     except OverflowError:
         return math.copysign(math.inf, n)
 

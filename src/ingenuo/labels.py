@@ -85,7 +85,11 @@ def objects(values: list[Any]) -> Labels:
 
 def same(a: Labels, b: Labels) -> bool:
     """Whether two label arrays hold the same labels."""
-    return a is b or (len(a) == len(b) and bool(np.array_equal(a, b)))
+    if a is b or len(a) != len(b):
+        return a is b
+    if a.dtype != object and b.dtype != object and not _comparable(a, b):
+        return bool(a.tolist() == b.tolist())
+    return bool(np.array_equal(a, b))
 
 
 def unite(a: Labels, b: Labels) -> Labels:

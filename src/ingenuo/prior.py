@@ -32,7 +32,7 @@ class Prior(ABC):
     """Imaginary observations of each value, and the least variance of a number."""
 
     def __post_init__(self) -> None:
-        _check_number("variance_floor", self.floor)
+        _check_number("variance_floor", getattr(self, "variance_floor", 1e-9))
 
     @property
     def floor(self) -> float:
@@ -199,7 +199,7 @@ def _check_alpha(alpha: object) -> None:
 
 
 def _is_nested(given: Given) -> bool:
-    return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence) for v in given.values())
+    return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence | np.ndarray) for v in given.values())
 
 
 def _by_column(given: Given) -> list[tuple[object, Any]]:

@@ -65,7 +65,7 @@ class Schema:
 
     def columns(self, family: str) -> Labels:
         """The names of the columns of one family, in the table's order."""
-        return self.names[self.families == _FAMILY_NAMES.index(family)]
+        return np.asarray(self.names[self.families == _FAMILY_NAMES.index(family)])
 
     def families_used(self) -> list[str]:
         """The families that have a column, in the order of FAMILIES."""
@@ -77,7 +77,7 @@ class Schema:
         if place < 0:
             raise InputError(f"there is no column {name!r}{did_you_mean(name, self.names)}")
         order = np.argsort(find(labels_of(self.names), self.names))
-        return _FAMILY_NAMES[self.families[order[place]]]
+        return _FAMILY_NAMES[int(self.families[order[place]])]
 
     def known(self, column: object) -> Labels:
         """The declared categories of a column."""
@@ -101,10 +101,7 @@ class Schema:
             np.concatenate([self.names, other.names[new]]),
             np.concatenate([self.families, other.families[new]]),
             {**other.why, **self.why},
-            {
-                name: unite(self.known(name), other.known(name))
-                for name in {**self.categories, **other.categories}
-            },
+            {name: unite(self.known(name), other.known(name)) for name in {**self.categories, **other.categories}},
         )
 
     def _families_at(self, names: Labels) -> NDArray[np.int8]:
@@ -151,9 +148,7 @@ def column_name(name: object) -> str:
     return f"x{name}" if isinstance(name, int | np.integer) else str(name)
 
 
-def family_of(
-    kind: object, column: object, numbers: str = "gaussian", counts: str = "multinomial"
-) -> str:
+def family_of(kind: object, column: object, numbers: str = "gaussian", counts: str = "multinomial") -> str:
     """The family for a declared kind (or for the name of a family itself)."""
     if not isinstance(kind, str):
         raise KindError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +219,7 @@ def _unpack_labels(packed: Any, tensors: Tensors) -> Labels:
         if (int(ends[-1]) if ends.size else 0) != len(data):
             raise InputError("the labels' text is of another length")
         bounds = [0, *ends.tolist()]
-        return objects([data[a:b].decode("utf-8", "surrogatepass") for a, b in zip(bounds, bounds[1:])])
+        return objects([data[a:b].decode("utf-8", "surrogatepass") for a, b in pairwise(bounds)])
     if packed["as"] != "values":
         raise InputError(f"labels are stored as {packed['as']!r}")
     return objects(list(_unpack(packed["values"])))
@@ -263,7 +264,14 @@ def _unpack(packed: Any) -> Any:
     if tag == "tuple":
         return tuple(_unpack(packed["items"]))
     if tag == "array":
-        kinds: dict[str, Any] = {"f": np.float64, "i": np.int64, "u": np.uint64, "b": np.bool_, "O": object, "U": str}
+        kinds: dict[str, Any] = {
+            "f": np.float64,
+            "i": np.int64,
+            "u": np.uint64,
+            "b": np.bool_,
+            "O": object,
+            "U": str,
+        }
         return np.array(_unpack(packed["items"]), kinds[packed["type"]])
     if tag == "prior":
         return PRIORS[packed["name"]](**_unpack(packed["of"]))
@@ -274,6 +282,3 @@ def _unpack(packed: Any) -> Any:
     if tag == "date":
         return datetime.date.fromisoformat(packed["value"])
     raise InputError(f"a value is tagged {tag!r}")
-
-
-

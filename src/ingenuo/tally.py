@@ -41,13 +41,10 @@ class Table:
         """
         sums: Sums = values if isinstance(values, Exact | Real) else Exact.of(values)
         arrays = [
-            given if isinstance(given, np.ndarray) else np.array([*given, None], object)[:-1]
-            for given in axes.values()
+            given if isinstance(given, np.ndarray) else np.array([*given, None], object)[:-1] for given in axes.values()
         ]
         labels = [labels_of(array) for array in arrays]
-        if sums.shape != tuple(len(array) for array in arrays) or any(
-            len(a) != len(b) for a, b in zip(labels, arrays)
-        ):
+        if sums.shape != tuple(len(array) for array in arrays) or any(len(a) != len(b) for a, b in zip(labels, arrays)):
             raise InputError(
                 f"a table of shape {sums.shape} needs as many different labels on each axis, "
                 f"got {[len(array) for array in arrays]}"
@@ -113,7 +110,7 @@ class Table:
             negative = np.argwhere(rest.signs() < 0)
             if len(negative):
                 cell = tuple(negative[0])
-                place = ", ".join(f"{n} {a[i]!r}" for n, a, i in zip(self.names, axes, cell))
+                place = ", ".join(f"{n} {a.tolist()[i]!r}" for n, a, i in zip(self.names, axes, cell))
                 raise ForgetError(
                     f"cannot take away {float(right.floats()[cell]):g} from '{name}' at {place}, where only "
                     f"{float(left.floats()[cell]):g} was added; only rows that were learned can be forgotten"

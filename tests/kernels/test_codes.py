@@ -23,9 +23,7 @@ LAYOUTS = {
 def draw(n, sizes, n_classes, seed=0):
     """Codes with some missing, labels with some missing."""
     rng = np.random.default_rng(seed)
-    codes = (
-        np.stack([rng.integers(-1, size, n) for size in sizes], axis=1) if sizes else np.empty((n, 0), int)
-    )
+    codes = np.stack([rng.integers(-1, size, n) for size in sizes], axis=1) if sizes else np.empty((n, 0), int)
     return codes, rng.integers(-1, n_classes, n)
 
 
@@ -70,9 +68,7 @@ def test_booleans_and_read_only_codes_are_counted():
 def test_columns_of_different_types_are_counted():
     sizes = [3, 100, 1000, 5]
     codes, labels = draw(5000, sizes, 3)
-    columns = [codes[:, j].astype(dtype) for j, dtype in enumerate([np.int8, np.int8, np.int64])] + [
-        codes[:, 3]
-    ]
+    columns = [codes[:, j].astype(dtype) for j, dtype in enumerate([np.int8, np.int8, np.int64])] + [codes[:, 3]]
     same(tally_columns(columns, labels, 3, sizes), counted(codes, labels, 3, sizes))
 
 

@@ -8,11 +8,10 @@ from ingenuo.errors import InputError
 from ingenuo.kernels.counts import (
     add_log_likelihood_csr,
     add_log_likelihood_dense,
-    log_counts,
-    log_odds,
     tally_csr,
     tally_dense,
 )
+from ingenuo.kernels.shares import log_counts, log_odds
 from ingenuo.kernels.threads import limited
 
 LAYOUTS = {
@@ -298,12 +297,18 @@ def test_the_odds_of_presence(columns):
     p = (counts + 0.5) / (totals[:, None] + 1)
     with limited(1):
         odds, absent = log_odds(counts, 0.5, totals)
-    np.testing.assert_allclose(odds, np.log(p / (1 - p)).T, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose(absent, np.log(1 - p).sum(axis=1), rtol=1e-9)
+    np.testing.assert_allclose(odds, np.log(p / (1 - p)).T, rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(absent, np.log1p(-p).sum(axis=1), rtol=1e-13)
     for threads in (2, 3):
         with limited(threads):
             for one, other in zip(log_odds(counts, 0.5, totals), (odds, absent)):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_many_rare_columns_lose_no_digits_by_being_absent():
+    totals, columns = 10**6, 100_000
+    _, absent = log_odds(np.zeros((1, columns), np.int64), 0.01, [totals])
+    np.testing.assert_allclose(absent[0], columns * np.log1p(-0.01 / (totals + 0.02)), rtol=1e-13)
 
 
 @pytest.mark.parametrize(("count", "pseudo"), [(1, 0.0), (3, 1.0), (-1, 1.0)])

@@ -82,9 +82,7 @@ def test_a_limit_ends_with_its_block():
         pass
 
 
-@pytest.mark.parametrize(
-    ("n", "parts", "minimum"), [(10, 3, 1), (7, 20, 1), (100, 4, 30), (5, 2, 9), (1, 1, 1)]
-)
+@pytest.mark.parametrize(("n", "parts", "minimum"), [(10, 3, 1), (7, 20, 1), (100, 4, 30), (5, 2, 9), (1, 1, 1)])
 def test_ranges_cover_all_and_are_even(n, parts, minimum):
     ranges = split(n, parts, minimum)
     assert [i for lo, hi in ranges for i in range(lo, hi)] == list(range(n))

@@ -34,9 +34,7 @@ category = st.one_of(st.none(), st.sampled_from(["x", "y", "z", "été", " "]))
 def rows(draw, least=0, most=12, n_numbers=2):
     """(numbers, category, label, weight) for each of some rows."""
     n = draw(st.integers(least, most))
-    return [
-        ([draw(number) for _ in range(n_numbers)], draw(category), draw(label), draw(weight)) for _ in range(n)
-    ]
+    return [([draw(number) for _ in range(n_numbers)], draw(category), draw(label), draw(weight)) for _ in range(n)]
 
 
 COLUMNS = {
@@ -62,6 +60,7 @@ COLUMNS = {
     "constant": lambda rng, n: np.full(n, 0.1),
     "zeros": lambda rng, n: np.zeros(n),
     "nothing": lambda rng, n: np.full(n, np.nan),
+    "everywhere with holes": lambda rng, n: COLUMNS["everywhere"](rng, n) * rng.choice([1, np.nan], n),
     "holes": lambda rng, n: np.where(rng.random(n) < 0.5, np.nan, rng.normal(size=n)),
 }
 

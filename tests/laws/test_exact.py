@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws import harsh
 
 from ingenuo.chunk import Numbers
 from ingenuo.errors import InputError
 from ingenuo.exact import LIMB, Exact
 from ingenuo.kernels import moments, threads
 from ingenuo.real import Real
-from tests.laws import harsh
 
 ordinary = settings(deadline=None, max_examples=60)
 long = settings(deadline=None, max_examples=30)
@@ -171,7 +171,13 @@ def test_every_kind_of_column_is_summed_exactly_alone(kind):
 
 
 @long
-@given(harsh.column_kinds, st.sampled_from([1, 5, 600]), class_counts, harsh.seeds, st.lists(harsh.weight, min_size=1))
+@given(
+    harsh.column_kinds,
+    st.sampled_from([1, 5, 600]),
+    class_counts,
+    harsh.seeds,
+    st.lists(harsh.weight, min_size=1),
+)
 def test_weighted_sums_of_columns_equal_rational_arithmetic(kinds, n, n_classes, seed, some):
     X, labels = harsh.matrix(kinds, n, seed), coded(n, n_classes, seed)
     weights = np.resize(np.array(some), n)

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.laws import harsh
 
 from ingenuo.errors import ForgetError, IngenuoError, InputError, KindError, MergeError
 from ingenuo.exact import Exact
 from ingenuo.real import Real
 from ingenuo.tally import Table, Tally
-from tests.laws import harsh
 
 ordinary = settings(deadline=None, max_examples=60)
 

@@ -1,1 +1,33 @@
-""""""
+"""The command `ingenuo`: a group whose sub-commands are imported when they are called.
+
+Commands hold no logic: they read their options, call the library and print.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+import click
+
+from ingenuo import __version__
+
+_COMMANDS = {"demo": "ingenuo.cli.demo"}
+
+
+class _LazyGroup(click.Group):
+    """A group that knows its commands by name and imports one only to run it or show its help."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
+        return command
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="ingenuo")
+def main() -> None:
+    """Classify tables by Bayes' rule, and see the arithmetic behind every answer."""

@@ -21,7 +21,9 @@ from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
 from ingenuo.families import FAMILY
+from ingenuo.families.categorical import table_name
 from ingenuo.families.family import IMPOSSIBLE, Factor, Term
+from ingenuo.families.gaussian import COUNT
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, unite
 from ingenuo.schema import FAMILIES, Schema, column_name
@@ -134,7 +136,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        schema, tally = self._tally_of(X, y, sample_weight, reset=False)
+        _, tally = self._tally_of(X, y, sample_weight, reset=False)
         rest = self.tally_ - tally
         for family in self.schema_.families_used():
             FAMILY[family].check(rest)
@@ -188,7 +190,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
     ) -> tuple[Schema, Tally]:
         """The schema and the sums of some rows; if they are the whole, every column must have a value."""
-        before = {k: self.__dict__.get(k) for k in ("n_features_in_", "feature_names_in_") if k in self.__dict__}
+        noted = ("n_features_in_", "feature_names_in_")
+        before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
         try:
             X, y = _target_column(X, y)
             source = self._source(X, reset=reset)
@@ -201,7 +204,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 _refuse_empty_columns(schema, tally)
             return schema, tally
         except BaseException:
-            for name in ("n_features_in_", "feature_names_in_"):
+            for name in noted:
                 self.__dict__.pop(name, None)
             self.__dict__.update(before)
             raise
@@ -378,14 +381,11 @@ def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
-    from ingenuo.families.categorical import table_name
-    from ingenuo.families.gaussian import COUNT
-
     counted = tally.labels(COUNT, 1)
     for family in schema.families_used():
         columns = schema.columns(family)
         if FAMILIES[family] == "number":
-            empty = columns[find(counted, columns) < 0]
+            empty = columns[find(counted, columns) < 0].tolist()
         elif FAMILIES[family] == "category":
             empty = [name for name in columns.tolist() if table_name(name) not in tally]
         else:
@@ -409,4 +409,3 @@ def _table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) ->
     for j, column in enumerate(columns):
         result[:, j] = column
     return result
-

@@ -46,7 +46,12 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
         X = _array(X)
     with ours():
         X = validate_data(
-            estimator, X, accept_sparse="csr" if sparse else False, dtype=None, ensure_all_finite=False, reset=reset
+            estimator,
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=None,
+            ensure_all_finite=False,
+            reset=reset,
         )
     return open_source(X)
 
@@ -78,7 +83,9 @@ def row(values: Any, names: Labels) -> Source:
         known = set(names.tolist())
         for name in values:
             if name not in known:
-                raise InputError(f"the row has a column {name!r} that the model does not know{did_you_mean(name, names)}")
+                raise InputError(
+                    f"the row has a column {name!r} that the model does not know{did_you_mean(name, names)}"
+                )
         cells = [values.get(name) for name in names.tolist()]
     elif is_frame(values) or hasattr(values, "tocsr"):
         source = open_source(values)
@@ -170,9 +177,9 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
             raise KindError(f"sample_weight must hold numbers, got {array.dtype}") from None
-    array = np.ascontiguousarray(array, np.float64)
     if array.ndim == 0:
         array = np.full(n_rows, float(array))
+    array = np.ascontiguousarray(array, np.float64)
     if array.ndim != 1:
         raise InputError("Sample weights must be 1D array or scalar")
     if array.shape != (n_rows,):

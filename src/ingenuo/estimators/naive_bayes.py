@@ -1,6 +1,6 @@
 """Naive Bayes for tables of any mix: numbers, categories and counts in one model.
 
-    argmax_k  log π_k + Σ_i log p(x_i | k)
+argmax_k  log π_k + Σ_i log p(x_i | k)
 """
 
 from __future__ import annotations
@@ -135,9 +135,7 @@ class NaiveBayes(TallyClassifier):
             pseudo = self.class_prior.pseudo_counts(classes)
             shares = (rows + pseudo) / (rows + pseudo).sum()
             total, imagined = rows.sum(), pseudo.sum()
-            prior = tuple(
-                term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, shares)
-            )
+            prior = tuple(term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, shares))
         else:
             shares = _given(self.class_prior, classes)
             prior = tuple(term("given", share) for share in shares)
@@ -167,7 +165,9 @@ def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
             place = int(name)
         if place is None:
             known = names if names.dtype == object else objects([column_name(n) for n in names[:12].tolist()])
-            raise InputError(f"column {name!r} was declared, but the table has none of that name{did_you_mean(name, known)}")
+            raise InputError(
+                f"column {name!r} was declared, but the table has none of that name{did_you_mean(name, known)}"
+            )
         result[place] = value
     return result
 
@@ -197,4 +197,3 @@ def _given(shares: Mapping[Any, float], classes: Any) -> Any:
         raise InputError(f"class_prior has no probability for class {classes[absent][0]!r}; give one for every class")
     values = np.array([shares[name] for name in classes.tolist()], np.float64)
     return values / values.sum()
-

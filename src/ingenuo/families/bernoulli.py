@@ -1,20 +1,22 @@
 """Presence: each column is a thing that is there (not zero) or not, and absence is evidence too.
 
-    p_jk = (rows of class k with j + a_1) / (rows of class k + a_0 + a_1)
-    log p(x | k) = Σ_j [x_j ≠ 0] log p_jk + [x_j = 0] log(1 - p_jk)
+p_jk = (rows of class k with j + a_1) / (rows of class k + a_0 + a_1)
+log p(x | k) = Σ_j [x_j ≠ 0] log p_jk + [x_j = 0] log(1 - p_jk)
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Counts
-from ingenuo.families.family import Factor, Floats, Term, fraction, logs
+from ingenuo.families.family import Factor, Floats, Term, fraction, logs, refuse_more_than_rows
 from ingenuo.families.multinomial import add_products, log_shares, numbers_of, only_row, summed
+from ingenuo.kernels import shares
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -32,8 +34,40 @@ class PresenceParameters:
     rows: Floats  # (classes,)
     counts: Sums  # (classes, columns): rows in which it was there
     pseudo: Floats  # (2, columns): imagined rows without it, and with it
-    present: Floats  # (columns, classes): log p
-    absent: Floats  # (columns, classes): log (1 - p)
+
+    @cached_property
+    def odds(self) -> tuple[Floats, Floats] | None:
+        """log p - log(1 - p), columns × classes, and Σ log(1 - p) of each class; None where some p is 0 or 1."""
+        counts, a = numbers_of(self.counts), self.pseudo.flat[0]
+        even = bool((self.pseudo == a).all())
+        if even and a > 0 and counts.dtype.kind == "i" and bool((self.rows == np.rint(self.rows)).all()):
+            return shares.log_odds(counts, float(a), self.rows.astype(np.int64))
+        if np.isneginf(self.present).any() or np.isneginf(self.absent).any():
+            return None
+        return self.present - self.absent, self.absent.sum(axis=0)
+
+    @cached_property
+    def present(self) -> Floats:
+        """log p, columns × classes."""
+        return self._logs(numbers_of(self.counts), self.pseudo[1])
+
+    @cached_property
+    def absent(self) -> Floats:
+        """log (1 - p), columns × classes."""
+        counts = numbers_of(self.counts)
+        rows = self.rows.astype(counts.dtype) if bool((self.rows == np.rint(self.rows)).all()) else self.rows
+        return self._logs(np.maximum(rows[:, np.newaxis] - counts, 0), self.pseudo[0])
+
+    def _logs(self, counts: NDArray[Any], pseudo: Floats) -> Floats:
+        """log((count + pseudo) / (rows + both pseudo)); log 1/2 for a class of no rows, where none are imagined."""
+        imagined = self.pseudo.sum(axis=0)
+        if (imagined == imagined[:1]).all():
+            result = log_shares(counts, pseudo, self.rows + imagined[:1].sum())
+        else:
+            below = self.rows[:, np.newaxis] + imagined
+            result = np.ascontiguousarray(logs((counts + pseudo) / np.where(below > 0, below, 1)).T)
+        result[:, self.rows + imagined.max(initial=0) <= 0] = np.log(0.5)
+        return result
 
 
 class Bernoulli:
@@ -48,27 +82,29 @@ class Bernoulli:
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
     ) -> PresenceParameters:
         """Log probabilities after smoothing."""
-        return presence(tally, np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), 1), columns, classes)
+        return presence(
+            tally, np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), 1), columns, classes
+        )
 
     def log_likelihood(
         self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None
     ) -> None:
         """Add log p for what is there and log (1 - p) for what is not."""
+        if parameters.odds is not None:
+            odds, nothing_there = parameters.odds
+            out += nothing_there
+            add_products(block, odds, out, presence=True)
+            return
         present, absent = parameters.present, parameters.absent
         if floor is not None:
             present, absent = np.maximum(present, floor), np.maximum(absent, floor)
-        matrix = (block.matrix != 0) if not block.sparse else block.matrix.astype(bool)
-        there = Counts(block.names, block.n_rows, matrix)
-        certain = np.isneginf(absent)
-        if certain.any():  # log(1 - p) = -inf: "not there" is impossible, so its absence must be looked for
-            finite = np.where(certain, 0.0, absent)
-            seen = np.zeros_like(out)
-            add_products(there, certain.astype(np.float64), seen)
-            out[seen < certain.sum(axis=0)] = -np.inf
-        else:
-            finite = absent
+        certain = np.isneginf(absent)  # log(1 - p) = -inf: that it is not there is impossible
+        finite = np.where(certain, 0.0, absent)
+        seen = np.zeros_like(out)
+        add_products(block, certain.astype(np.float64), seen, presence=True)
         out += finite.sum(axis=0)
-        add_products(there, present - finite, out)
+        add_products(block, present - finite, out, presence=True)
+        out[seen < certain.sum(axis=0)] = -np.inf
 
     def factors(self, parameters: PresenceParameters, block: Counts) -> list[Factor]:
         """The fraction of each class, for what is there and what is not."""
@@ -97,22 +133,11 @@ class Bernoulli:
         }
 
     def check(self, tally: Tally) -> None:
-        """Counts that are not negative are always those of some rows."""
+        """Nothing is in more rows of a class than the class has."""
+        refuse_more_than_rows(tally, PRESENT)
 
 
 def presence(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> PresenceParameters:
-    """Log probabilities of being there and of not; even ones where a class has no rows."""
-    sums = tally.over(PRESENT, classes, columns)
+    """The parameters from the tally and the imagined rows without and with each thing."""
     rows = tally.over("class", classes).floats()
-    counts = numbers_of(sums)
-    whole = counts.dtype.kind == "i" and bool((rows == np.rint(rows)).all())
-    absences = rows.astype(np.int64)[:, np.newaxis] - counts if whole else np.maximum(rows[:, np.newaxis] - counts, 0)
-    if (pseudo == pseudo[:, :1]).all():
-        totals = rows + pseudo[:, 0].sum()
-        present, absent = log_shares(counts, pseudo[1], totals), log_shares(absences, pseudo[0], totals)
-    else:
-        below = np.maximum(rows[:, np.newaxis] + pseudo.sum(axis=0), np.finfo(float).tiny)
-        present, absent = logs((counts + pseudo[1]) / below).T, logs((absences + pseudo[0]) / below).T
-    nothing = rows + pseudo.sum(axis=0).max(initial=0) <= 0
-    present[:, nothing] = absent[:, nothing] = np.log(0.5)
-    return PresenceParameters(columns, rows, sums, pseudo, present, absent)
+    return PresenceParameters(columns, rows, tally.over(PRESENT, classes, columns), pseudo)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Codes
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Floats, fraction, logs, term
+from ingenuo.families.family import Factor, Floats, fraction, logs, refuse_more_than_rows, term
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments
 from ingenuo.labels import Labels, encode, find, labels_of, recode, unite
@@ -74,9 +74,7 @@ class Categorical:
             sizes = [len(found) for found in labels]
             if chunk.weights is not None:
                 weights = chunk.weights
-                counted = [
-                    _weighted(_column(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)
-                ]
+                counted = [_weighted(_column(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)]
             elif isinstance(block.columns, np.ndarray):
                 counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
             else:
@@ -111,10 +109,7 @@ class Categorical:
             block = _labelled(block)
         tables = []
         for j, table in enumerate(parameters.tables):
-            if block.labels is not None:
-                labels = block.labels[j]
-            else:
-                labels = np.arange(int(table.labels.max(initial=-1)) + 1)
+            labels = np.arange(int(table.labels.max(initial=-1)) + 1) if block.labels is None else block.labels[j]
             log_thetas = np.zeros((len(labels), parameters.n_classes))
             places = find(table.labels, labels)
             known = places >= 0
@@ -166,7 +161,10 @@ class Categorical:
         return result
 
     def check(self, tally: Tally) -> None:
-        """Counts that are not negative are always those of some rows."""
+        """No class has more values in a column than it has rows."""
+        for name in tally:
+            if name.startswith(table_name("")):
+                refuse_more_than_rows(tally, name)
 
 
 def frequencies(counts: Floats, pseudo: Floats) -> Floats:

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk
+from ingenuo.errors import ForgetError
+from ingenuo.exact import Exact
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema
@@ -17,8 +19,8 @@ from ingenuo.tally import Tally
 Floats = NDArray[np.float64]
 
 # Stands in for log 0 only where every class of a row has probability zero: then the class with the fewest
-# impossible factors wins, which is the limit of ever weaker smoothing. Large against any ordinary log term,
-# small enough to leave those terms seven digits.
+# impossible factors wins, as it would under ever weaker smoothing. Large against any ordinary log term, small
+# enough to leave those terms seven digits.
 IMPOSSIBLE = -float(1 << 30)
 
 
@@ -67,6 +69,25 @@ class Family(Protocol):
     def check(self, tally: Tally) -> None:
         """Raise ForgetError if the sums cannot be those of any rows."""
         ...
+
+
+def refuse_more_than_rows(tally: Tally, name: str) -> None:
+    """Raise ForgetError where a table (class × column, or class × value) counts more than the class has rows."""
+    if name not in tally or not isinstance(counts := tally[name].sums, Exact):
+        return
+    classes = tally[name].axes[0]
+    if tally[name].names[1] == "value":  # a row has one value at most
+        counts = Exact.canonical(counts.limbs.sum(axis=2, keepdims=True), counts.low)
+    rows = tally.over("class", classes)
+    assert isinstance(rows, Exact)
+    spread = Exact(np.repeat(rows.limbs[..., np.newaxis], counts.shape[1], axis=-1), rows.low)
+    exceeding = np.argwhere((spread - counts).signs() < 0)
+    if len(exceeding):
+        k, j = exceeding[0]
+        raise ForgetError(
+            f"cannot take these rows away: class {classes.tolist()[k]!r} would have {rows.floats()[k]:g} rows left and "
+            f"{counts.floats()[k, j]:g} values in '{name}'; only rows that were learned can be forgotten"
+        )
 
 
 def fraction(count: float, pseudo: float, total: float, all_pseudo: float) -> str:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Floats, Term
+from ingenuo.families.family import Factor, Floats, Term, refuse_more_than_rows
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, unite
 from ingenuo.prior import Prior
@@ -109,7 +109,8 @@ class Gaussian:
         }
 
     def check(self, tally: Tally) -> None:
-        """No numbers have n Σx² < (Σx)², and no sum is left where none is counted."""
+        """No numbers have n Σx² < (Σx)², no sum is left where none is counted, no class has more than its rows."""
+        refuse_more_than_rows(tally, COUNT)
         if not any(name in tally for name in (COUNT, SUM, SQUARE)):
             return
         classes, columns = (
@@ -121,7 +122,7 @@ class Gaussian:
             k, j = impossible[0]
             raise ForgetError(
                 f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
-                f"{classes[k]!r} would have a negative variance; only rows that were learned can be forgotten"
+                f"{classes.tolist()[k]!r} would have a negative variance; only rows that were learned can be forgotten"
             )
 
 
@@ -162,17 +163,17 @@ def _scatter(n: Whole, s: Whole, q: Whole) -> Whole:
 
 
 def _ratios(top: Whole, bottom: Whole) -> Floats:
-    flat = [_ratio(a, b, top[1] - bottom[1]) for a, b in zip(top[0].flat, bottom[0].flat)]
+    flat = [_ratio(int(a), int(b), top[1] - bottom[1]) for a, b in zip(top[0].flat, bottom[0].flat)]
     return np.array(flat, np.float64).reshape(top[0].shape)
 
 
 def _variances(scatter: Whole, n: Whole, exponents: NDArray[np.int64], *, unbiased: bool) -> Floats:
     """The scatter over n² (or n(n - 1)), in units of 2^(2·exponent); zero where it is not defined."""
-    one = 1 << -n[1] if n[1] < 0 else 0
+    one = 1 << -n[1] if unbiased and n[1] <= 0 else 0  # in the units of n; nothing beside multiples of 2^40
     result = np.zeros(n[0].shape)
     for (k, j), a in np.ndenumerate(scatter[0]):
-        b = n[0][k, j]
-        below = b * (b - (one or 1) if n[1] <= 0 else b) if unbiased else b * b
+        b = int(n[0][k, j])
+        below = b * (b - one)
         if below > 0:
             result[k, j] = _ratio(a, below, scatter[1] - 2 * n[1] - 2 * int(exponents[j]))
     return result

@@ -20,6 +20,7 @@ from ingenuo.errors import InputError
 from ingenuo.exact import Exact
 from ingenuo.families.family import Factor, Floats, Term, fraction, logs
 from ingenuo.kernels import counts as loops
+from ingenuo.kernels import shares
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.real import Real
@@ -40,9 +41,7 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
     try:
         if block.sparse:
             m = block.matrix
-            values = loops.tally_csr(
-                m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights
-            )
+            values = loops.tally_csr(m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights)
         else:
             values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
     except loops.NotACount as refused:
@@ -50,23 +49,24 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
     return wrap(values)
 
 
-def add_products(block: Counts, table: Floats, out: Floats) -> None:
-    """out += X · table, for sparse and dense X."""
+def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
+    """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
     m = block.matrix
     try:
         if block.sparse:
             loops.refuse_not_finite(m.data, m.indices, m.indptr)
-            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out)
+            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
         else:
             loops.refuse_not_finite(m)
-            loops.add_log_likelihood_dense(m, table, out)
+            loops.add_log_likelihood_dense(m, table, out, presence)
     except loops.NotACount as refused:
         raise refused.named(column_name(block.names[refused.column])) from None
 
 
 def only_row(block: Counts) -> Floats:
     """The counts of a block of one row."""
-    return np.asarray(block.matrix.toarray() if block.sparse else block.matrix, np.float64)[0]
+    row: Floats = np.asarray(block.matrix.toarray() if block.sparse else block.matrix, np.float64)[0]
+    return row
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,11 @@ class Multinomial:
         axes = {"class": chunk.classes, "column": block.names}
         return Tally({SUM: Table.of(axes, summed(chunk, block, presence=False))})
 
-    def estimate(
-        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> BagParameters:
+    def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
         """Log frequencies after smoothing."""
         return bag(tally, prior.pseudo_counts(columns), columns, classes)
 
-    def log_likelihood(
-        self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None
-    ) -> None:
+    def log_likelihood(self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None) -> None:
         """Add each count times its log weight."""
         table = parameters.table if floor is None else np.maximum(parameters.table, floor)
         add_products(block, table, out)
@@ -143,9 +139,7 @@ class Complement(Multinomial):
             "complement weights are no distribution of rows, so none can be drawn; use counts='multinomial' to sample"
         )
 
-    def estimate(
-        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> BagParameters:
+    def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
         """Negative log frequencies outside the class."""
         return complement(tally, prior.pseudo_counts(columns), columns, classes)
 
@@ -175,7 +169,7 @@ def numbers_of(sums: Sums) -> NDArray[Any]:
 def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats) -> Floats:
     """log((count + pseudo) / total), columns × classes."""
     shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
-    return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1))
+    return shares.log_counts(counts, shared, np.where(totals > 0, totals, 1))
 
 
 def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:

@@ -169,9 +169,7 @@ def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Co
     return None
 
 
-def tally_columns(
-    columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]
-) -> list[Counts]:
+def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
     """Count as :func:`tally_matrix` does, for separate columns of any integer types.
 
     >>> tally_columns([np.array([0, 2, -1], np.int8)], np.array([0, 1, 1]), 2, [3])

@@ -1,4 +1,4 @@
-"""Matrices of counts, sparse (CSR) or dense: their sums per class, the logarithms, and the log likelihood.
+"""Matrices of counts, sparse (CSR) or dense: their sums per class, and the log likelihood.
 
 Counts are whole numbers as a rule, and then every sum is an exact int64, whatever type the matrix has.
 Other entries (TF-IDF, say) are summed in doubles, each cell in the order of the rows, so that the result
@@ -7,14 +7,13 @@ does not depend on the number of threads. Entries that are negative or not finit
 
 from __future__ import annotations
 
-import math
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numba import njit, uint64
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
 from ingenuo.kernels.codes import class_codes, readable
@@ -28,13 +27,10 @@ _LARGEST = float(np.finfo(np.float64).max)
 _INT_SAFE = 2**62
 _FLOAT_EXACT = 2.0**53
 # A thread is worth its start (some 30 µs) from about this many entries.
-_ENTRIES_PER_THREAD = 1 << 16
+ENTRIES_PER_THREAD = 1 << 16
 # Entries of a dense block that is copied: 1 MB of doubles. Smaller ones fit a second-level cache, and lose
 # more by asking for the GIL oftener.
 _BLOCK = 1 << 17
-# Logarithms kept for counts below this: 8 kB, a quarter of a first-level cache.
-_LOGS = 1 << 10
-_TILE = 1 << 6
 # Doubles in a table that no second-level cache holds.
 _FAR = 1 << 18
 
@@ -171,57 +167,6 @@ def _add_csr(data, indices, indptr, first, last, presence, table, out):  # type:
     return seen
 
 
-@njit(cache=True, nogil=True)
-def _log_counts(counts, pseudo, shared, log_totals, first, last, out):  # type: ignore[no-untyped-def]
-    """out[v, k] = log(counts[k, v] + pseudo[v]) - log_totals[k], in tiles that stay in the cache.
-
-    Most counts are small, so logarithms are looked up: of all small whole counts where one pseudo-count is
-    shared, else of each column's zero.
-    """
-    logs = np.empty(_LOGS)
-    if shared:
-        for c in range(_LOGS):
-            logs[c] = math.log(c + pseudo[0])
-    for start in range(first, last, _TILE):
-        stop = min(start + _TILE, last)
-        if not shared:
-            for v in range(start, stop):
-                logs[v - start] = math.log(pseudo[v])
-        for k in range(counts.shape[0]):
-            row, log_total = counts[k], log_totals[k]
-            if shared:
-                for v in range(start, stop):
-                    c = row[v]
-                    at = uint64(c)
-                    known = (at < uint64(_LOGS)) & (c == np.int64(c))
-                    out[v, k] = (logs[at] if known else math.log(c + pseudo[0])) - log_total
-            else:
-                for v in range(start, stop):
-                    c = row[v]
-                    out[v, k] = (logs[v - start] if c == 0 else math.log(c + pseudo[v])) - log_total
-
-
-@njit(cache=True, nogil=True)
-def _log_odds(counts, pseudo, totals, first, last, out, absent):  # type: ignore[no-untyped-def]
-    """out[v, k] = log(c + pseudo) - log(total - c + pseudo); the latter summed by tile: absent[tile, k]."""
-    classes = counts.shape[0]
-    present, rest = np.empty(_LOGS), np.empty((classes, _TILE))
-    for c in range(_LOGS):
-        present[c] = math.log(c + pseudo)
-    for k in range(classes):
-        for c in range(_TILE):
-            rest[k, c] = math.log(max(totals[k] - c, 0) + pseudo)
-    for tile in range(first, last):
-        for k in range(classes):
-            row, total = counts[k], 0.0
-            for v in range(tile * _TILE, min((tile + 1) * _TILE, row.size)):
-                c = row[v]
-                log_rest = rest[k, c] if c < _TILE else math.log(totals[k] - c + pseudo)
-                out[v, k] = (present[c] if c < _LOGS else math.log(c + pseudo)) - log_rest
-                total += log_rest
-            absent[tile, k] = total
-
-
 def tally_csr(
     data: Array,
     indices: Array,
@@ -299,7 +244,7 @@ def tally_dense(
     >>> tally_dense(np.array([[0.5, 0.0], [2.0, 5.0]]), np.array([0, 0]), 1)
     array([[2.5, 5. ]])
     """
-    matrix = _numbers(matrix)
+    matrix = numbers(matrix)
     labels = class_codes(labels, n_classes, len(matrix))
     row_weights, heaviest = _row_weights(weights, len(labels))
     counted = row_weights.dtype == np.int64
@@ -312,11 +257,7 @@ def tally_dense(
     # Whole numbers, none of them negative, that sum to less than 2**53 are summed in doubles without
     # rounding, in any order. The first rows tell whether that is worth trying.
     doubles = readable(row_weights.astype(np.float64, copy=False))
-    if (
-        counted
-        and row_weights.min(initial=0) >= 0
-        and (presence or np.all(matrix[:64] == np.floor(matrix[:64])))
-    ):
+    if counted and row_weights.min(initial=0) >= 0 and (presence or np.all(matrix[:64] == np.floor(matrix[:64]))):
         table, whole = _sum_dense(matrix, labels, n_classes, doubles, presence, True)
         if whole and table.max(initial=0.0) < _FLOAT_EXACT:
             return table.astype(np.int64)
@@ -342,7 +283,7 @@ def add_log_likelihood_csr(
     n, entries = len(indptr) - 1, int(indptr[-1])
     _check_shape(out, n, table)
     # Rows may differ much in length: twice as many ranges as threads, of equal numbers of entries.
-    ranges = split(entries, 2 * width() if width() > 1 else 1, _ENTRIES_PER_THREAD)
+    ranges = split(entries, 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
     cuts = [0, *(int(np.searchsorted(indptr, hi)) for _, hi in ranges[:-1]), n]
     run([partial(_add_csr, data, indices, indptr, lo, hi, presence, table, out) for lo, hi in pairwise(cuts)])
 
@@ -355,7 +296,7 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
     >>> out
     array([[-2., -4.]])
     """
-    matrix = _numbers(matrix)
+    matrix = numbers(matrix)
     _check_shape(out, len(matrix), log_table)
     never = np.isneginf(log_table)
     finite = np.where(never, 0.0, log_table)
@@ -381,63 +322,7 @@ def refuse_not_finite(data: Array, indices: Array | None = None, indptr: Array |
         _refuse_csr(data, indices, indptr, presence=True)
 
 
-def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: bool = True) -> Floats:
-    """The logarithms of smoothed proportions, log((count + pseudo) / total); log 0 is -inf.
-
-    Parameters
-    ----------
-    counts
-        Classes × columns.
-    pseudo
-        The pseudo-count: one for all, or one per column.
-    totals
-        The total of each class, pseudo-counts included.
-    transposed
-        Whether to return columns × classes, as the log likelihood reads it, or classes × columns.
-
-    >>> log_counts(np.array([[0, 1], [2, 1]]), 1, [3, 5]).round(3)
-    array([[-1.099, -0.511],
-           [-0.405, -0.916]])
-    """
-    n_classes, n_columns = counts.shape
-    counts = readable(np.ascontiguousarray(_numbers(counts)))
-    pseudo = np.asarray(pseudo, np.float64)
-    shared = pseudo.ndim == 0
-    each = readable(np.atleast_1d(np.ascontiguousarray(pseudo)))
-    with np.errstate(divide="ignore"):
-        log_totals = readable(np.log(np.asarray(totals, np.float64)))
-    out = np.empty((n_columns, n_classes)) if transposed else np.empty((n_classes, n_columns)).T
-    parts = split(n_columns, width(), max(1, _ENTRIES_PER_THREAD // max(n_classes, 1)))
-    run([partial(_log_counts, counts, each, shared, log_totals, lo, hi, out) for lo, hi in parts])
-    return out if transposed else out.T
-
-
-def log_odds(counts: NDArray[np.int64], pseudo: float, totals: ArrayLike) -> tuple[Floats, Floats]:
-    """What presence and absence say: with p = (count + pseudo) / (total + 2 pseudo) of a column in a class,
-    log p - log(1 - p), columns × classes, and Σ log(1 - p) over the columns, one per class.
-
-    Counts are 0..total; `pseudo` is above 0, for at p = 1 the two would be +inf and -inf.
-
-    >>> odds, absent = log_odds(np.array([[0, 1]]), 1.0, [1])
-    >>> odds.round(3).tolist(), absent.round(3).tolist()
-    ([[-0.693], [0.693]], [-1.504])
-    """
-    if not pseudo > 0:
-        raise InputError(f"the pseudo-count is {pseudo}; log odds need one above 0")
-    n_classes, n_columns = counts.shape
-    counts = readable(np.ascontiguousarray(counts, np.int64))
-    rows = readable(np.ascontiguousarray(totals, np.int64))
-    if np.any(counts < 0) or np.any(counts.max(axis=1, initial=0) > rows):
-        raise InputError("a column is present in more rows of a class than the class has, or in fewer than 0")
-    out = np.empty((n_columns, n_classes))
-    # Sums by tile, then of the tiles: the same for any number of threads.
-    absent = np.zeros((-(-n_columns // _TILE), n_classes))
-    parts = split(len(absent), width(), max(1, _ENTRIES_PER_THREAD // (_TILE * max(n_classes, 1))))
-    run([partial(_log_odds, counts, float(pseudo), rows, lo, hi, out, absent) for lo, hi in parts])
-    return out, absent.sum(axis=0) - n_columns * np.log(rows + 2 * pseudo)
-
-
-def _numbers(array: Array) -> Array:
+def numbers(array: Array) -> Array:
     """The array with a type that every kernel knows: booleans as bytes, odd floats as doubles."""
     if array.dtype == np.bool_:
         return array.view(np.uint8)
@@ -460,10 +345,10 @@ def _matrix(data: Array, indices: Array, indptr: Array, n_columns: int) -> tuple
     if indices.size:
         # Seen as unsigned a negative index is a large one: one pass instead of two.
         unsigned = indices.view(f"u{indices.dtype.itemsize}")
-        ranges = split(indices.size, width(), 4 * _ENTRIES_PER_THREAD)
+        ranges = split(indices.size, width(), 4 * ENTRIES_PER_THREAD)
         if max(run([partial(np.max, unsigned[lo:hi]) for lo, hi in ranges])) >= n_columns:
             raise InputError(f"the sparse matrix is damaged: a column index is not in 0..{n_columns - 1}")
-    data = _numbers(data)
+    data = numbers(data)
     if indices.dtype != indptr.dtype:
         indptr = indptr.astype(indices.dtype) if indices.dtype == np.int64 else indptr.astype(np.int64)
     return tuple(readable(np.ascontiguousarray(array)) for array in (data, indices, indptr))  # type: ignore[return-value]
@@ -471,15 +356,13 @@ def _matrix(data: Array, indices: Array, indptr: Array, n_columns: int) -> tuple
 
 def _check_shape(out: Floats, n: int, table: Floats) -> None:
     if out.shape != (n, table.shape[1]):
-        raise InputError(
-            f"the result is of shape {out.shape}; it must be {(n, table.shape[1])}: rows, classes"
-        )
+        raise InputError(f"the result is of shape {out.shape}; it must be {(n, table.shape[1])}: rows, classes")
 
 
 def _extremes(array: Array) -> tuple[int, int]:
     """The smallest (or 0) and the largest (or 0) of an array of integers."""
     per_row = max(1, array.size // max(len(array), 1))
-    parts = split(len(array), width(), max(1, 4 * _ENTRIES_PER_THREAD // per_row))
+    parts = split(len(array), width(), max(1, 4 * ENTRIES_PER_THREAD // per_row))
 
     def extremes(lo: int, hi: int) -> tuple[int, int]:
         return int(array[lo:hi].min(initial=0)), int(array[lo:hi].max(initial=0))
@@ -511,7 +394,7 @@ def _look_at_csr(data: Array, indices: Array, indptr: Array, presence: bool, hea
         return largest <= limit
     lowest = -_LARGEST if presence else 0.0
     row = data.reshape(1, -1)
-    ranges = split(data.size, width(), 4 * _ENTRIES_PER_THREAD)
+    ranges = split(data.size, width(), 4 * ENTRIES_PER_THREAD)
     found = run([partial(_inspect, row, lo, hi, lowest, float(limit)) for lo, hi in ranges])
     if any(outside for outside, _, _ in found):
         _refuse_csr(data, indices, indptr, presence)
@@ -551,14 +434,12 @@ def _cuts(order: Array, labels: Array, indptr: Array, n_columns: int | None) -> 
     if not order.size:
         return []
     done = np.cumsum(indptr[order + 1] - indptr[order])
-    shares = split(int(done[-1]), 2 * width() if width() > 1 else 1, _ENTRIES_PER_THREAD)
+    shares = split(int(done[-1]), 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
     sorted_labels = labels[order]
     cuts = {0, len(order)}
     for lo, hi in shares[:-1]:
         cut = int(np.searchsorted(done, hi))
-        start, stop = (
-            int(np.searchsorted(sorted_labels, sorted_labels[cut], side)) for side in ("left", "right")
-        )
+        start, stop = (int(np.searchsorted(sorted_labels, sorted_labels[cut], side)) for side in ("left", "right"))
         entries = int(done[stop - 1] - (done[start - 1] if start else 0))
         divisible = n_columns is not None and n_columns <= hi - lo and entries * width() > done[-1]
         cuts.add(cut if divisible else stop)
@@ -593,7 +474,7 @@ def _sum_dense(
             outside, fractions = outside + found[0], fractions + found[1]
         return outside, fractions, part
 
-    threads = max(1, min(width(), n * m // _ENTRIES_PER_THREAD))
+    threads = max(1, min(width(), n * m // ENTRIES_PER_THREAD))
     if any_order:
         tasks = [(rows, (0, m)) for rows in split(n if m else 0, threads, 4 * n_classes)]
     else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -88,6 +89,6 @@ def posterior(joint: Floats, *, log: bool = False) -> Floats:
     return joint
 
 
-def _over_rows(work: Any, n_rows: int) -> None:
+def _over_rows(work: Callable[[int, int], None], n_rows: int) -> None:
     parts = threads.split(n_rows, threads.width(), 1 << 10)
-    threads.run([lambda lo=lo, hi=hi: work(lo, hi) for lo, hi in parts])
+    threads.run([partial(work, lo, hi) for lo, hi in parts])

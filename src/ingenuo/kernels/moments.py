@@ -22,11 +22,17 @@ class Rows(Protocol):
     """Rows of numbers, handed out as C-ordered doubles, without a copy where they already are."""
 
     @property
-    def shape(self) -> tuple[int, int]: ...
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        ...
 
-    def rows(self, lo: int, hi: int) -> Floats: ...
+    def rows(self, lo: int, hi: int) -> Floats:
+        """Rows lo..hi."""
+        ...
 
-    def place(self, row: int, column: int) -> str: ...
+    def place(self, row: int, column: int) -> str:
+        """How a cell is called in a message."""
+        ...
 
 
 def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[NDArray[np.int64], Exact, Exact]:
@@ -40,9 +46,7 @@ def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[NDArray[np.int6
     return missing, sums, squares
 
 
-def _moments_of(
-    table: Rows, labels: Codes, n_classes: int, lo: int, hi: int
-) -> tuple[NDArray[np.int64], Exact, Exact]:
+def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) -> tuple[NDArray[np.int64], Exact, Exact]:
     d = table.shape[1]
     missing = np.zeros((n_classes, d), np.int64)
     sums = np.zeros((n_classes, d, 0), np.int64)
@@ -67,9 +71,7 @@ def _moments_of(
     return missing, _exact(sums, window[0]), _exact(squares, window[2])
 
 
-def weighted_moments(
-    table: Rows, labels: Codes, weights: Floats, n_classes: int
-) -> tuple[Exact, Exact, Exact]:
+def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int) -> tuple[Exact, Exact, Exact]:
     """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns)."""
     parts = threads.split(table.shape[0], threads.width(), 1 << 12)
     tasks = [lambda lo=lo, hi=hi: _weighted_of(table, labels, weights, n_classes, lo, hi) for lo, hi in parts]

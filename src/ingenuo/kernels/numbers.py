@@ -26,7 +26,6 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 LIMB = 40  # bits in a limb
 _MASK = (1 << LIMB) - 1
@@ -64,10 +63,11 @@ def _survey(X, bits, lo, hi, big, small, odd, mantissa):  # type: ignore[no-unty
         for j in range(d):
             x0, x1, x2, x3 = X[i, j], X[i1, j], X[i2, j], X[i3, j]
             a0, a1, a2, a3 = abs(x0), abs(x1), abs(x2), abs(x3)
-            m0 = a0 if a0 > a1 else a1
-            m1 = a2 if a2 > a3 else a3
-            m0 = m0 if m0 > m1 else m1
-            big[j] = m0 if m0 > big[j] else big[j]
+            # One after the other: NaN fails each comparison, and so cannot hide the value it is compared with.
+            top = a0 if a0 > big[j] else big[j]
+            top = a1 if a1 > top else top
+            top = a2 if a2 > top else top
+            big[j] = a3 if a3 > top else top
             a0 = a0 if a0 > 0.0 else np.inf
             a1 = a1 if a1 > 0.0 else np.inf
             a2 = a2 if a2 > 0.0 else np.inf

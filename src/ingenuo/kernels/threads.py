@@ -44,9 +44,7 @@ def width() -> int:
     if asked:
         # isdecimal admits other scripts' digits, which int() reads as well.
         if not asked.isdecimal() or int(asked) < 1:
-            raise InputError(
-                f"INGENUO_THREADS is {asked!r}; set it to a whole number of at least 1, or unset it"
-            )
+            raise InputError(f"INGENUO_THREADS is {asked!r}; set it to a whole number of at least 1, or unset it")
         return int(asked)
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1

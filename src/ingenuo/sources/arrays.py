@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,10 @@ class ArraySource:
         return Counts(names, self.n_rows, _select(self.array, places))
 
 
+def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
+    return np.asarray(matrix[lo:hi, [j]].toarray()[:, 0])
+
+
 class SparseSource:
     """A CSR matrix: every column is a count unless it is declared to be something else."""
 
@@ -114,7 +119,7 @@ class SparseSource:
         return Numbers(
             names,
             self.n_rows,
-            columns=[lambda lo, hi, j=j: selected[lo:hi, [j]].toarray()[:, 0] for j in range(len(names))],
+            columns=[partial(_dense_column, selected, j) for j in range(len(names))],
         )
 
     def codes(self, places: Places, names: Labels) -> Codes:

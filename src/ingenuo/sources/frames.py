@@ -115,8 +115,10 @@ def _codes(series: nw.Series[Any], name: object) -> tuple[NDArray[Any], Labels]:
         if not pa.types.is_dictionary(arrow.type):
             arrow = arrow.dictionary_encode()
         indices = arrow.indices
-        codes = (indices.fill_null(-1) if indices.null_count else indices) if not _unsigned(indices) else (
-            indices.cast(pa.int64()).fill_null(-1)
+        codes = (
+            (indices.fill_null(-1) if indices.null_count else indices)
+            if not _unsigned(indices)
+            else (indices.cast(pa.int64()).fill_null(-1))
         )
         return _own_order(codes.to_numpy(zero_copy_only=False), arrow.dictionary.to_pylist())
     values = series.to_numpy() if dtype.is_numeric() or isinstance(dtype, nw.Boolean) else objects(series.to_list())

@@ -1,0 +1,98 @@
+"""GaussianNB."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import Interval
+
+from ingenuo.errors import InputError
+from ingenuo.estimators.base import Parameters
+from ingenuo.estimators.drop_in.shell import DropIn, Floats
+from ingenuo.families.family import fraction
+from ingenuo.families.gaussian import GaussianParameters, spread
+
+
+class GaussianNB(DropIn):
+    """Gaussian naive Bayes with scikit-learn's signature.
+
+    Parameters
+    ----------
+    priors : array-like, optional
+        The probability of each class; by default its share of the rows.
+    var_smoothing : float
+        This fraction of the largest column variance is added to every variance. It is taken from the tally,
+        so it does not depend on the batches. (`NaiveBayes` has a floor for each column instead.)
+
+    Examples
+    --------
+    >>> X = [[-2.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, 1.0]]
+    >>> GaussianNB().fit(X, [1, 1, 2, 2]).predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _family = "gaussian"
+    _sparse = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "priors": ["array-like", None],
+        "var_smoothing": [Interval(Real, 0, None, closed="left")],
+    }
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _check_against_data(self) -> None:
+        if self.priors is not None:
+            priors = np.asarray(self.priors, np.float64)
+            if len(priors) != len(self.classes_):
+                raise InputError("Number of priors must match number of classes.")
+            if not np.isclose(priors.sum(), 1.0):
+                raise InputError("The sum of the priors should be 1.")
+            if (priors < 0).any():
+                raise InputError("Priors must be non-negative.")
+
+    def _settings(self) -> Any:
+        return repr(self.priors), self.var_smoothing
+
+    def _estimate(self) -> Parameters:
+        columns = self.schema_.names
+        counts, means, variances, overall, exponents = spread(self.tally_, columns, self._labels)
+        variances, overall = np.ldexp(variances, 2 * exponents), np.ldexp(overall, 2 * exponents)
+        self._estimates.epsilon = self.var_smoothing * float(overall.max(initial=0))
+        variances = np.where(counts == 0, overall, variances) + self._estimates.epsilon
+        variances = np.where(variances > 0, variances, np.finfo(float).tiny)
+        own = GaussianParameters(columns, counts, means, np.sqrt(variances))
+        if self.priors is not None:
+            shares = np.asarray(self.priors, np.float64)
+            return self._parameters_of(shares, own, ["given"] * len(shares))
+        rows = self.class_count_
+        return self._parameters_of(rows / rows.sum(), own, [fraction(n, 0, rows.sum(), 0) for n in rows])
+
+    @property
+    def theta_(self) -> Floats:
+        """The mean of each class and column."""
+        return np.asarray(self._own.means)
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each class and column, with epsilon_ added."""
+        return np.asarray(self._own.deviations**2)
+
+    @property
+    def epsilon_(self) -> float:
+        """What was added to every variance."""
+        self._parameters()
+        return float(self._estimates.epsilon)
+
+    @property
+    def class_prior_(self) -> Floats:
+        """The probability of each class."""
+        return np.exp(self._parameters().log_prior)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags

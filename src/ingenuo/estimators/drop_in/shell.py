@@ -1,0 +1,136 @@
+"""What the five drop-ins share: one family for all columns, and scikit-learn's rules for classes and errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import _num_samples, validate_data
+
+from ingenuo.errors import InputError
+from ingenuo.estimators import inputs
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.families.family import logs, term
+from ingenuo.labels import Labels, find, labels_of
+from ingenuo.schema import FAMILIES, Schema
+from ingenuo.sources import Source, open_source
+from ingenuo.tally import Tally
+
+Floats = NDArray[np.float64]
+
+
+class DropIn(TallyClassifier):
+    """What the five share: one family for all columns, and scikit-learn's rules for classes."""
+
+    _family: ClassVar[str]
+    _dtype: ClassVar[Any] = "numeric"
+    _sparse: ClassVar[bool] = True
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels; see `NaiveBayes.fit`."""
+        self._check_settings()
+        schema, tally = self._tally_of(X, y, sample_weight, reset=True)
+        declared = inputs.labels(self, y, _num_samples(y))[1]
+        return self._settle(schema, tally, declared)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
+        first = not self._fitted
+        if first:
+            self._check_settings()
+            if classes is None:
+                raise InputError("classes must be passed on the first call to partial_fit.")
+        declared = self._declared_classes if not first else labels_of(np.asarray(classes).ravel())
+        if classes is not None and not np.array_equal(labels_of(np.asarray(classes).ravel()), declared):
+            raise InputError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+            )
+        found = inputs.labels(self, y, _num_samples(y))[1]
+        new = found[find(declared, found) < 0]
+        if len(new):
+            raise InputError(
+                f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
+                "takes classes as they come"
+            )
+        schema, tally = self._tally_of(X, y, sample_weight, reset=first)
+        return self._settle(schema if first else self.schema_, tally if first else self.tally_ + tally, declared)
+
+    def _tally_of(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
+    ) -> tuple[Schema, Tally]:
+        with naming(self):
+            return super()._tally_of(X, y, sample_weight, reset=reset, whole=whole)
+
+    def _settle(self, schema: Schema, tally: Any, declared: Labels) -> Self:
+        """Take the new state, unless the parameters of the constructor do not fit it."""
+        before = dict(self.__dict__)
+        self._declared_classes = declared
+        self._set(schema, tally)
+        try:
+            self._check_against_data()
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _check_settings(self) -> None:
+        self._validate_params()
+
+    def _check_against_data(self) -> None:
+        """Raise if priors or alphas do not fit the classes or the columns."""
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr" if self._sparse else False,
+            dtype=self._dtype,
+            ensure_all_finite=False,
+            reset=reset,
+        )
+        return open_source(X)
+
+    def _schema_of(self, source: Source) -> Schema:
+        code = list(FAMILIES).index(self._family)
+        return Schema(source.names, np.full(len(source.names), code, np.int8))
+
+    def _set(self, schema: Schema, tally: Any) -> None:
+        names = self.__dict__.get("feature_names_in_")
+        super()._set(schema, tally)
+        if names is not None:
+            self.feature_names_in_ = names
+
+    @property
+    def _labels(self) -> Labels:
+        return labels_of(self.classes_)
+
+    @property
+    def class_count_(self) -> Floats:
+        """The rows (or their weight) of each class."""
+        return self.tally_.over(CLASS, self._labels).floats()
+
+    @property
+    def _own(self) -> Any:
+        """The family's parameters."""
+        return self._parameters().families[self._family]
+
+    def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
+        terms = tuple(term(text, share) for text, share in zip(how, shares))
+        return Parameters(self._labels, logs(shares), {self._family: own}, terms)
+
+
+@contextmanager
+def naming(estimator: Any) -> Iterator[None]:
+    """Errors about negative values name the estimator, as scikit-learn's do."""
+    try:
+        yield
+    except InputError as error:
+        start = "Negative values in data"
+        if not str(error).startswith(start + ":"):
+            raise
+        name = f"{start} passed to {type(estimator).__name__} (input X)"
+        raise InputError(name + str(error).removeprefix(start)) from None

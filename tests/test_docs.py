@@ -1,0 +1,73 @@
+"""Every snippet in README and docs is run, and its output compared; every command is run or is what CI runs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _blocks(page: Path) -> list[tuple[str, str]]:
+    return FENCE.findall(page.read_text(encoding="utf-8"))
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_snippets_run_and_print_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    printed = ""
+    compared = 0
+    for kind, text in _blocks(page):
+        if kind == "python":
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile(text, f"{page.name}", "exec"), names)
+            printed = out.getvalue()
+        elif kind == "text":
+            assert _lines(printed) == _lines(text)
+            compared += 1
+    assert compared >= 1
+
+
+def test_readme_commands_are_the_ones_that_are_run() -> None:
+    commands = [text.strip() for kind, text in _blocks(ROOT / "README.md") if kind == "sh"]
+    assert commands == ["pip install . && ingenuo demo", "pip install '.[test]' && pytest"]
+    assert commands[1] in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_contributing_commands_are_the_ones_ci_runs() -> None:
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    (text,) = [text for kind, text in _blocks(ROOT / "CONTRIBUTING.md") if kind == "sh"]
+    for command in re.split(r"\n|&&", text):
+        wanted = command.strip().replace("pip install -e", "pip install --quiet")
+        if wanted:
+            assert wanted in script
+
+
+def test_demo_shows_accuracy_arithmetic_forgetting_and_merging() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from ingenuo.cli import main; main()", "demo"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**__import__("os").environ, "PYTHONIOENCODING": "utf-8"},
+        check=True,
+    )
+    assert "÷ their sum                = 0.795417          = 0.204583" in done.stdout
+    assert re.search(r"Accuracy on 142 others: 0\.[67]\d\d", done.stdout)
+    assert done.stdout.count("bit for bit") == 3
+    assert "NO" not in done.stdout
+    assert done.stdout.count(": yes.") == 4
