@@ -5,6 +5,7 @@
     IngenuoError
     ├── InputError (ValueError)          data, labels, weights or parameters that cannot be used
     │   ├── ForgetError                  taking away what was never added
+    │   ├── EmptyModelError              asking a model that has forgotten all it knew (AttributeError too)
     │   ├── MergeError                   adding what is of another kind
     │   └── ModelFileError               a model file that is damaged, of another kind or too new
     └── KindError (TypeError)            a value of a type that has no meaning here
@@ -28,6 +29,10 @@ class InputError(IngenuoError, ValueError):
 
 class ForgetError(InputError):
     """Taking away what was never added."""
+
+
+class EmptyModelError(InputError, AttributeError):
+    """Asking a model that has forgotten all it knew; its estimates are no attributes, so that `dir` works on it."""
 
 
 class MergeError(InputError):

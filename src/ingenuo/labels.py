@@ -39,6 +39,10 @@ def _order(value: object) -> tuple[str, Any]:
     if isinstance(value, bool | int | float | np.number | np.bool_):
         return "", value
     kind = type(value).__name__
+    if isinstance(value, tuple):
+        return kind, tuple(map(_order, value))
+    if isinstance(value, frozenset):  # "<" between sets is no order
+        return kind, tuple(sorted(map(_order, value)))
     try:
         value < value  # type: ignore[operator]  # noqa: B015
     except TypeError:
@@ -66,7 +70,7 @@ def labels_of(values: Iterable[Any]) -> Labels:
         return np.array(sorted(distinct), np.int64)
     if kinds <= {int, float, bool} and all(not isinstance(v, int) or abs(v) <= 1 << 53 for v in distinct):
         return np.array(sorted(distinct), np.float64)
-    return objects(sorted(distinct, key=_order))
+    return objects(sorted(distinct, key=None if kinds == {str} else _order))
 
 
 def _numbers(values: NDArray[Any]) -> Labels:

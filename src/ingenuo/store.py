@@ -188,7 +188,10 @@ def _unpack_schema(packed: Any, tensors: Tensors) -> Schema:
         raise InputError("the schema's columns and families do not match")
     known = np.array([list(FAMILIES).index(family) for family in packed["families"]], np.int8)
     categories = {_unpack(name): _unpack_labels(labels, tensors) for name, labels in packed["categories"]}
-    return Schema(names, known[codes], _unpack(packed["why"]), categories)
+    why = _unpack(packed["why"])
+    if not isinstance(why, dict) or any(not isinstance(reason, str) for reason in why.values()):
+        raise InputError("the schema's reasons are no texts")
+    return Schema(names, known[codes], why, categories)
 
 
 # Labels: numbers as they are, text as UTF-8 bytes and offsets, anything else in the manifest.

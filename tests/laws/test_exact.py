@@ -246,8 +246,7 @@ def test_an_infinite_value_is_refused_and_its_place_named(value, weighted, at):
     X[0, 0] = math.nan
     table = Numbers(np.array(["age", "income"], object), len(X), matrix=X)
     labels = np.zeros(len(X), np.int32)
+    weights = (np.ones(len(X)),) if weighted else ()
+    sum_up = moments.weighted_moments if weighted else moments.moments
     with pytest.raises(InputError, match=rf"column 'income', row {at}: {value!r} is infinite"):
-        if weighted:
-            moments.weighted_moments(table, labels, np.ones(len(X)), 1)
-        else:
-            moments.moments(table, labels, 1)
+        sum_up(table, labels, *weights, 1)

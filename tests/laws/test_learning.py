@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -102,7 +103,7 @@ def test_the_cutting_into_chunks_cannot_be_told(rows, weighted, cuts):
     rows = [(numbers, category, label, weight or 1.0) for numbers, category, label, weight in rows]
     places = [0, *sorted(cut for cut in cuts if cut < len(rows)), len(rows)]
     model = NaiveBayes(COLUMNS)
-    for lo, hi in zip(places, places[1:]):
+    for lo, hi in pairwise(places):
         X, y, weights = unpack(rows[lo:hi])
         model.partial_fit(X, y, sample_weight=weights if weighted else None)
     whole = learned(rows, weighted)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Chunk
 from ingenuo.engines import local
-from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
@@ -215,7 +215,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         settings = self._settings()
         if self._estimates.parameters is None or self._estimates.settings != settings:
             if CLASS not in self.tally_:
-                raise InputError("the model has forgotten every row it knew; fit it again before asking it")
+                raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
         return self._estimates.parameters

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.labels import Labels, encode, labels_of, recode
+from ingenuo.labels import Labels, encode, labels_of, objects, recode
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
 
@@ -42,6 +42,8 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
             if source.names.dtype == object:
                 estimator.feature_names_in_ = source.names
         return source
+    if X is None or isinstance(X, str | bytes | Mapping | set):
+        return open_source(X)  # which refuses it
     if isinstance(X, list | tuple):
         X = _array(X)
     with ours():
@@ -71,7 +73,17 @@ def ours() -> Iterator[None]:
 
 def _array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     """Rows given as lists; text among numbers stays text, and the numbers stay numbers."""
-    array = np.asarray(rows)
+    if not rows:
+        return np.empty((0, 0))
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        widths = [len(row) if isinstance(row, list | tuple | np.ndarray) else 1 for row in rows]
+        odd = next((i for i, width in enumerate(widths) if width != widths[0]), 0)
+        raise InputError(
+            f"the rows of the table differ in length: row 0 has {widths[0]} values and row {odd} has {widths[odd]}; "
+            "give every row a value for each column, None where it is missing"
+        ) from None
     return np.asarray(rows, object) if array.dtype.kind in "US" else array
 
 
@@ -93,6 +105,11 @@ def row(values: Any, names: Labels) -> Source:
             raise InputError(f"one row was expected, got a table of {source.n_rows}; give table[i:i+1]")
         return source
     else:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise KindError(
+                f"one row was expected, got {type(values).__name__} {values!r}; give a mapping from column to value, a "
+                "list of values, or a table of one row"
+            )
         cells = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
         if len(cells) == 1 and isinstance(cells[0], list | tuple):
             cells = list(cells[0])
@@ -143,10 +160,11 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
 
 def _label_array(y: Any) -> NDArray[Any]:
     if isinstance(y, list | tuple) and any(isinstance(v, str | tuple | None.__class__) for v in y):
-        array = np.empty(len(y), object)
-        array[:] = y
-        return array
-    return np.asarray(y)
+        return objects(list(y))
+    try:
+        return np.asarray(y)
+    except ValueError:  # lists of different lengths: no labels, as `encode` will say
+        return objects(list(y))
 
 
 def _series(y: Any) -> tuple[NDArray[Any], Any]:

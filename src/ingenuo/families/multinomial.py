@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Counts
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Floats, Term, fraction, logs
+from ingenuo.families.family import IMPOSSIBLE, Factor, Floats, Term, fraction, logs
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import shares
 from ingenuo.labels import Labels
@@ -53,12 +53,13 @@ def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = 
     """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
     m = block.matrix
     try:
-        if block.sparse:
-            loops.refuse_not_finite(m.data, m.indices, m.indptr)
-            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
-        else:
-            loops.refuse_not_finite(m)
-            loops.add_log_likelihood_dense(m, table, out, presence)
+        with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
+            if block.sparse:
+                loops.refuse_not_finite(m.data, m.indices, m.indptr)
+                loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
+            else:
+                loops.refuse_not_finite(m)
+                loops.add_log_likelihood_dense(m, table, out, presence)
     except loops.NotACount as refused:
         raise refused.named(column_name(block.names[refused.column])) from None
 
@@ -196,6 +197,8 @@ def complement(
         with np.errstate(invalid="ignore"):
             table = outside / outside.sum(axis=0)
     else:
+        if (pseudo == 0).any():  # a thing seen in this class alone: as good as certain, and finite
+            np.maximum(outside, IMPOSSIBLE, out=outside)
         table = np.negative(outside, out=outside)
     return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
 

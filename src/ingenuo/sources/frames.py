@@ -8,6 +8,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes, Counts, Numbers
@@ -36,6 +37,10 @@ class FrameSource:
             frame = nw.from_native(X, eager_only=True)
         except TypeError:
             return None
+        except DuplicateError as error:
+            raise InputError(
+                f"two columns of the table have one name ({' '.join(str(error).split())}); rename one"
+            ) from None
         return FrameSource(frame)
 
     def uniform(self) -> None:

@@ -85,12 +85,15 @@ def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.flo
     for i, value in enumerate(values):
         try:
             result[i] = np.nan if value is None else float(value)
+        except OverflowError:
+            result[i] = np.inf if value > 0 else -np.inf
         except (TypeError, ValueError):
             if type(value).__name__ in ("NAType", "NaTType"):
                 result[i] = np.nan
                 continue
+            what = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise InputError(
-                f"column {column_name(name)!r} has text in row {start + i} ({value!r}); "
+                f"column {column_name(name)!r} has {what} in row {start + i} ({value!r}); "
                 f"declare it with columns={{{column_name(name)!r}: 'category'}} or clean it"
             ) from None
     return result
