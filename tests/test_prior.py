@@ -136,3 +136,9 @@ def test_values_of_the_wrong_type_are_refused(make, message):
     assert message in str(caught.value)
     assert isinstance(caught.value, TypeError)
     assert isinstance(caught.value, IngenuoError)
+
+
+def test_priors_given_as_arrays_compare_like_lists() -> None:
+    assert MEstimate(1, np.array([0.5, 0.5])) == MEstimate(1, [0.5, 0.5])
+    assert MEstimate(1, np.array([0.5, 0.5])) != MEstimate(1, np.array([0.25, 0.75]))
+    assert Dirichlet({"a": np.array([1.0, 2.0])}) == Dirichlet({"a": [1.0, 2.0]})

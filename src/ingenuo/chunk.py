@@ -19,6 +19,9 @@ from ingenuo.schema import column_name
 Floats = NDArray[np.float64]
 
 
+_PIECE = 1 << 17  # numbers converted at a time
+
+
 @dataclass(frozen=True)
 class Numbers:
     """Columns of numbers, NaN = missing: one matrix, or a function per column that gives rows lo..hi."""
@@ -32,6 +35,14 @@ class Numbers:
     def shape(self) -> tuple[int, int]:
         """Rows and columns."""
         return self.n_rows, len(self.names)
+
+    @property
+    def step(self) -> int:
+        """How many rows to ask for at a time: all where that costs no copy, else a mebibyte of them."""
+        m = self.matrix
+        if m is not None and m.dtype == np.float64 and m.flags.c_contiguous:
+            return max(self.n_rows, 1)
+        return max(512, _PIECE // max(len(self.names), 1) & ~511)
 
     def rows(self, lo: int, hi: int) -> Floats:
         """Rows lo..hi as C-ordered doubles: a view where the matrix already is that."""

@@ -122,6 +122,7 @@ class MEstimate(Prior):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_number("m", self.m)
+        object.__setattr__(self, "weights", _plain(self.weights))
         for column, given in _by_column(self.weights):
             shares = list(given.values()) if isinstance(given, Mapping) else list(given)
             for share in shares:
@@ -160,6 +161,7 @@ class Dirichlet(Prior):
         super().__post_init__()
         if self.alphas is None:
             raise InputError("a Dirichlet prior needs alphas: a number, or a mapping from value to number")
+        object.__setattr__(self, "alphas", _plain(self.alphas))
         for _, given in _by_column(self.alphas):
             for alpha in given.values() if isinstance(given, Mapping) else given:
                 _check_alpha(alpha)
@@ -198,8 +200,15 @@ def _check_alpha(alpha: object) -> None:
         raise InputError(f"alphas must be at least 1 for the mode to exist, got {alpha!r}; Lidstone takes any")
 
 
+def _plain(given: Any) -> Any:
+    """Arrays as lists: priors are compared, and arrays do not compare to one answer."""
+    if isinstance(given, Mapping):
+        return {name: _plain(value) for name, value in given.items()}
+    return given.tolist() if isinstance(given, np.ndarray) else given
+
+
 def _is_nested(given: Given) -> bool:
-    return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence | np.ndarray) for v in given.values())
+    return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence) for v in given.values())
 
 
 def _by_column(given: Given) -> list[tuple[object, Any]]:

@@ -227,44 +227,52 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for name in self.schema_.families_used()
         }
 
-    def _joint(self, X: Any, *, possible: bool) -> Floats:
-        """Log joint probabilities; with possible, rows that no class allows get finite ones."""
+    def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
         source = self._source(X, reset=False)
-        return self._joint_of(self._blocks(source, self.schema_), source.n_rows, possible)
+        return self._blocks(source, self.schema_), source.n_rows
 
-    def _joint_of(self, found: Any, n_rows: int, possible: bool) -> Floats:
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        """Log joint probabilities; the floor, if there is one, stands in for log 0."""
         parameters = self._parameters()
         joint = np.empty((n_rows, len(parameters.log_prior)))
-        joint[:] = parameters.log_prior
+        joint[:] = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
         for name, block in found.items():
-            FAMILY[name].log_likelihood(parameters.families[name], block, joint)
-        if possible:
-            ruled_out = ~np.isfinite(joint.max(axis=1))
-            if ruled_out.any():
-                floored = np.empty_like(joint)
-                floored[:] = np.maximum(parameters.log_prior, IMPOSSIBLE)
-                for name, block in found.items():
-                    FAMILY[name].log_likelihood(parameters.families[name], block, floored, IMPOSSIBLE)
-                joint[ruled_out] = np.clip(floored[ruled_out], -densities.FARTHEST, densities.FARTHEST)
+            FAMILY[name].log_likelihood(parameters.families[name], block, joint, floor)
         return joint
+
+    def _possible(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
+        """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
+        return np.clip(self._joint(found, n_rows, IMPOSSIBLE)[odd], -densities.FARTHEST, densities.FARTHEST)
+
+    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
+        posterior = self._joint(found, n_rows)
+        odd = densities.posterior(posterior, log=log)
+        if len(odd):
+            rows = self._possible(found, n_rows, odd)
+            densities.posterior(rows, log=log)
+            posterior[odd] = rows
+        return posterior
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""
-        return self._joint(X, possible=False)
+        return self._joint(*self._rows(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of the posterior of each class."""
-        return densities.posterior(self._joint(X, possible=True), log=True)
+        return self._posterior(*self._rows(X), log=True)
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior of each class, for each row; rows sum to 1."""
-        return densities.posterior(self._joint(X, possible=True))
+        return self._posterior(*self._rows(X))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
-        joint = self._joint(X, possible=True)
-        return np.asarray(self.classes_[joint.argmax(axis=1)])
+        found, n_rows = self._rows(X)
+        best, odd = densities.best(self._joint(found, n_rows))
+        if len(odd):
+            best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
+        return np.asarray(self.classes_[best])
 
     def explain(self, row: Any) -> Explanation:
         """The arithmetic of one row's prediction.
@@ -283,8 +291,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             for factor in FAMILY[name].factors(parameters.families[name], block):
                 factors[factor.column] = factor
         order = [column_name(name) for name in self.schema_.names.tolist()]
-        joint = self._joint_of(found, 1, False)[0]
-        posterior = densities.posterior(self._joint_of(found, 1, True))[0]
+        joint = self._joint(found, 1)[0]
+        posterior = self._posterior(found, 1)[0]
         return Explanation(
             labels_of(self.classes_),
             Factor("prior", "", parameters.prior),

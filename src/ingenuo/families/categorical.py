@@ -103,7 +103,7 @@ class Categorical:
         self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
     ) -> None:
         """Add the logs of the frequencies; missing and unknown values add nothing."""
-        if not block.holes and isinstance(block.columns, np.ndarray) and block.columns.min(initial=0) < 0:
+        if not block.holes and isinstance(block.columns, np.ndarray) and loops.lowest(block.columns) < 0:
             raise _negative()
         if block.labels is None and not all(_numbered(table.labels) for table in parameters.tables):
             block = _labelled(block)

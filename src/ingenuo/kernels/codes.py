@@ -169,6 +169,16 @@ def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Co
     return None
 
 
+def lowest(codes: Codes) -> int:
+    """The smallest code, or 0.
+
+    >>> lowest(np.array([[3, -1], [2, 5]]))
+    -1
+    """
+    parts = split(len(codes), width(), max(1, _CODES_PER_THREAD // max(codes.shape[1], 1)))
+    return min((int(low) for low in run([partial(np.min, codes[lo:hi], initial=0) for lo, hi in parts])), default=0)
+
+
 def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
     """Count as :func:`tally_matrix` does, for separate columns of any integer types.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -45,27 +46,42 @@ def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def _posterior(joint, first, last, log):  # type: ignore[no-untyped-def]
-    """Turn log joints into posteriors (or their logs) in place; each row keeps a finite maximum."""
+def _posterior(joint, first, last, log, odd):  # type: ignore[no-untyped-def]
+    """Turn log joints into posteriors (or their logs) in place; rows without a finite maximum are marked odd."""
     K = joint.shape[1]
     for i in range(first, last):
         top = joint[i, 0]
         for k in range(1, K):
             top = max(top, joint[i, k])
+        odd[i] = not math.isfinite(top)
+        if odd[i]:
+            continue
         total = 0.0
         if log:
             for k in range(K):
                 joint[i, k] -= top
-                total += np.exp(joint[i, k])
-            shift = np.log(total)
+                total += math.exp(joint[i, k])
+            shift = math.log(total)
             for k in range(K):
                 joint[i, k] -= shift
         else:
             for k in range(K):
-                joint[i, k] = np.exp(joint[i, k] - top)
+                joint[i, k] = math.exp(joint[i, k] - top)
                 total += joint[i, k]
             for k in range(K):
                 joint[i, k] /= total
+
+
+@njit(cache=True, nogil=True)
+def _best(joint, first, last, best, odd):  # type: ignore[no-untyped-def]
+    """The class with the largest joint in each row; rows without a finite maximum are marked odd."""
+    for i in range(first, last):
+        at = 0
+        for k in range(1, joint.shape[1]):
+            if joint[i, k] > joint[i, at]:
+                at = k
+        best[i] = at
+        odd[i] = not math.isfinite(joint[i, at])
 
 
 def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
@@ -73,20 +89,30 @@ def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) ->
     inverse = 1.0 / deviations
     constants = -np.log(deviations) - 0.5 * np.log(2 * np.pi)
     totals = constants.sum(axis=1)
-    step = max(512, (1 << 17) // max(table.shape[1], 1))
 
     def work(lo: int, hi: int) -> None:
-        for start in range(lo, hi, step):
-            stop = min(start + step, hi)
+        for start in range(lo, hi, table.step):
+            stop = min(start + table.step, hi)
             _add_gaussian(table.rows(start, stop), means, inverse, constants, totals, start, out)
 
     _over_rows(work, table.shape[0])
 
 
-def posterior(joint: Floats, *, log: bool = False) -> Floats:
-    """The posterior of each row's classes, by log-sum-exp, written over the log joints."""
-    _over_rows(lambda lo, hi: _posterior(joint, lo, hi, log), joint.shape[0])
-    return joint
+def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
+    """Write the posterior of each row's classes over the log joints, by log-sum-exp.
+
+    Returns the rows that were left as they are, for they have no finite maximum.
+    """
+    odd = np.empty(len(joint), np.bool_)
+    _over_rows(lambda lo, hi: _posterior(joint, lo, hi, log, odd), len(joint))
+    return np.flatnonzero(odd)
+
+
+def best(joint: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The most probable class of each row, and the rows that have no finite maximum."""
+    found, odd = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_)
+    _over_rows(lambda lo, hi: _best(joint, lo, hi, found, odd), len(joint))
+    return found, np.flatnonzero(odd)
 
 
 def _over_rows(work: Callable[[int, int], None], n_rows: int) -> None:

@@ -26,6 +26,11 @@ class Rows(Protocol):
         """Rows and columns."""
         ...
 
+    @property
+    def step(self) -> int:
+        """How many rows to ask for at a time: all where that costs no copy."""
+        ...
+
     def rows(self, lo: int, hi: int) -> Floats:
         """Rows lo..hi."""
         ...
@@ -52,9 +57,8 @@ def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) ->
     sums = np.zeros((n_classes, d, 0), np.int64)
     squares = np.zeros((n_classes, d, 0), np.int64)
     window = np.array([1 << 20, -(1 << 20), 1 << 20, -(1 << 20)], np.int64)
-    step = max(512, _PIECE // max(d, 1) & ~511)
-    for start in range(lo, hi, step):
-        stop = min(start + step, hi)
+    for start in range(lo, hi, table.step):
+        stop = min(start + table.step, hi)
         block = table.rows(start, stop)
         bits = block.view(np.int64)
         done = 0

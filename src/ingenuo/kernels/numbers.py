@@ -12,7 +12,8 @@ bits). With p = fl(x²) and e = x² - p (one fused multiply-add), the pieces are
 
 which holds for every |x| >= 2^(E-18). Smaller ones (and all, where E is extreme) go one by one, as integers.
 Columns of integers or float32 values need fewer pieces: there r, e or all the rests are known to be zero.
-Four rows of one class are added at a time, so that the running sums are loaded and stored four times less.
+Four rows of one class are added at a time, so that the running sums are loaded and stored four times less. From
+block to block a column's sums go on as whole numbers of grains, and are poured into the limbs when E changes.
 
 Measured on 1M x 50 lognormal doubles, 5 classes: 0.10 s on one core, 0.05 s on two (reading them: 0.023 s).
 """
@@ -201,32 +202,50 @@ def _levels(big, small, window):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _plan(big, small, mantissa, C, E, scale):  # type: ignore[no-untyped-def]
-    """Choose how the block is added; C gets the least magnitude taken and the cutting constants."""
+def _pour_column(held, j, E, sums, squares, window):  # type: ignore[no-untyped-def]
+    """Empty a column's running sums, in whole grains, into its limbs."""
+    for k in range(held.shape[0]):
+        for s in range(6):
+            n = held[k, s, j]
+            if n != 0:
+                held[k, s, j] = 0
+                position = _GRAINS[s][0] * E + _GRAINS[s][1]
+                limbs = sums[k, j] if s < 2 else squares[k, j]
+                base = window[0] if s < 2 else window[2]
+                # Two halves, for a limb takes 2^54 at a time and the running sums go up to 2^62.
+                _pour(limbs, base, n >> 31, position + 31)
+                _pour(limbs, base, n & ((np.int64(1) << 31) - 1), position)
+
+
+@njit(cache=True, nogil=True)
+def _plan(big, small, mantissa, C, E, scale, held, sums, squares, window):  # type: ignore[no-untyped-def]
+    """Choose how the block is added; C gets the least magnitude taken and the cutting constants.
+
+    A column keeps its E while the block is below 2^E and not by more than 2^3: its running sums go on then.
+    """
     way = _LIGHT
     for j in range(big.shape[0]):
-        E[j] = math.frexp(big[j])[1]
         if big[j] == 0.0:
             continue
+        top = math.frexp(big[j])[1]
+        if top > E[j] or top < E[j] - 3:
+            _pour_column(held, j, E[j], sums, squares, window)
+            E[j] = top
+            extreme = top < -400 or top > 450
+            C[0, j] = np.inf if extreme else math.ldexp(1.0, top - 18)
+            C[1, j] = 0.0 if extreme else math.ldexp(1.5, 52 + top - 44)
+            C[2, j] = 0.0 if extreme else math.ldexp(1.5, 52 + 2 * top - 44)
+            C[3, j] = 0.0 if extreme else math.ldexp(1.5, 52 + 2 * top - 98)
+            for s in range(6):
+                scale[s, j] = 0.0 if extreme else math.ldexp(1.0, -_GRAINS[s][0] * top - _GRAINS[s][1])
         used = 53
         while used > 1 and (mantissa[j] >> (53 - used)) & 1 == 0:
             used -= 1
         low = math.frexp(small[j])[1] - used  # every value is a multiple of 2^low
         if E[j] - low > 22 and way == _LIGHT:
             way = _SHORT
-        if used > 26 or E[j] < -400 or E[j] > 450:
+        if used > 26 or C[0, j] == np.inf:
             way = _DOUBLE
-    for j in range(big.shape[0]):
-        if big[j] == 0.0 or E[j] < -400 or E[j] > 450:
-            C[0, j] = np.inf
-            C[1, j] = C[2, j] = C[3, j] = 0.0
-            continue
-        C[0, j] = 0.0 if way == _LIGHT else math.ldexp(1.0, E[j] - 18)
-        C[1, j] = math.ldexp(1.5, 52 + E[j] - 44)
-        C[2, j] = math.ldexp(1.5, 52 + 2 * E[j] - 44)
-        C[3, j] = math.ldexp(1.5, 52 + 2 * E[j] - 98)
-        for s in range(6):
-            scale[s, j] = math.ldexp(1.0, -_GRAINS[s][0] * E[j] - _GRAINS[s][1])
     return way
 
 
@@ -267,33 +286,35 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
     big, small, odd = np.empty(d), np.empty(d), np.empty(d)
     mantissa = np.empty(d, np.int64)
     C = np.zeros((4, d))
-    E = np.zeros(d, np.int64)
+    C[0] = np.inf
+    E = np.full(d, -(1 << 20))
     scale = np.zeros((6, d))
     A = np.zeros((6, d))
+    held = np.zeros((K, 6, d), np.int64)
     rows = np.zeros(_BLOCK, np.int64)
     ends = np.zeros(K + 1, np.int64)
     spare = np.zeros((4, d))
     spare_rows = np.arange(4)
     added = 0
+    reached, odd_row, odd_column = last, -1, -1
     for lo in range(first, last, _BLOCK):
         hi = min(lo + _BLOCK, last)
         _survey(X, bits, lo, hi, big, small, odd, mantissa)
         for j in range(d):
-            if odd[j] != 0.0:
+            if odd[j] != 0.0 and odd_row < 0:
                 for i in range(lo, hi):
-                    if math.isinf(X[i, j]):
-                        return lo, i, j
+                    if math.isinf(X[i, j]) and odd_row < 0:
+                        odd_row, odd_column = i, j
         _levels(big, small, wanted)
-        for w in range(4):
-            if wanted[w] != window[w]:
-                window[:] = wanted
-                return lo, -1, -1
+        if odd_row >= 0 or not np.array_equal(wanted, window):
+            reached = lo
+            break
         for j in range(d):
             if odd[j] != 0.0:
                 for i in range(lo, hi):
                     if math.isnan(X[i, j]):
                         missing[labels[i], j] += 1
-        way = _plan(big, small, mantissa, C, E, scale)
+        way = _plan(big, small, mantissa, C, E, scale, held, sums, squares, window)
         _by_class(labels, lo, hi, rows, ends)
         start = 0
         for k in range(K):
@@ -311,26 +332,25 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
             start = stop
             for s in range(6):
                 for j in range(d):
-                    if A[s, j] != 0.0:
-                        n = np.int64(A[s, j] * scale[s, j])
-                        position = _GRAINS[s][0] * E[j] + _GRAINS[s][1]
-                        if s < 2:
-                            _pour(sums[k, j], window[0], n, position)
-                        else:
-                            _pour(squares[k, j], window[2], n, position)
-        added += 6
+                    held[k, s, j] += np.int64(A[s, j] * scale[s, j])
+        added += 1
         for j in range(d):
             if small[j] < C[0, j]:
                 for i in range(lo, hi):
                     x = X[i, j]
                     if x != 0.0 and abs(x) < C[0, j]:
                         _add_one(x, sums[labels[i], j], window[0], squares[labels[i], j], window[2])
-                added += 2 * (hi - lo)
-        if added > _ROOM:
+                added += 1
+        if added > _ROOM // (4 * _BLOCK):
+            for j in range(d):
+                _pour_column(held, j, E[j], sums, squares, window)
             _carry(sums)
             _carry(squares)
             added = 0
-    return last, -1, -1
+    for j in range(d):
+        _pour_column(held, j, E[j], sums, squares, window)
+    window[:] = wanted
+    return reached, odd_row, odd_column
 
 
 @njit(cache=True, nogil=True)

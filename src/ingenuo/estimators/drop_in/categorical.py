@@ -86,9 +86,9 @@ class CategoricalNB(Discrete):
             raise InputError(f"the model was trained on {len(schema)} columns and this table has {codes.shape[1]}")
         return {self._family: Codes(source.names, source.n_rows, codes, None, holes)}
 
-    def _joint(self, X: Any, *, possible: bool) -> Floats:
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         with naming(self):
-            return super()._joint(X, possible=possible)
+            return super()._joint(found, n_rows, floor)
 
     def _known(self, column: Any, least: int) -> Labels:
         """The categories of a column: those seen, or, of whole numbers, all from 0 to the largest seen."""
