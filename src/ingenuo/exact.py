@@ -38,8 +38,10 @@ class Exact:
     @staticmethod
     def canonical(limbs: Integers, low: int) -> Exact:
         """Carry and trim any limbs; the array is taken over and may be changed."""
-        if limbs.shape[0] == 1 and limbs.size and limbs.max() < _HALF and limbs.min() >= -_HALF:
-            return _trimmed(limbs, low)
+        if limbs.shape[0] == 1 and limbs.size:
+            least, most = limbs.min(), limbs.max()
+            if least >= -_HALF and most < _HALF:
+                return _frozen(limbs, low) if least or most else Exact.zeros(limbs.shape[1:])
         rows = list(limbs)
         position = 0
         while position < len(rows):
@@ -199,6 +201,9 @@ def _trimmed(limbs: Integers, low: int) -> Exact:
         first += 1
     if first == last:
         return Exact.zeros(limbs.shape[1:])
-    result = limbs[first:last]
-    result.flags.writeable = False
-    return Exact(result, low + first)
+    return _frozen(limbs[first:last], low + first)
+
+
+def _frozen(limbs: Integers, low: int) -> Exact:
+    limbs.flags.writeable = False
+    return Exact(limbs, low)

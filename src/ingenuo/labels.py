@@ -61,7 +61,8 @@ def labels_of(values: Iterable[Any]) -> Labels:
     (['no', 'yes'], 'int64')
     """
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
-        return _numbers(np.unique(values))
+        ascending = bool((values[1:] > values[:-1]).all())  # as positions of columns are
+        return _numbers(values if ascending else np.unique(values))
     distinct = {_plain(value) for value in values}
     kinds = {type(value) for value in distinct}
     if kinds <= {bool} and kinds:
@@ -77,7 +78,7 @@ def _numbers(values: NDArray[Any]) -> Labels:
     kind = values.dtype.kind
     if kind == "u" and values.size and values[-1] > np.iinfo(np.int64).max:
         return objects(values.tolist())
-    return values.astype({"b": np.bool_, "f": np.float64}.get(kind, np.int64))
+    return values.astype({"b": np.bool_, "f": np.float64}.get(kind, np.int64), copy=False)
 
 
 def objects(values: list[Any]) -> Labels:

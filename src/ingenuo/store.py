@@ -125,7 +125,7 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
 
 def _pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
     packed = []
-    for number, (name, table) in enumerate(tally.items()):
+    for number, (name, table) in enumerate(tally.canonical().items()):
         place = f"tally/{number}"
         exact = isinstance(table.sums, Exact)
         tensors[f"{place}/sums"] = table.sums.limbs if isinstance(table.sums, Exact) else table.sums.values
@@ -157,7 +157,7 @@ def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             if values.dtype != np.float64 or not np.isfinite(values).all():
                 raise InputError(f"table {entry['name']!r} has no finite sums")
             sums = Real(values)
-        table = Table.of(axes, sums, signed=bool(entry["signed"]))
+        table = Table.of(axes, sums, signed=bool(entry["signed"])).trimmed()
         if not all(same(a, b) for a, b in zip(table.axes, axes.values())):
             raise InputError(f"the labels of table {entry['name']!r} are not sorted, or some are empty")
         if not table.signed and (table.sums.signs() < 0).any():

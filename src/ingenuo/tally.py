@@ -52,7 +52,7 @@ class Table:
         for axis, (wanted, given) in enumerate(zip(labels, arrays)):
             if not same(wanted, given):
                 sums = sums.pick(axis, np.argsort(find(wanted, given)))
-        return Table(tuple(axes), tuple(labels), sums, signed).trimmed()
+        return Table(tuple(axes), tuple(labels), sums, signed)._settled()
 
     def trimmed(self) -> Table:
         """Without the labels whose cells are all zero."""
@@ -64,6 +64,13 @@ class Table:
                 axes[axis] = axes[axis][used]
         return self if sums is self.sums else Table(self.names, tuple(axes), sums, self.signed)
 
+    def _settled(self) -> Table:
+        """Trimmed, unless the last axis is of columns: those are known beforehand, and may be very many.
+
+        (Which categories a column has is known by what was seen, so there nothing may stay.)
+        """
+        return self if self.names[-1] == "column" else self.trimmed()
+
     def over(self, *axes: Labels) -> Sums:
         """The sums at these labels, zero where a label is not there."""
         sums = self.sums
@@ -73,13 +80,10 @@ class Table:
         return sums
 
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Table)
-            and self.names == other.names
-            and self.signed == other.signed
-            and all(same(a, b) for a, b in zip(self.axes, other.axes))
-            and self.sums == other.sums
-        )
+        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
+            return False
+        one, two = self.trimmed(), other.trimmed()
+        return all(same(a, b) for a, b in zip(one.axes, two.axes)) and one.sums == two.sums
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -100,7 +104,7 @@ class Table:
         axes, left, right = self._together(name, other)
         total = Table(self.names, axes, left + right, self.signed)
         # Two tables without empty labels and without negative cells have none in their sum.
-        return total.trimmed() if self.signed else total
+        return total._settled() if self.signed else total
 
     def minus(self, name: str, other: Table) -> Table:
         """What is left when the other is taken away; an error where that was never added."""
@@ -146,12 +150,15 @@ class Tally(Mapping[str, Table]):
     def __len__(self) -> int:
         return len(self._tables)
 
+    def canonical(self) -> Tally:
+        """The same sums without a label, or a table, that is all zero: the one form of a tally."""
+        return Tally({name: table.trimmed() for name, table in self.items()})
+
     def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Tally)
-            and self._tables.keys() == other._tables.keys()
-            and all(table == other[name] for name, table in self.items())
-        )
+        if not isinstance(other, Tally):
+            return False
+        one, two = self.canonical(), other.canonical()
+        return one._tables.keys() == two._tables.keys() and all(table == two[name] for name, table in one.items())
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -184,7 +191,7 @@ class Tally(Mapping[str, Table]):
             raise InputError(f"a tally cannot be scaled by {factor!r}; take a finite number that is not negative")
         if isinstance(factor, np.number):
             factor = factor.item()
-        return Tally({n: Table(t.names, t.axes, t.sums.scale(factor), t.signed).trimmed() for n, t in self.items()})
+        return Tally({n: Table(t.names, t.axes, t.sums.scale(factor), t.signed)._settled() for n, t in self.items()})
 
     def labels(self, name: str, axis: int) -> Labels:
         """The labels on an axis of a table; none where there is no such table."""

@@ -235,8 +235,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """Log joint probabilities; the floor, if there is one, stands in for log 0."""
         parameters = self._parameters()
-        joint = np.empty((n_rows, len(parameters.log_prior)))
-        joint[:] = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
+        log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
+        joint = densities.repeated(log_prior, n_rows)
         for name, block in found.items():
             FAMILY[name].log_likelihood(parameters.families[name], block, joint, floor)
         return joint
@@ -389,7 +389,7 @@ def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
-    counted = tally.labels(COUNT, 1)
+    counted = tally.canonical().labels(COUNT, 1)
     for family in schema.families_used():
         columns = schema.columns(family)
         if FAMILIES[family] == "number":

@@ -167,10 +167,10 @@ def numbers_of(sums: Sums) -> NDArray[Any]:
     return sums.limbs[0] if isinstance(sums, Exact) and sums.whole and len(sums.limbs) else sums.floats()
 
 
-def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats) -> Floats:
-    """log((count + pseudo) / total), columns × classes."""
+def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats, *, others: bool = False) -> Floats:
+    """log((count + pseudo) / total), columns × classes; with others, of the counts outside each class."""
     shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
-    return shares.log_counts(counts, shared, np.where(totals > 0, totals, 1))
+    return shares.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
 
 
 def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:
@@ -191,8 +191,8 @@ def complement(
     """Negative log frequencies of each column outside each class; normalised, they sum to 1 within a class."""
     sums = tally.over(SUM, classes, columns)
     counts = numbers_of(sums)
-    others = counts.sum(axis=0) - counts
-    outside = log_shares(others, pseudo, others.sum(axis=1) + pseudo.sum())
+    inside = counts.sum(axis=1)
+    outside = log_shares(counts, pseudo, inside.sum() - inside + pseudo.sum(), others=True)
     if normalise:
         with np.errstate(invalid="ignore"):
             table = outside / outside.sum(axis=0)

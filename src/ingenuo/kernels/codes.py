@@ -31,6 +31,7 @@ _LANES = 4
 _LANES_UP_TO = 512
 
 
+_LANES_OUT = 8  # classes whose sums are kept in registers together
 NUMBERED_UP_TO = 1 << 16  # codes up to here serve as their own labels, without a dictionary
 
 
@@ -74,18 +75,23 @@ def _tally_column(codes, labels, table):  # type: ignore[no-untyped-def]
 def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def]
     """Add each row's table rows to its row of `out`; row offsets[j] + sizes[j] of the table is zeros.
 
-    The table's width is a multiple of four, so that four sums at a time stay in registers.
+    The table's width is a multiple of eight, so that eight sums at a time stay in registers, and the codes are read
+    once for every eight classes.
     """
     n, m = codes.shape
     classes = out.shape[1]
     terms, stride = table.reshape(-1), uint64(table.shape[1])
     for i in range(n):
-        for k in range(0, classes, 4):
+        for k in range(0, classes, _LANES_OUT):
             left = classes - k
             a = out[i, k]
             b = out[i, k + 1] if left > 1 else 0.0
             c = out[i, k + 2] if left > 2 else 0.0
             d = out[i, k + 3] if left > 3 else 0.0
+            e = out[i, k + 4] if left > 4 else 0.0
+            f = out[i, k + 5] if left > 5 else 0.0
+            g = out[i, k + 6] if left > 6 else 0.0
+            h = out[i, k + 7] if left > 7 else 0.0
             for j in range(m):
                 row = offsets[j] + min(uint64(int64(codes[i, j])), sizes[j])
                 at = row * stride + uint64(k)
@@ -93,6 +99,10 @@ def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def
                 b += terms[at + uint64(1)]
                 c += terms[at + uint64(2)]
                 d += terms[at + uint64(3)]
+                e += terms[at + uint64(4)]
+                f += terms[at + uint64(5)]
+                g += terms[at + uint64(6)]
+                h += terms[at + uint64(7)]
             out[i, k] = a
             if left > 1:
                 out[i, k + 1] = b
@@ -100,6 +110,14 @@ def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def
                 out[i, k + 2] = c
             if left > 3:
                 out[i, k + 3] = d
+            if left > 4:
+                out[i, k + 4] = e
+            if left > 5:
+                out[i, k + 5] = f
+            if left > 6:
+                out[i, k + 6] = g
+            if left > 7:
+                out[i, k + 7] = h
 
 
 def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
@@ -255,7 +273,7 @@ def _add(block: Any, n_columns: int, tables: Sequence[Floats], out: Floats, step
         return
     sizes = np.array([len(table) for table in tables], np.uint64)
     offsets = np.cumsum(sizes + np.uint64(1)) - (sizes + np.uint64(1))
-    joined = np.zeros((int(sizes.sum()) + n_columns, -(-n_classes // 4) * 4))
+    joined = np.zeros((int(sizes.sum()) + n_columns, -(-n_classes // _LANES_OUT) * _LANES_OUT))
     for offset, table in zip(offsets.tolist(), tables):
         joined[offset : offset + len(table), :n_classes] = table
 

@@ -84,6 +84,17 @@ def _best(joint, first, last, best, odd):  # type: ignore[no-untyped-def]
         odd[i] = not math.isfinite(joint[i, at])
 
 
+def repeated(row: Floats, n_rows: int) -> Floats:
+    """A matrix of so many equal rows, filled by all the threads."""
+    matrix = np.empty((n_rows, len(row)))
+
+    def fill(lo: int, hi: int) -> None:
+        matrix[lo:hi] = row
+
+    _over_rows(fill, n_rows)
+    return matrix
+
+
 def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
     """Add the log density of each row under each class to out (rows × classes)."""
     inverse = 1.0 / deviations

@@ -28,9 +28,10 @@ _TILE = 1 << 6
 
 
 @njit(cache=True, nogil=True)
-def _log_counts(counts, pseudo, shared, log_totals, first, last, out):  # type: ignore[no-untyped-def]
+def _log_counts(counts, whole, pseudo, shared, log_totals, first, last, out):  # type: ignore[no-untyped-def]
     """out[v, k] = log(counts[k, v] + pseudo[v]) - log_totals[k], in tiles that stay in the cache.
 
+    With `whole` (the sums over the classes) the counts of the other classes are taken: whole[v] - counts[k, v].
     Most counts are small, so logarithms are looked up: of all small whole counts where one pseudo-count is
     shared, else of each column's zero.
     """
@@ -38,6 +39,7 @@ def _log_counts(counts, pseudo, shared, log_totals, first, last, out):  # type: 
     if shared:
         for c in range(_LOGS):
             logs[c] = math.log(c + pseudo[0])
+    others, zero = whole.size > 0, counts.dtype.type(0)
     for start in range(first, last, _TILE):
         stop = min(start + _TILE, last)
         if not shared:
@@ -45,15 +47,13 @@ def _log_counts(counts, pseudo, shared, log_totals, first, last, out):  # type: 
                 logs[v - start] = math.log(pseudo[v])
         for k in range(counts.shape[0]):
             row, log_total = counts[k], log_totals[k]
-            if shared:
-                for v in range(start, stop):
-                    c = row[v]
+            for v in range(start, stop):
+                c = max(whole[v] - row[v], zero) if others else row[v]
+                if shared:
                     at = uint64(c)
                     known = (at < uint64(_LOGS)) & (c == np.int64(c))
                     out[v, k] = (logs[at] if known else math.log(c + pseudo[0])) - log_total
-            else:
-                for v in range(start, stop):
-                    c = row[v]
+                else:
                     out[v, k] = (logs[v - start] if c == 0 else math.log(c + pseudo[v])) - log_total
 
 
@@ -83,7 +83,9 @@ def _log_odds(counts, pseudo, totals, first, last, out, absent):  # type: ignore
             absent[tile, k] = total
 
 
-def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: bool = True) -> Floats:
+def log_counts(
+    counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: bool = True, others: bool = False
+) -> Floats:
     """The logarithms of smoothed proportions, log((count + pseudo) / total); log 0 is -inf.
 
     Parameters
@@ -96,6 +98,8 @@ def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: 
         The total of each class, pseudo-counts included.
     transposed
         Whether to return columns × classes, as the log likelihood reads it, or classes × columns.
+    others
+        Take, for each class, the counts of all the other classes.
 
     >>> log_counts(np.array([[0, 1], [2, 1]]), 1, [3, 5]).round(3)
     array([[-1.099, -0.511],
@@ -110,7 +114,8 @@ def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: 
         log_totals = readable(np.log(np.asarray(totals, np.float64)))
     out = np.empty((n_columns, n_classes)) if transposed else np.empty((n_classes, n_columns)).T
     parts = split(n_columns, width(), max(1, ENTRIES_PER_THREAD // max(n_classes, 1)))
-    run([partial(_log_counts, counts, each, shared, log_totals, lo, hi, out) for lo, hi in parts])
+    whole = readable(counts.sum(axis=0) if others else np.zeros(0, counts.dtype))
+    run([partial(_log_counts, counts, whole, each, shared, log_totals, lo, hi, out) for lo, hi in parts])
     return out if transposed else out.T
 
 
