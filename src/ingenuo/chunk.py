@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -101,3 +102,8 @@ class Chunk:
         """The labels of rows that are for learning."""
         assert self.labels is not None, "this chunk has no labels"
         return self.labels
+
+    @cached_property
+    def rows_by_class(self) -> NDArray[np.int64]:
+        """How many rows each class has."""
+        return np.bincount(self.coded, minlength=len(self.classes))

@@ -98,7 +98,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             How often each row counts.
         """
         self._check_settings()
-        schema, tally = self._tally_of(X, y, sample_weight, reset=True, whole=True)
+        schema, tally, _ = self._tally_of(X, y, sample_weight, reset=True, whole=True)
         self.__dict__.pop("_declared_classes", None)
         self._set(schema, tally)
         return self
@@ -116,7 +116,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not self._fitted:
             self._check_settings()
         first = not self._fitted
-        schema, tally = self._tally_of(X, y, sample_weight, reset=first)
+        schema, tally, _ = self._tally_of(X, y, sample_weight, reset=first)
         declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
         if classes is not None:
             declared = unite(declared, labels_of(np.asarray(classes).ravel().tolist()))
@@ -136,7 +136,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        _, tally = self._tally_of(X, y, sample_weight, reset=False)
+        _, tally, _ = self._tally_of(X, y, sample_weight, reset=False)
         rest = self.tally_ - tally
         for family in self.schema_.families_used():
             FAMILY[family].check(rest)
@@ -188,8 +188,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _tally_of(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally]:
-        """The schema and the sums of some rows; if they are the whole, every column must have a value."""
+    ) -> tuple[Schema, Tally, Labels]:
+        """The schema, the sums and the classes of some rows; if they are the whole, every column must have a value."""
         noted = ("n_features_in_", "feature_names_in_")
         before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
         try:
@@ -202,7 +202,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             tally = local.reduce([chunk], tally_chunk)
             if whole:
                 _refuse_empty_columns(schema, tally)
-            return schema, tally
+            return schema, tally, classes
         except BaseException:
             for name in noted:
                 self.__dict__.pop(name, None)
@@ -358,11 +358,10 @@ _NONE: Labels = np.zeros(0, np.int64)
 
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
-    K = len(chunk.classes)
     if chunk.weights is None:
-        counts = Exact.counts(np.bincount(chunk.coded, minlength=K))
+        counts = Exact.counts(chunk.rows_by_class)
     else:
-        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), K)
+        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), len(chunk.classes))
     total = Tally({CLASS: Table.of({"class": chunk.classes}, counts)})
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)

@@ -51,8 +51,7 @@ class Gaussian:
         K = len(chunk.classes)
         if chunk.weights is None:
             missing, sums, squares = moments.moments(block, chunk.coded, K)
-            rows = np.bincount(chunk.coded, minlength=K)
-            counts = Exact.counts(rows[:, np.newaxis] - missing)
+            counts = Exact.counts(chunk.rows_by_class[:, np.newaxis] - missing)
         else:
             counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K)
         axes = {"class": chunk.classes, "column": block.names}

@@ -8,10 +8,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples, validate_data
+from sklearn.utils.validation import validate_data
 
 from ingenuo.errors import InputError
-from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import logs, term
 from ingenuo.labels import Labels, find, labels_of
@@ -32,9 +31,9 @@ class DropIn(TallyClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels; see `NaiveBayes.fit`."""
         self._check_settings()
-        schema, tally = self._tally_of(X, y, sample_weight, reset=True)
-        declared = inputs.labels(self, y, _num_samples(y))[1]
-        return self._settle(schema, tally, declared)
+        with self._restored():
+            schema, tally, classes = self._tally_of(X, y, sample_weight, reset=True)
+            return self._settle(schema, tally, classes)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
@@ -48,34 +47,39 @@ class DropIn(TallyClassifier):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
-        found = inputs.labels(self, y, _num_samples(y))[1]
-        new = found[find(declared, found) < 0]
-        if len(new):
-            raise InputError(
-                f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
-                "takes classes as they come"
-            )
-        schema, tally = self._tally_of(X, y, sample_weight, reset=first)
-        return self._settle(schema if first else self.schema_, tally if first else self.tally_ + tally, declared)
+        with self._restored():
+            schema, tally, found = self._tally_of(X, y, sample_weight, reset=first)
+            new = found[find(declared, found) < 0]
+            if len(new):
+                raise InputError(
+                    f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
+                    "takes classes as they come"
+                )
+            return self._settle(schema if first else self.schema_, tally if first else self.tally_ + tally, declared)
 
     def _tally_of(
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally]:
+    ) -> tuple[Schema, Tally, Labels]:
         with naming(self):
             return super()._tally_of(X, y, sample_weight, reset=reset, whole=whole)
 
-    def _settle(self, schema: Schema, tally: Any, declared: Labels) -> Self:
-        """Take the new state, unless the parameters of the constructor do not fit it."""
-        before = dict(self.__dict__)
+    def _settle(self, schema: Schema, tally: Tally, declared: Labels) -> Self:
+        """Take the new state, and see whether the parameters of the constructor fit it."""
         self._declared_classes = declared
         self._set(schema, tally)
+        self._check_against_data()
+        return self
+
+    @contextmanager
+    def _restored(self) -> Iterator[None]:
+        """Whatever goes wrong, the model is as it was before."""
+        before = dict(self.__dict__)
         try:
-            self._check_against_data()
+            yield
         except BaseException:
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-        return self
 
     def _check_settings(self) -> None:
         self._validate_params()
