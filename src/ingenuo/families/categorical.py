@@ -103,8 +103,6 @@ class Categorical:
         self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
     ) -> None:
         """Add the logs of the frequencies; missing and unknown values add nothing."""
-        if not block.holes and isinstance(block.columns, np.ndarray) and loops.lowest(block.columns) < 0:
-            raise _negative()
         if block.labels is None and not all(_numbered(table.labels) for table in parameters.tables):
             block = _labelled(block)
         tables = []
@@ -116,9 +114,11 @@ class Categorical:
             log_thetas[known] = logs(table.thetas).T[places[known]]
             tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
         if isinstance(block.columns, np.ndarray):
-            loops.add_log_likelihood_matrix(block.columns, tables, out)
+            negative = loops.add_log_likelihood_matrix(block.columns, tables, out)
         else:
-            loops.add_log_likelihood_columns(block.columns, tables, out)
+            negative = loops.add_log_likelihood_columns(block.columns, tables, out)
+        if negative and not block.holes:
+            raise _negative()
 
     def factors(self, parameters: CategoricalParameters, block: Codes) -> list[Factor]:
         """The fraction of each class."""

@@ -76,11 +76,12 @@ def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def
     """Add each row's table rows to its row of `out`; row offsets[j] + sizes[j] of the table is zeros.
 
     The table's width is a multiple of eight, so that eight sums at a time stay in registers, and the codes are read
-    once for every eight classes.
+    once for every eight classes. Returns all the codes' bits together: it is negative where one of them is.
     """
     n, m = codes.shape
     classes = out.shape[1]
     terms, stride = table.reshape(-1), uint64(table.shape[1])
+    together = int64(0)
     for i in range(n):
         for k in range(0, classes, _LANES_OUT):
             left = classes - k
@@ -93,7 +94,9 @@ def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def
             g = out[i, k + 6] if left > 6 else 0.0
             h = out[i, k + 7] if left > 7 else 0.0
             for j in range(m):
-                row = offsets[j] + min(uint64(int64(codes[i, j])), sizes[j])
+                code = int64(codes[i, j])
+                together |= code
+                row = offsets[j] + min(uint64(code), sizes[j])
                 at = row * stride + uint64(k)
                 a += terms[at]
                 b += terms[at + uint64(1)]
@@ -118,6 +121,7 @@ def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def
                 out[i, k + 6] = g
             if left > 7:
                 out[i, k + 7] = h
+    return together
 
 
 def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
@@ -187,16 +191,6 @@ def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Co
     return None
 
 
-def lowest(codes: Codes) -> int:
-    """The smallest code, or 0.
-
-    >>> lowest(np.array([[3, -1], [2, 5]]))
-    -1
-    """
-    parts = split(len(codes), width(), max(1, _CODES_PER_THREAD // max(codes.shape[1], 1)))
-    return min((int(low) for low in run([partial(np.min, codes[lo:hi], initial=0) for lo, hi in parts])), default=0)
-
-
 def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
     """Count as :func:`tally_matrix` does, for separate columns of any integer types.
 
@@ -229,13 +223,15 @@ def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes
     return _gather(tables, [task[1] for task in tasks], columns, labels, n_classes, sizes)
 
 
-def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> None:
+def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> bool:
     """Add to each row of `out` what its codes say: out[i, :] += tables[j][codes[i, j], :] for every column j.
 
-    A code below zero (missing) or without a row in its table (never seen) adds nothing.
+    A code below zero (missing) or without a row in its table (never seen) adds nothing. Returns whether there was
+    one below zero.
 
     >>> out = np.zeros((3, 2))
     >>> add_log_likelihood_matrix(np.array([[0], [1], [-1]]), [np.array([[-1.0, -2.0], [-3.0, -4.0]])], out)
+    True
     >>> out
     array([[-1., -2.],
            [-3., -4.],
@@ -248,10 +244,10 @@ def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Float
     def block(lo: int, hi: int) -> Codes:
         return np.array(codes[lo:hi], np.int64, order="C") if copied else codes[lo:hi]
 
-    _add(block, codes.shape[1], tables, out, _BLOCK if copied else max(len(out), 1))
+    return _add(block, codes.shape[1], tables, out, _BLOCK if copied else max(len(out), 1))
 
 
-def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats], out: Floats) -> None:
+def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats], out: Floats) -> bool:
     """Add as :func:`add_log_likelihood_matrix` does, for separate columns of any integer types."""
     columns = [_integers(column) for column in columns]
     _check_lengths(columns, len(out))
@@ -262,28 +258,31 @@ def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats
             codes[:, j] = column[lo:hi]
         return codes
 
-    _add(block, len(columns), tables, out, _BLOCK)
+    return _add(block, len(columns), tables, out, _BLOCK)
 
 
-def _add(block: Any, n_columns: int, tables: Sequence[Floats], out: Floats, step: int) -> None:
+def _add(block: Any, n_columns: int, tables: Sequence[Floats], out: Floats, step: int) -> bool:
     """Run the kernel over row ranges; `block` gives the codes of a range as a C-ordered matrix."""
     n, n_classes = out.shape
     _check_columns(n_columns, len(tables), "tables")
     if not n_columns or not n_classes:
-        return
+        return False
     sizes = np.array([len(table) for table in tables], np.uint64)
     offsets = np.cumsum(sizes + np.uint64(1)) - (sizes + np.uint64(1))
     joined = np.zeros((int(sizes.sum()) + n_columns, -(-n_classes // _LANES_OUT) * _LANES_OUT))
     for offset, table in zip(offsets.tolist(), tables):
         joined[offset : offset + len(table), :n_classes] = table
 
-    def add(lo: int, hi: int) -> None:
+    def add(lo: int, hi: int) -> bool:
+        negative = False
         for start in range(lo, hi, step):
             stop = min(start + step, hi)
-            _add_rows(readable(block(start, stop)), offsets, sizes, joined, out[start:stop])
+            together = _add_rows(readable(block(start, stop)), offsets, sizes, joined, out[start:stop])
+            negative = negative or together < 0
+        return negative
 
     parts = split(n, width(), max(1, _CODES_PER_THREAD // (n_columns * n_classes)))
-    run([partial(add, lo, hi) for lo, hi in parts])
+    return any(run([partial(add, lo, hi) for lo, hi in parts]))
 
 
 def _tally_part(

@@ -50,24 +50,28 @@ def _posterior(joint, first, last, log, odd):  # type: ignore[no-untyped-def]
     """Turn log joints into posteriors (or their logs) in place; rows without a finite maximum are marked odd."""
     K = joint.shape[1]
     for i in range(first, last):
-        top = joint[i, 0]
+        at = 0
         for k in range(1, K):
-            top = max(top, joint[i, k])
+            at = k if joint[i, k] > joint[i, at] else at
+        top = joint[i, at]
         odd[i] = not math.isfinite(top)
         if odd[i]:
             continue
-        total = 0.0
+        total = 1.0  # of the largest, whose exponential is known
         if log:
             for k in range(K):
                 joint[i, k] -= top
-                total += math.exp(joint[i, k])
+                if k != at:
+                    total += math.exp(joint[i, k])
             shift = math.log(total)
             for k in range(K):
                 joint[i, k] -= shift
         else:
             for k in range(K):
-                joint[i, k] = math.exp(joint[i, k] - top)
-                total += joint[i, k]
+                if k != at:
+                    joint[i, k] = math.exp(joint[i, k] - top)
+                    total += joint[i, k]
+            joint[i, at] = 1.0
             for k in range(K):
                 joint[i, k] /= total
 
