@@ -350,3 +350,11 @@ def test_infinite_values_are_refused_with_their_place_and_nothing_is_learned(val
         with pytest.raises(InputError, match=rf"column 'x3', row 577: {value!r} is infinite.*NaN if it is missing"):
             learn(poisoned, y)
     assert model.tally_ == before
+
+
+def test_a_million_values_as_large_as_they_can_be_overflow_nothing():
+    n, x = 1_200_000, 1024 - 2.0**-40
+    with threads.limited(1):
+        tally = NaiveBayes().fit(np.full((n, 1), x), np.zeros(n, int)).tally_
+    assert tally["number:sum"].sums.fractions()[0, 0] == n * Fraction(x)
+    assert tally["number:square"].sums.fractions()[0, 0] == n * Fraction(x) ** 2

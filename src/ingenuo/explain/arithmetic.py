@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.family import Factor
+from ingenuo.families.family import Factor, exponential
 from ingenuo.labels import Labels
 
 
@@ -53,7 +53,7 @@ class Explanation:
             "prior": terms(self.prior),
             "factors": [terms(factor) for factor in self.factors],
             "log_joint": dict(zip(names, self.joint.tolist())),
-            "product": {name: _exp(log) for name, log in zip(names, self.joint.tolist())},
+            "product": {name: exponential(log) for name, log in zip(names, self.joint.tolist())},
             "posterior": dict(zip(names, self.posterior.tolist())),
         }
 
@@ -67,7 +67,7 @@ class Explanation:
             if factor.note and not factor.terms:
                 cells += [factor.note]
             lines.append(cells)
-        lines.append(["product", "", *(c for j in self.joint for c in ("", f"= {_figure(_exp(j), float(j))}"))])
+        lines.append(["product", "", *(c for j in self.joint for c in ("", f"= {_figure(exponential(j), float(j))}"))])
         lines.append(["÷ their sum", "", *(c for p in self.posterior for c in ("", f"= {p:.6f}"))])
         return lines
 
@@ -104,10 +104,6 @@ class Explanation:
         chosen = int(np.argmax(self.posterior))
         answer = f"{html.escape(str(self.classes[chosen]))}, with probability {self.posterior[chosen]:.6f}"
         return f"<table>{''.join(rows)}</table><p>→ <strong>{answer}</strong></p>"
-
-
-def _exp(log: float) -> float:
-    return math.exp(log) if log < 709 else math.inf
 
 
 def _figure(value: float, log: float) -> str:

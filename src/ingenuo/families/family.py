@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -105,6 +106,11 @@ def logs(values: Floats) -> Floats:
     """Logarithms with log 0 = -inf, quietly."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values))
+
+
+def exponential(log: float) -> float:
+    """e to the power of a logarithm; infinite beyond the doubles."""
+    return math.exp(log) if log < 709 else math.inf
 
 
 def term(how: str, value: float) -> Term:

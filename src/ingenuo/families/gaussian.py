@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Floats, Term, refuse_more_than_rows
+from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, unite
 from ingenuo.prior import Prior
@@ -94,7 +94,7 @@ class Gaussian:
             for mean, deviation in zip(parameters.means[:, j], parameters.deviations[:, j]):
                 z = (x - mean) / deviation
                 log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z * z, 1e300)
-                terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", _exp(log), log))
+                terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 
@@ -194,7 +194,3 @@ def _ratio(top: int, bottom: int, shift: int) -> float:
         return (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
     except OverflowError:
         return math.copysign(math.inf, top)
-
-
-def _exp(value: float) -> float:
-    return math.exp(value) if value < 709 else math.inf

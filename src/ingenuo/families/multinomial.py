@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Counts
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
-from ingenuo.families.family import IMPOSSIBLE, Factor, Floats, Term, fraction, logs
+from ingenuo.families.family import IMPOSSIBLE, Factor, Floats, Term, exponential, fraction, logs
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import shares
 from ingenuo.labels import Labels
@@ -100,19 +100,7 @@ class Multinomial:
 
     def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
         """The fraction of each class, to the power of the count."""
-        found = []
-        counts = parameters.counts.floats()
-        imagined = parameters.pseudo.sum()
-        for j, x in enumerate(only_row(block)):
-            if x == 0:
-                continue
-            terms = []
-            for k in range(len(counts)):
-                how = fraction(counts[k, j], parameters.pseudo[j], counts[k].sum(), imagined)
-                log = x * parameters.table[j, k]
-                terms.append(Term(how if x == 1 else f"[{how}]^{x:g}", float(np.exp(log)), float(log)))
-            found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
-        return found
+        return _powers(parameters, parameters.counts.floats(), block, "[{}]")
 
     def sample(
         self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator
@@ -146,20 +134,26 @@ class Complement(Multinomial):
 
     def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
         """One over the fraction outside the class, to the power of the count."""
-        found = []
         counts = parameters.counts.floats()
-        others = counts.sum(axis=0) - counts
-        imagined = parameters.pseudo.sum()
-        for j, x in enumerate(only_row(block)):
-            if x == 0:
-                continue
-            terms = []
-            for k in range(len(counts)):
-                how = "1/[" + fraction(others[k, j], parameters.pseudo[j], others[k].sum(), imagined) + "]"
-                log = x * parameters.table[j, k]
-                terms.append(Term(how if x == 1 else f"{how}^{x:g}", float(np.exp(log)), float(log)))
-            found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
-        return found
+        return _powers(parameters, counts.sum(axis=0) - counts, block, "1/[{}]")
+
+
+def _powers(parameters: BagParameters, counts: Floats, block: Counts, written: str) -> list[Factor]:
+    """A fraction of the counts for each thing that is there, to the power of how often it is."""
+    found = []
+    imagined = parameters.pseudo.sum()
+    for j, x in enumerate(only_row(block)):
+        if x == 0:
+            continue
+        terms = []
+        for k in range(len(counts)):
+            how = fraction(counts[k, j], parameters.pseudo[j], counts[k].sum(), imagined)
+            power = "" if x == 1 else f"^{x:g}"
+            log = x * parameters.table[j, k]
+            shown = written.format(how) + power if power or written != "[{}]" else how
+            terms.append(Term(shown, exponential(log), float(log)))
+        found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
+    return found
 
 
 def numbers_of(sums: Sums) -> NDArray[Any]:

@@ -31,6 +31,7 @@ from numba.extending import intrinsic
 LIMB = 40  # bits in a limb
 _MASK = (1 << LIMB) - 1
 _BLOCK = 512
+_HELD = 512  # blocks whose sums, below 2^53 grains each, are held as int64 before they are poured out
 _ROOM = 1 << 22  # limbs take so many 40-bit additions before carries must be passed on
 # The binary positions of the six running sums, as (multiple of E, constant).
 _GRAINS = ((1, -44), (1, -70), (2, -44), (2, -88), (2, -98), (2, -140))
@@ -341,7 +342,7 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
                     if x != 0.0 and abs(x) < C[0, j]:
                         _add_one(x, sums[labels[i], j], window[0], squares[labels[i], j], window[2])
                 added += 1
-        if added > _ROOM // (4 * _BLOCK):
+        if added >= _HELD:
             for j in range(d):
                 _pour_column(held, j, E[j], sums, squares, window)
             _carry(sums)
