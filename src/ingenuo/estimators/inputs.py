@@ -180,8 +180,8 @@ def _series(y: Any) -> tuple[NDArray[Any], Any]:
     except TypeError:
         return np.zeros(0), None
     codes, found = _codes(series, "y")
-    seen = np.unique(codes[codes >= 0]) if len(codes) else np.zeros(0, np.intp)
-    classes = labels_of(found[seen.astype(np.intp)])
+    seen = np.bincount(codes[codes >= 0], minlength=len(found)) > 0
+    classes = labels_of(found[seen])
     return recode(codes, found, classes), classes
 
 
