@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from ingenuo import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate, NaiveBayes
@@ -48,9 +49,28 @@ def test_weights_and_alphas_can_differ_by_column():
 
 
 def test_a_prior_knows_the_values_it_was_told_of():
-    assert MEstimate(1, {"z": 0.5, "a": 0.5}).known().tolist() == ["a", "z"]
-    assert Dirichlet({"outlook": {"rain": 2}}).known("outlook").tolist() == ["rain"]
-    assert all(len(prior.known()) == 0 for prior in ALL)
+    seen = labels_of(["a", "b"])
+    assert MEstimate(1, {"z": 0.5, "a": 0.5}).known(seen).tolist() == ["a", "z"]
+    assert Dirichlet({"outlook": {"rain": 2}}).known(seen, "outlook").tolist() == ["rain"]
+    assert all(len(prior.known(seen)) == 0 for prior in ALL)
+
+
+def test_weights_by_value_leave_columns_of_other_values_alone():
+    weights = MEstimate(3, {"sunny": 0.5, "rain": 0.5})
+    assert weights.known(labels_of(["strong", "weak", "none"])).tolist() == []
+    assert weights.pseudo_counts(labels_of(["strong", "weak", "none"])).tolist() == [1, 1, 1]
+    assert weights.pseudo_counts(labels_of(["overcast", "rain", "sunny"])).tolist() == [0, 1.5, 1.5]
+
+
+def test_the_floor_of_the_variance_is_given_by_name():
+    assert Laplace(variance_floor=0.5).floor == 0.5
+    with pytest.raises(TypeError):
+        Laplace(3)
+
+
+def test_a_prior_for_a_column_that_is_not_there_is_refused():
+    with pytest.raises(InputError, match="speaks of a column 'outlok' that the table has not; did you mean"):
+        NaiveBayes(prior=MEstimate(1, {"outlok": {"a": 1.0}})).fit(pd.DataFrame({"outlook": ["a", "b"]}), [0, 1])
 
 
 def test_no_labels_means_nothing_imagined():

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "errors":
+        return importlib.import_module("ingenuo.errors")
     if name not in _HOMES:
         raise AttributeError(f"module 'ingenuo' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"ingenuo.{_HOMES[name]}"), name)

@@ -51,7 +51,12 @@ def _order(value: object) -> tuple[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    return value.item() if isinstance(value, np.generic) and not isinstance(value, np.datetime64) else value
+    """NumPy's scalars and pandas' time stamps as Python's own, where nothing is lost by it."""
+    if isinstance(value, np.generic) and not isinstance(value, np.datetime64):
+        return value.item()
+    if hasattr(value, "to_pydatetime") and not getattr(value, "nanosecond", 0):
+        return value.to_pydatetime()
+    return value
 
 
 def labels_of(values: Iterable[Any]) -> Labels:
@@ -71,7 +76,10 @@ def labels_of(values: Iterable[Any]) -> Labels:
         return np.array(sorted(distinct), np.int64)
     if kinds <= {int, float, bool} and all(not isinstance(v, int) or abs(v) <= 1 << 53 for v in distinct):
         return np.array(sorted(distinct), np.float64)
-    return objects(sorted(distinct, key=None if kinds == {str} else _order))
+    try:
+        return objects(sorted(distinct, key=None if kinds == {str} else _order))
+    except TypeError:  # values of one type that do not compare, as times with and without a zone
+        return objects(sorted(distinct, key=lambda value: (type(value).__name__, repr(value))))
 
 
 def _numbers(values: NDArray[Any]) -> Labels:
@@ -184,9 +192,9 @@ def _encode_floats(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
 
 
 def _encode_objects(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
-    if array.dtype.kind in "UT" or _all_text(array):
-        return _encode_text(array)
-    return _encode_any(array)
+    if array.dtype.kind == "M":
+        array = array.astype("M8[us]").astype(object)
+    return _encode_text(array) if array.dtype.kind in "UT" or _starts_as_text(array) else _encode_any(array)
 
 
 def _encode_any(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
@@ -206,7 +214,7 @@ def _encode_any(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     return recode(codes, objects(list(position)), labels), labels
 
 
-def _all_text(array: NDArray[Any]) -> bool:
+def _starts_as_text(array: NDArray[Any]) -> bool:
     return array.dtype == object and all(value is None or type(value) is str for value in array[:100])
 
 
@@ -214,9 +222,12 @@ def _encode_text(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     import pyarrow as pa
 
     try:
-        encoded = pa.array(array, pa.string(), from_pandas=True).dictionary_encode()
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, UnicodeEncodeError):
+        found = pa.array(array, from_pandas=True)  # which finds out whether all is text: bytes, say, are not
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, TypeError, UnicodeEncodeError):
         return _encode_any(array)
+    if not (pa.types.is_string(found.type) or pa.types.is_large_string(found.type)):
+        return _encode_any(array)
+    encoded = found.dictionary_encode()
     return from_dictionary(encoded.indices.fill_null(-1).to_numpy(), encoded.dictionary.to_pylist())
 
 

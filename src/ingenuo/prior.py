@@ -7,14 +7,14 @@ probability within a class is then always the same fraction,
 
 with a_j = 0 (maximum likelihood), 1 (Laplace), α (Lidstone), m·p_j (the m-estimate) or α_j - 1 (the mode under
 a Dirichlet prior). For numbers a prior holds the floor below which no variance falls, as a fraction of the
-variance of the whole column.
+variance of the whole column: `variance_floor`, 1e-9 unless it is given by name.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -43,13 +43,17 @@ class Prior(ABC):
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """So many imaginary observations of each label of a column."""
 
-    def known(self, column: object = None) -> Labels:
-        """Labels that the prior itself brings, seen or not."""
+    def known(self, labels: Labels, column: object = None) -> Labels:
+        """Labels that the prior itself brings to a column of these labels, seen or not."""
         return np.zeros(0, np.int64)
+
+    def columns(self) -> list[object]:
+        """The columns that the prior speaks of by name."""
+        return []
 
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True)
@@ -60,7 +64,7 @@ class MaximumLikelihood(Prior):
     [0.0, 0.0]
     """
 
-    variance_floor: float = 1e-9
+    variance_floor: float = field(default=1e-9, kw_only=True)
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """None of any."""
@@ -75,7 +79,7 @@ class Laplace(Prior):
     [1.0, 1.0]
     """
 
-    variance_floor: float = 1e-9
+    variance_floor: float = field(default=1e-9, kw_only=True)
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """One of each."""
@@ -91,7 +95,7 @@ class Lidstone(Prior):
     """
 
     alpha: float = 1.0
-    variance_floor: float = 1e-9
+    variance_floor: float = field(default=1e-9, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -106,8 +110,8 @@ class Lidstone(Prior):
 class MEstimate(Prior):
     """m imaginary observations, shared out by weights that sum to 1: (count + m·p_j) / (N + m).
 
-    Without weights they are shared equally. Weights are a mapping from value to weight, a mapping from column
-    to such a mapping (or list), or a list in the order of the sorted values.
+    Without weights they are shared equally. Weights are a mapping from value to weight (for the columns that have one
+    of those values), a mapping from column to such a mapping or list, or a list in the order of the sorted values.
 
     >>> MEstimate(3).pseudo_counts(labels_of(["a", "b", "c"])).tolist()
     [1.0, 1.0, 1.0]
@@ -117,7 +121,7 @@ class MEstimate(Prior):
 
     m: float = 1.0
     weights: Given = None
-    variance_floor: float = 1e-9
+    variance_floor: float = field(default=1e-9, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -133,14 +137,18 @@ class MEstimate(Prior):
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """The share of m of each."""
-        given = _for_column(self.weights, column)
+        given = _for_column(self.weights, column, labels)
         if given is None:
             return np.full(len(labels), float(self.m) / max(len(labels), 1))
         return float(self.m) * _spread(given, labels, "weights", 0.0)
 
-    def known(self, column: object = None) -> Labels:
+    def known(self, labels: Labels, column: object = None) -> Labels:
         """The values that have a weight."""
-        return _labels_in(_for_column(self.weights, column))
+        return _labels_in(_for_column(self.weights, column, labels))
+
+    def columns(self) -> list[object]:
+        """The columns that have weights of their own."""
+        return [name for name, _ in _by_column(self.weights) if name is not None]
 
 
 @dataclass(frozen=True)
@@ -155,7 +163,7 @@ class Dirichlet(Prior):
     """
 
     alphas: Given = 2.0
-    variance_floor: float = 1e-9
+    variance_floor: float = field(default=1e-9, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -170,16 +178,20 @@ class Dirichlet(Prior):
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """α - 1 of each."""
-        given = _for_column(self.alphas, column)
+        given = _for_column(self.alphas, column, labels)
         if given is None:
             return np.zeros(len(labels))
         if isinstance(given, int | float):
             return np.full(len(labels), float(given) - 1)
         return _spread(given, labels, "alphas", 1.0) - 1
 
-    def known(self, column: object = None) -> Labels:
+    def known(self, labels: Labels, column: object = None) -> Labels:
         """The values that have an alpha of their own."""
-        return _labels_in(_for_column(self.alphas, column))
+        return _labels_in(_for_column(self.alphas, column, labels))
+
+    def columns(self) -> list[object]:
+        """The columns that have alphas of their own."""
+        return [name for name, _ in _by_column(self.alphas) if name is not None]
 
 
 PRIORS: dict[str, type[Prior]] = {
@@ -201,10 +213,12 @@ def _check_alpha(alpha: object) -> None:
 
 
 def _plain(given: Any) -> Any:
-    """Arrays as lists: priors are compared, and arrays do not compare to one answer."""
+    """A copy with arrays as lists: priors are compared, and nobody else may change them."""
     if isinstance(given, Mapping):
         return {name: _plain(value) for name, value in given.items()}
-    return given.tolist() if isinstance(given, np.ndarray) else given
+    if isinstance(given, np.ndarray):
+        return given.tolist()
+    return list(given) if isinstance(given, list | tuple) else given
 
 
 def _is_nested(given: Given) -> bool:
@@ -219,8 +233,13 @@ def _by_column(given: Given) -> list[tuple[object, Any]]:
     return [(None, given)]
 
 
-def _for_column(given: Given, column: object) -> Any:
-    return given.get(column) if _is_nested(given) else given  # type: ignore[union-attr]
+def _for_column(given: Any, column: object, labels: Labels) -> Any:
+    """What is given for a column; a mapping by value serves every column that has one of those values."""
+    if _is_nested(given):
+        return given.get(column)
+    if isinstance(given, Mapping) and len(labels) and (find(labels, objects(list(given))) < 0).all():
+        return None
+    return given
 
 
 def _spread(given: Mapping[Any, float] | Sequence[float], labels: Labels, name: str, default: float) -> Floats:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
-from ingenuo.labels import Labels, find, labels_of, objects, same, unite
+from ingenuo.labels import Labels, find, is_missing, labels_of, objects, same, unite
 
 FAMILIES = {
     "gaussian": "number",
@@ -50,7 +50,7 @@ class Schema:
         """A schema from a mapping of column to kind (or family)."""
         names = objects(list(columns))
         families = [family_of(kind, name) for name, kind in columns.items()]
-        declared = {name: labels_of(values) for name, values in (categories or {}).items()}
+        declared = {n: labels_of(v for v in values if not is_missing(v)) for n, values in (categories or {}).items()}
         return Schema(
             names if not all(isinstance(n, int) for n in columns) else names.astype(np.int64),
             np.array([_FAMILY_NAMES.index(f) for f in families], np.int8),
@@ -88,6 +88,11 @@ class Schema:
         own, theirs = labels_of(self.names), labels_of(other.names)
         if self.named != other.named:
             raise MergeError("one schema has column names and the other has none; give both names, or neither")
+        if not self.named and len(self) != len(other):
+            raise MergeError(
+                f"one model has {len(self)} columns without names and the other {len(other)}; "
+                "only the same columns merge"
+            )
         shared = own[np.isin(find(theirs, own), -1, invert=True)]
         mine, other_families = self._families_at(shared), other._families_at(shared)
         if not np.array_equal(mine, other_families):
@@ -122,6 +127,9 @@ class Schema:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def rows(self, most: int = 50) -> list[tuple[str, str, str, str]]:
         """(column, kind, family, why) for the first columns."""

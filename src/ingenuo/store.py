@@ -110,6 +110,8 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
         if "names" in manifest:
             model.feature_names_in_ = _unpack_labels(manifest["names"], tensors)
         model._set(schema, tally)
+        if "class" in tally:
+            model._check_against_data()
         return model
     except ModelFileError:
         raise
@@ -240,15 +242,17 @@ def _pack(value: Any) -> Any:
         return value if np.isfinite(value) else {"!": "float", "value": repr(value)}
     if isinstance(value, list):
         return [_pack(item) for item in value]
-    if isinstance(value, tuple | set | frozenset):
+    if isinstance(value, tuple):
         return {"!": "tuple", "items": [_pack(item) for item in value]}
+    if isinstance(value, set | frozenset):
+        return {"!": "set", "items": [_pack(item) for item in value]}
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiubOU":
         return {"!": "array", "type": value.dtype.kind, "items": [_pack(item) for item in value.tolist()]}
     if isinstance(value, Prior):
         return {"!": "prior", "name": type(value).__name__, "of": _pack(value.parameters())}
     if isinstance(value, Mapping):
         return {"!": "mapping", "items": [[_pack(key), _pack(item)] for key, item in value.items()]}
-    if isinstance(value, datetime.datetime | datetime.date):
+    if type(value) in (datetime.datetime, datetime.date):
         return {"!": type(value).__name__, "value": value.isoformat()}
     raise KindError(
         f"{type(value).__name__} {value!r} cannot be saved; a model file holds numbers, strings, booleans, dates, "
@@ -266,6 +270,8 @@ def _unpack(packed: Any) -> Any:
         return float(packed["value"])
     if tag == "tuple":
         return tuple(_unpack(packed["items"]))
+    if tag == "set":
+        return frozenset(_unpack(packed["items"]))
     if tag == "array":
         kinds: dict[str, Any] = {
             "f": np.float64,

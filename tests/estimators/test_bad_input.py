@@ -182,7 +182,7 @@ def test_an_array_of_dates(unnamed):
 def test_text_in_a_column_of_numbers(named, method):
     table = TABLE.assign(temperature=["30", "n/a", "15", "20"])
     act = {
-        "fit": lambda m: NaiveBayes.fit(m.set_params(columns={"temperature": "number"}), table, PLAY),
+        "fit": lambda m: NaiveBayes(columns={"temperature": "number"}).fit(table, PLAY),
     }.get(method, lambda m: getattr(m, method)(table, PLAY))
     refused(
         named,

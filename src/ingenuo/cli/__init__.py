@@ -6,6 +6,7 @@ Commands hold no logic: they read their options, call the library and print.
 from __future__ import annotations
 
 import importlib
+import sys
 
 import click
 
@@ -31,3 +32,6 @@ class _LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="ingenuo")
 def main() -> None:
     """Classify tables by Bayes' rule, and see the arithmetic behind every answer."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a terminal that has no "÷" gets a "?", not a traceback
+            stream.reconfigure(errors="replace")

@@ -6,6 +6,7 @@ whenever the tally or a prior has changed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -26,8 +27,9 @@ from ingenuo.families.family import IMPOSSIBLE, Factor, Term
 from ingenuo.families.gaussian import COUNT
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.prior import Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source
+from ingenuo.sources import Source, open_source
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Table, Tally
 
@@ -75,6 +77,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_settings(self) -> None:
         """Raise a clear error if a parameter of the constructor makes no sense."""
 
+    def _check_against_data(self) -> None:
+        """Raise if a parameter of the constructor does not fit what was learned."""
+
     def _source(self, X: Any, *, reset: bool) -> Source:
         """The rows of X, checked; with reset, their columns are noted."""
         return inputs.table(self, X, reset=reset)
@@ -119,7 +124,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         schema, tally, _ = self._tally_of(X, y, sample_weight, reset=first)
         declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
         if classes is not None:
-            declared = unite(declared, labels_of(np.asarray(classes).ravel().tolist()))
+            declared = unite(declared, inputs.announced(classes))
         if not first:
             schema, tally = self.schema_, self.tally_ + tally
         self._declared_classes = declared
@@ -182,7 +187,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tally_ = tally
         self.classes_ = _public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
         self.n_features_in_ = len(schema)
-        if schema.named:
+        if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = schema.names
         self._estimates = _Estimates()
 
@@ -212,10 +217,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # Answering.
 
     def _parameters(self) -> Parameters:
-        settings = self._settings()
+        settings = frozen(self._settings())
         if self._estimates.parameters is None or self._estimates.settings != settings:
             if CLASS not in self.tally_:
                 raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
+            self._check_settings()
+            self._check_against_data()
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
         return self._estimates.parameters
@@ -243,7 +250,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _possible(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
         """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
-        return np.clip(self._joint(found, n_rows, IMPOSSIBLE)[odd], -densities.FARTHEST, densities.FARTHEST)
+        joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
+        return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
 
     def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
         posterior = self._joint(found, n_rows)
@@ -283,7 +291,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             What a mapping leaves out is missing.
         """
         check_is_fitted(self)
-        source = inputs.row(row, self.schema_.names)
+        source = inputs.row(row, self.schema_)
         found = self._blocks(source, self.schema_)
         parameters = self._parameters()
         factors: dict[str, Factor] = {}
@@ -323,7 +331,10 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
         if n < 0:
             raise InputError(f"cannot draw {n} rows; n must not be negative")
-        rng = np.random.default_rng(random_state)
+        try:
+            rng = np.random.default_rng(random_state)
+        except (TypeError, ValueError):
+            raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
         parameters = self._parameters()
         classes = labels_of(self.classes_)
         if class_ is None:
@@ -356,6 +367,21 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 _NONE: Labels = np.zeros(0, np.int64)
 
 
+def frozen(value: Any) -> Any:
+    """A value that compares by its contents and that nobody can change."""
+    if isinstance(value, Prior):
+        return type(value).__name__, frozen(value.parameters())
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else frozen(value.tolist())
+    if isinstance(value, Mapping):
+        return tuple((name, frozen(item)) for name, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value).__name__, tuple(frozen(item) for item in value)
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return frozen(np.asarray(value))
+    return value
+
+
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
     if chunk.weights is None:
@@ -381,7 +407,7 @@ def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
         return X, y
     import narwhals as nw
 
-    frame = nw.from_native(X, eager_only=True)
+    frame = open_source(X).frame  # type: ignore[attr-defined]
     if y not in frame.columns:
         raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
     return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
@@ -404,11 +430,21 @@ def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
             )
 
 
+def _arrow(values: list[Any]) -> Any:
+    """An Arrow array; of values of several types, which Arrow has no array for, as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([str(value) for value in values])
+
+
 def _table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
     if named:
         import pyarrow as pa
 
-        return pa.table({str(name): pa.array(values[name].tolist()) for name in names})
+        return pa.table({str(name): _arrow(values[name].tolist()) for name in names})
     columns = [values[name] for name in names]
     if all(column.dtype.kind in "fiu" for column in columns):
         return np.column_stack(columns)

@@ -12,6 +12,7 @@ from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.labels import Labels, encode, labels_of, objects, recode
+from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
 
@@ -39,7 +40,7 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
             with ours():
                 validate_data(estimator, X, skip_check_array=True, reset=True)
             estimator.n_features_in_ = len(source.names)
-            if source.names.dtype == object:
+            if all(isinstance(name, str) for name in source.names):
                 estimator.feature_names_in_ = source.names
         return source
     if X is None or isinstance(X, str | bytes | Mapping | set):
@@ -87,18 +88,27 @@ def _array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     return np.asarray(rows, object) if array.dtype.kind in "US" else array
 
 
-def row(values: Any, names: Labels) -> Source:
-    """One row, given as a mapping, a sequence, or a table of one row; what a mapping leaves out is missing."""
+def row(values: Any, schema: Schema) -> Source:
+    """One row, given as a mapping, a sequence, or a table of one row.
+
+    What a mapping leaves out is missing; of a count column there is none.
+    """
+    names = schema.names
     if hasattr(values, "to_dict") and not is_frame(values):
         values = values.to_dict()  # a row of a pandas frame
     if isinstance(values, dict):
+        if not schema.named:  # x3 is the column at position 3
+            values = {_position(name): value for name, value in values.items()}
         known = set(names.tolist())
         for name in values:
             if name not in known:
+                called = [column_name(name) for name in names.tolist()]
                 raise InputError(
-                    f"the row has a column {name!r} that the model does not know{did_you_mean(name, names)}"
+                    f"the row has a column {name!r} that the model does not know{did_you_mean(name, called)}"
                 )
-        cells = [values.get(name) for name in names.tolist()]
+        families = [list(FAMILIES)[code] for code in schema.families]
+        nothing = {"count": 0}
+        cells = [values.get(n, nothing.get(FAMILIES[f])) for n, f in zip(names.tolist(), families)]
     elif is_frame(values) or hasattr(values, "tocsr"):
         source = open_source(values)
         if source.n_rows != 1:
@@ -120,6 +130,10 @@ def row(values: Any, names: Labels) -> Source:
     source = ArraySource(array)
     source.names = names
     return source
+
+
+def _position(name: object) -> object:
+    return int(name[1:]) if isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() else name
 
 
 def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
@@ -159,12 +173,20 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
 
 
 def _label_array(y: Any) -> NDArray[Any]:
-    if isinstance(y, list | tuple) and any(isinstance(v, str | tuple | None.__class__) for v in y):
-        return objects(list(y))
+    """Labels of one type as an array of it; of several, each as it is."""
+    if isinstance(y, list | tuple):
+        kinds = set(map(type, y))
+        if len(kinds) != 1 or not issubclass(kinds.pop(), bool | int | float | np.generic | list):
+            return objects(list(y))
     try:
         return np.asarray(y)
-    except ValueError:  # lists of different lengths: no labels, as `encode` will say
+    except (ValueError, OverflowError):  # `encode` will say what is wrong
         return objects(list(y))
+
+
+def announced(classes: Any) -> Labels:
+    """The classes that a user announces, sorted."""
+    return encode(classes.ravel() if isinstance(classes, np.ndarray) else _label_array(list(classes)))[1]
 
 
 def _series(y: Any) -> tuple[NDArray[Any], Any]:
@@ -173,13 +195,13 @@ def _series(y: Any) -> tuple[NDArray[Any], Any]:
         return np.zeros(0), None
     import narwhals as nw
 
-    from ingenuo.sources.frames import _codes
+    from ingenuo.sources.frames import codes_of
 
     try:
         series = nw.from_native(y, series_only=True)
     except TypeError:
         return np.zeros(0), None
-    codes, found = _codes(series, "y")
+    codes, found = codes_of(series, "y")
     seen = np.bincount(codes[codes >= 0], minlength=len(found)) > 0
     classes = labels_of(found[seen])
     return recode(codes, found, classes), classes
@@ -201,11 +223,13 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if array.ndim != 1:
         raise InputError("Sample weights must be 1D array or scalar")
     if array.shape != (n_rows,):
-        raise InputError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}!")
+        raise InputError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}! Give one weight for each row")
     bad = ~(np.isfinite(array) & (array >= 0))
     if bad.any():
         at = int(np.argmax(bad))
         raise InputError(f"the weight of row {at} is {float(array[at])!r}; weights are finite and not negative")
+    if not array.sum() < 1e307:
+        raise InputError(f"the weights sum to {array.sum():g}, beyond what a double holds well; scale them down")
     if not array.any():
         raise InputError("every weight is zero, so there is nothing to learn from; give some row a positive weight")
     return array

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, frozen
 from ingenuo.families.family import Term, fraction, logs, term
-from ingenuo.labels import find, labels_of, objects
+from ingenuo.labels import find, is_missing, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name, family_of
 from ingenuo.sources import Source
+from ingenuo.tally import Tally
 
 
 class NaiveBayes(TallyClassifier):
@@ -111,23 +112,47 @@ class NaiveBayes(TallyClassifier):
         for place, given in places.items():
             name = source.names[place]
             if isinstance(given, list | tuple | set | frozenset | np.ndarray):
-                categories[name] = labels_of(given)
+                categories[name] = labels_of(value for value in given if not is_missing(value))
                 given = "category"
             families[place] = names.index(family_of(given, name, numbers, counts))
             why[name] = "declared"
         for choice in (self.numbers, self.counts):
             if isinstance(choice, Mapping):
                 for place, family in _places(choice, source).items():
+                    name, kind = source.names[place], FAMILIES[names[families[place]]]
+                    if place in places and kind != FAMILIES[family]:
+                        raise InputError(
+                            f"column {column_name(name)!r} was declared as {kind!r} and cannot be {family!r} as well; "
+                            "drop one of the two"
+                        )
                     families[place] = names.index(family)
+                    why[name] = "declared"
+        unknown = [name for name in self.prior.columns() if name not in set(source.names.tolist())]
+        if unknown:
+            raise InputError(
+                f"the prior speaks of a column {unknown[0]!r} that the table has not"
+                f"{did_you_mean(unknown[0], source.names)}"
+            )
         if (families == names.index("ignore")).all():
             raise InputError("every column is set aside, so there is nothing to learn from; keep one at least")
         return Schema(source.names, families, why, categories)
 
     def _settings(self) -> Any:
-        return self.prior, self.class_prior
+        return self.prior, self.class_prior, self.columns, self.numbers, self.counts
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted or schema is not self.schema_:
+            self._taken_for = frozen((self.columns, self.numbers, self.counts))
+        super()._set(schema, tally)
+
+    def _check_against_data(self) -> None:
+        if self._taken_for != frozen((self.columns, self.numbers, self.counts)):
+            raise InputError(
+                "columns, numbers or counts were changed after the model had learned; what its columns are is settled "
+                "then: fit it again, or set them back"
+            )
 
     def _estimate(self) -> Parameters:
-        self._check_settings()
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
         prior: tuple[Term, ...]
@@ -196,4 +221,6 @@ def _given(shares: Mapping[Any, float], classes: Any) -> Any:
     if absent.any():
         raise InputError(f"class_prior has no probability for class {classes[absent][0]!r}; give one for every class")
     values = np.array([shares[name] for name in classes.tolist()], np.float64)
+    if values.sum() == 0:
+        raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")
     return values / values.sum()

@@ -91,6 +91,9 @@ class Explanation:
         text.insert(-2, rule)
         return "\n".join([*text, f"→ {self.classes[chosen]}, with probability {self.posterior[chosen]:.6f}"])
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def _repr_html_(self) -> str:
         rows = []
         for number, cells in enumerate(self._lines()):

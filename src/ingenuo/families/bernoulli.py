@@ -82,9 +82,11 @@ class Bernoulli:
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
     ) -> PresenceParameters:
         """Log probabilities after smoothing."""
-        return presence(
-            tally, np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), 1), columns, classes
-        )
+        named = set(prior.columns())
+        pseudo = np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), axis=1)
+        for j in [j for j, column in enumerate(columns.tolist()) if column in named]:
+            pseudo[:, j] = prior.pseudo_counts(_STATES, columns.tolist()[j])
+        return presence(tally, pseudo, columns, classes)
 
     def log_likelihood(
         self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None

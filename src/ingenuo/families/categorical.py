@@ -93,7 +93,8 @@ class Categorical:
         tables = []
         for column in columns.tolist():
             name = table_name(column)
-            labels = unite(unite(tally.labels(name, 1), schema.known(column)), prior.known(column))
+            labels = unite(tally.labels(name, 1), schema.known(column))
+            labels = unite(labels, prior.known(labels, column))
             pseudo = prior.pseudo_counts(labels, column)
             counts = tally.over(name, classes, labels).floats()
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Numbers
-from ingenuo.errors import ForgetError
+from ingenuo.errors import ForgetError, InputError
 from ingenuo.exact import Exact
 from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.kernels import densities, moments
@@ -27,6 +27,8 @@ from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Sums, Table, Tally
 
+# The least and the largest normal double: between them 1/σ is finite and not zero.
+NORMAL = (np.finfo(float).tiny, np.finfo(float).max)
 COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
 
 
@@ -73,15 +75,18 @@ class Gaussian:
         variances = np.where(variances == 0, np.where(overall == 0, 1.0, np.finfo(float).tiny), variances)
         with np.errstate(over="ignore", under="ignore"):
             deviations = np.ldexp(np.sqrt(variances), exponents)
-        # Between the least and the largest normal double, so that 1/σ is finite and not zero.
-        deviations = np.clip(deviations, np.finfo(float).tiny, np.finfo(float).max)
-        return GaussianParameters(columns, counts, means, deviations)
+        return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
 
     def log_likelihood(
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
         """Add the log densities; a missing value adds nothing."""
-        densities.add_gaussian(block, parameters.means, parameters.deviations, out)
+        place = densities.add_gaussian(block, parameters.means, parameters.deviations, out)
+        if place is not None:
+            raise InputError(
+                f"Input X contains infinity: {block.place(*place)} is infinite; replace it by a finite number, "
+                "or by NaN if it is missing"
+            )
 
     def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""
@@ -92,8 +97,8 @@ class Gaussian:
                 continue
             terms = []
             for mean, deviation in zip(parameters.means[:, j], parameters.deviations[:, j]):
-                z = (x - mean) / deviation
-                log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z * z, 1e300)
+                z = min(abs(float(x) - float(mean)) / float(deviation), 1e150)
+                log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z
                 terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found

@@ -32,7 +32,20 @@ SUM = "count:sum"
 
 def wrap(values: NDArray[Any]) -> Sums:
     """Sums as the loops give them: whole numbers are exact, others stay doubles."""
-    return Exact.counts(values) if values.dtype.kind in "iu" else Real(values)
+    if values.dtype.kind in "iu":
+        return Exact.counts(values)
+    if not np.isfinite(values.sum()):
+        raise InputError("the counts sum beyond what a double holds; scale them down")
+    return Real(values)
+
+
+def single(matrix: Any) -> Any:
+    """The sparse matrix with every entry stored once, so that what is there can be counted."""
+    if matrix.has_canonical_format:
+        return matrix
+    matrix = matrix.copy()
+    matrix.sum_duplicates()
+    return matrix
 
 
 def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
@@ -40,7 +53,7 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
     K = len(chunk.classes)
     try:
         if block.sparse:
-            m = block.matrix
+            m = single(block.matrix) if presence else block.matrix
             values = loops.tally_csr(m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights)
         else:
             values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
@@ -51,7 +64,7 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
 
 def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
     """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
-    m = block.matrix
+    m = single(block.matrix) if presence and block.sparse else block.matrix
     try:
         with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
             if block.sparse:
@@ -79,6 +92,7 @@ class BagParameters:
     pseudo: Floats  # (columns,)
     table: Floats  # (columns, classes): what a count of one adds to the log joint
     lengths: Floats  # (classes,): the mean size of a row's bag
+    normalised: bool = False  # complement weights that were made to sum to 1: no fraction's logarithm
 
 
 class Multinomial:
@@ -135,7 +149,8 @@ class Complement(Multinomial):
     def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
         """One over the fraction outside the class, to the power of the count."""
         counts = parameters.counts.floats()
-        return _powers(parameters, counts.sum(axis=0) - counts, block, "1/[{}]")
+        written = "[e^{weight:.12g}]" if parameters.normalised else "1/[{}]"
+        return _powers(parameters, counts.sum(axis=0) - counts, block, written)
 
 
 def _powers(parameters: BagParameters, counts: Floats, block: Counts, written: str) -> list[Factor]:
@@ -150,7 +165,8 @@ def _powers(parameters: BagParameters, counts: Floats, block: Counts, written: s
             how = fraction(counts[k, j], parameters.pseudo[j], counts[k].sum(), imagined)
             power = "" if x == 1 else f"^{x:g}"
             log = x * parameters.table[j, k]
-            shown = written.format(how) + power if power or written != "[{}]" else how
+            plain = written == "[{}]" and not power
+            shown = how if plain else written.format(how, weight=parameters.table[j, k]) + power
             terms.append(Term(shown, exponential(log), float(log)))
         found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
     return found
@@ -194,7 +210,7 @@ def complement(
         if (pseudo == 0).any():  # a thing seen in this class alone: as good as certain, and finite
             np.maximum(outside, IMPOSSIBLE, out=outside)
         table = np.negative(outside, out=outside)
-    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
+    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes), normalise)
 
 
 def _lengths(tally: Tally, counts: NDArray[Any], classes: Labels) -> Floats:

@@ -22,12 +22,20 @@ FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so
 
 @njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
 def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ignore[no-untyped-def]
-    """out[first + i, k] += Σ_j constants[k, j] - z²/2 over the columns j that are not missing."""
+    """out[first + i, k] += Σ_j constants[k, j] - z²/2 over the columns j that are not missing.
+
+    Returns the row and the column of an infinite value, where it stops; else (-1, -1).
+    """
     n, d = X.shape
     for i in range(n):
         holes = 0
         for j in range(d):
-            holes += 1 if X[i, j] != X[i, j] else 0
+            nothing = X[i, j] - X[i, j]  # 0, or NaN where the value is missing or infinite
+            holes += 1 if nothing != nothing else 0
+        if holes > 0:
+            for j in range(d):
+                if math.isinf(X[i, j]):
+                    return i, j
         for k in range(means.shape[0]):
             total = 0.0
             if holes == 0:
@@ -43,6 +51,7 @@ def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ig
                     total += z * z if x == x else 0.0
                     constant += constants[k, j] if x == x else 0.0
             out[first + i, k] += constant - 0.5 * min(total, FARTHEST)
+    return -1, -1
 
 
 @njit(cache=True, nogil=True)
@@ -99,18 +108,28 @@ def repeated(row: Floats, n_rows: int) -> Floats:
     return matrix
 
 
-def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
-    """Add the log density of each row under each class to out (rows × classes)."""
+def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> tuple[int, int] | None:
+    """Add the log density of each row under each class to out (rows × classes).
+
+    Returns the place of an infinite value, if there is one: then out is not complete.
+    """
+    assert out.shape == (table.shape[0], len(means)), "the loop would write beyond its rows"
     inverse = 1.0 / deviations
     constants = -np.log(deviations) - 0.5 * np.log(2 * np.pi)
     totals = constants.sum(axis=1)
 
+    infinite: list[tuple[int, int]] = []
+
     def work(lo: int, hi: int) -> None:
         for start in range(lo, hi, table.step):
             stop = min(start + table.step, hi)
-            _add_gaussian(table.rows(start, stop), means, inverse, constants, totals, start, out)
+            row, column = _add_gaussian(table.rows(start, stop), means, inverse, constants, totals, start, out)
+            if row >= 0:
+                infinite.append((start + row, column))
+                return
 
     _over_rows(work, table.shape[0])
+    return min(infinite, default=None)
 
 
 def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:

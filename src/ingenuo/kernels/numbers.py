@@ -13,7 +13,8 @@ bits). With p = fl(x²) and e = x² - p (one fused multiply-add), the pieces are
 which holds for every |x| >= 2^(E-18). Smaller ones (and all, where E is extreme) go one by one, as integers.
 Columns of integers or float32 values need fewer pieces: there r, e or all the rests are known to be zero.
 Four rows of one class are added at a time, so that the running sums are loaded and stored four times less. From
-block to block a column's sums go on as whole numbers of grains, and are poured into the limbs when E changes.
+block to block a column's sums go on as whole numbers of grains; they are poured into the limbs when E changes, and
+every 512 blocks.
 
 Measured on 1M x 50 lognormal doubles, 5 classes: 0.10 s on one core, 0.05 s on two (reading them: 0.023 s).
 """
@@ -296,7 +297,7 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
     ends = np.zeros(K + 1, np.int64)
     spare = np.zeros((4, d))
     spare_rows = np.arange(4)
-    added = 0
+    blocks = 0
     reached, odd_row, odd_column = last, -1, -1
     for lo in range(first, last, _BLOCK):
         hi = min(lo + _BLOCK, last)
@@ -334,22 +335,24 @@ def _moments(X, bits, labels, first, last, sums, squares, missing, window):  # t
             for s in range(6):
                 for j in range(d):
                     held[k, s, j] += np.int64(A[s, j] * scale[s, j])
-        added += 1
         for j in range(d):
             if small[j] < C[0, j]:
                 for i in range(lo, hi):
                     x = X[i, j]
                     if x != 0.0 and abs(x) < C[0, j]:
                         _add_one(x, sums[labels[i], j], window[0], squares[labels[i], j], window[2])
-                added += 1
-        if added >= _HELD:
+        # So many blocks bring a limb at most 2 · 2^9 · 2^9 additions of 2^40: far from 2^63, as the held sums are.
+        blocks += 1
+        if blocks == _HELD:
             for j in range(d):
                 _pour_column(held, j, E[j], sums, squares, window)
             _carry(sums)
             _carry(squares)
-            added = 0
+            blocks = 0
     for j in range(d):
         _pour_column(held, j, E[j], sums, squares, window)
+    _carry(sums)
+    _carry(squares)
     window[:] = wanted
     return reached, odd_row, odd_column
 

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes, Counts, Numbers
 from ingenuo.errors import InputError, KindError
-from ingenuo.labels import Labels, encode, is_missing
+from ingenuo.kernels.codes import NUMBERED_UP_TO
+from ingenuo.labels import Labels, encode
 from ingenuo.schema import column_name
-from ingenuo.sources.table import Places, as_number
-
-_WIDEST = 1 << 16  # integers in so wide a range serve as codes without a dictionary
+from ingenuo.sources.table import Places, as_number, kind_of
 
 
 def _select(matrix: Any, places: Places) -> Any:
@@ -57,11 +56,7 @@ class ArraySource:
 
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column of objects: a number if all its values are, else a category."""
-        kinds = {type(v) for v in self.array[:, place] if not is_missing(v)}
-        numeric = all(issubclass(k, int | float | np.number) and not issubclass(k, bool | np.bool_) for k in kinds)
-        if kinds and numeric:
-            return "number", "numbers"
-        return "category", "no values" if not kinds else ", ".join(sorted(k.__name__ for k in kinds)) + " values"
+        return kind_of(self.array[:, place])
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers."""
@@ -73,7 +68,7 @@ class ArraySource:
     def codes(self, places: Places, names: Labels) -> Codes:
         """The columns as categories; small integers serve as their own codes."""
         matrix = _select(self.array, places)
-        if matrix.dtype.kind in "iu" and matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < _WIDEST:
+        if matrix.dtype.kind in "iu" and matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < NUMBERED_UP_TO:
             top = matrix.max(axis=0)
             return Codes(names, self.n_rows, matrix, [np.arange(int(t) + 1) for t in top])
         columns, labels = [], []

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes, Counts, Numbers
 from ingenuo.errors import InputError, KindError
-from ingenuo.labels import Labels, encode, from_dictionary, objects
+from ingenuo.labels import Labels, encode, from_dictionary, is_missing, objects
 from ingenuo.schema import column_name
-from ingenuo.sources.table import Places, as_number
+from ingenuo.sources.table import Places, as_number, kind_of
 
 
 class FrameSource:
@@ -24,9 +24,8 @@ class FrameSource:
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
         self.n_rows = len(frame)
-        given = _column_names(frame)
-        named = all(isinstance(name, str) for name in given)
-        self.names: Labels = objects(given) if named else np.arange(len(given))
+        self.names: Labels = objects(_column_names(frame))
+        self._columns = list(frame.iter_columns())  # once: asking for one by its place looks through all the names
 
     @staticmethod
     def of(X: Any) -> FrameSource | None:
@@ -46,12 +45,9 @@ class FrameSource:
     def uniform(self) -> None:
         """Every column speaks for itself."""
 
-    def _series(self, place: int) -> nw.Series[Any]:
-        return self.frame[:, int(place)]
-
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column by its type."""
-        series = self._series(place)
+        series = self._columns[place]
         dtype = series.dtype
         if dtype.is_numeric():
             return "number", f"{dtype} values"
@@ -62,10 +58,7 @@ class FrameSource:
         if isinstance(dtype, nw.String):
             return "category", "strings"
         if isinstance(dtype, nw.Object | nw.Unknown):
-            found = {type(v).__name__ for v in series.drop_nulls().to_list()[:1000]}
-            if found and found <= {"int", "float", "Decimal"}:
-                return "number", "numbers"
-            return "category", ", ".join(sorted(found)) + " values" if found else "no values"
+            return kind_of(series.to_list())
         name = column_name(self.names[place])
         raise InputError(
             f"column {name!r} holds {dtype} values, which are neither numbers nor categories; "
@@ -74,12 +67,12 @@ class FrameSource:
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers, a piece at a time."""
-        columns = [_floats(self._series(p), name) for p, name in zip(places, names)]
+        columns = [_floats(self._columns[p], name) for p, name in zip(places, names)]
         return Numbers(names, self.n_rows, columns=columns)
 
     def codes(self, places: Places, names: Labels) -> Codes:
         """The columns as categories."""
-        found = [_codes(self._series(p), name) for p, name in zip(places, names)]
+        found = [codes_of(self._columns[p], name) for p, name in zip(places, names)]
         return Codes(names, self.n_rows, [codes for codes, _ in found], [labels for _, labels in found])
 
     def counts(self, places: Places, names: Labels) -> Counts:
@@ -89,8 +82,7 @@ class FrameSource:
 
 def _column_names(frame: nw.DataFrame[Any]) -> list[Any]:
     native = nw.to_native(frame)
-    # narwhals turns pandas' integer column names into strings in no case: ask the frame itself.
-    return list(native.columns) if hasattr(native, "iloc") else list(frame.columns)
+    return list(native.columns) if hasattr(native, "iloc") else list(frame.columns)  # pandas' may be numbers
 
 
 def _floats(series: nw.Series[Any], name: object) -> Callable[[int, int], NDArray[Any]]:
@@ -107,25 +99,15 @@ def _floats(series: nw.Series[Any], name: object) -> Callable[[int, int], NDArra
     return lambda lo, hi: numbers[lo:hi]
 
 
-def _codes(series: nw.Series[Any], name: object) -> tuple[NDArray[Any], Labels]:
+def codes_of(series: nw.Series[Any], name: object) -> tuple[NDArray[Any], Labels]:
     """Codes and labels of a column."""
     dtype = series.dtype
     native = nw.to_native(series)
     if isinstance(dtype, nw.Categorical | nw.Enum) and hasattr(native, "cat") and hasattr(native.cat, "categories"):
         return _own_order(native.array.codes, native.cat.categories.to_list())
-    if isinstance(dtype, nw.Categorical | nw.Enum | nw.String):
-        arrow = series.to_arrow()
-        if isinstance(arrow, pa.ChunkedArray):
-            arrow = arrow.unify_dictionaries().combine_chunks() if arrow.num_chunks != 1 else arrow.chunk(0)
-        if not pa.types.is_dictionary(arrow.type):
-            arrow = arrow.dictionary_encode()
-        indices = arrow.indices
-        codes = (
-            (indices.fill_null(-1) if indices.null_count else indices)
-            if not _unsigned(indices)
-            else (indices.cast(pa.int64()).fill_null(-1))
-        )
-        return _own_order(codes.to_numpy(zero_copy_only=False), arrow.dictionary.to_pylist())
+    holes = dtype.is_integer() and series.null_count() > 0  # as doubles, large integers would lose digits
+    if isinstance(dtype, nw.Categorical | nw.Enum | nw.String) or holes:
+        return _from_arrow(series.to_arrow())
     values = series.to_numpy() if dtype.is_numeric() or isinstance(dtype, nw.Boolean) else objects(series.to_list())
     try:
         return encode(values)
@@ -133,13 +115,23 @@ def _codes(series: nw.Series[Any], name: object) -> tuple[NDArray[Any], Labels]:
         raise KindError(f"column {column_name(name)!r}, {error}") from None
 
 
-def _unsigned(indices: pa.Array) -> bool:
-    return bool(pa.types.is_unsigned_integer(indices.type))
+def _from_arrow(arrow: Any) -> tuple[NDArray[Any], Labels]:
+    """Codes and labels of an Arrow array, by its own dictionary where it has one."""
+    if isinstance(arrow, pa.ChunkedArray):
+        arrow = arrow.unify_dictionaries().combine_chunks() if arrow.num_chunks != 1 else arrow.chunk(0)
+    if not pa.types.is_dictionary(arrow.type):
+        arrow = arrow.dictionary_encode()
+    indices = arrow.indices
+    if pa.types.is_unsigned_integer(indices.type):
+        indices = indices.cast(pa.int64())
+    if indices.null_count:
+        indices = indices.fill_null(-1)
+    return _own_order(indices.to_numpy(zero_copy_only=False), arrow.dictionary.to_pylist())
 
 
 def _own_order(codes: NDArray[Any], values: list[Any]) -> tuple[NDArray[Any], Labels]:
     """Codes as they are, with the dictionary in its own order, unless it has doubles or missing values."""
     labels = objects(values)
-    if len(set(values)) == len(values) and None not in values:
+    if len(set(values)) == len(values) and not any(map(is_missing, values)):
         return codes, labels
     return from_dictionary(codes, values)

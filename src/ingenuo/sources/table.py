@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Block, Codes, Counts, Numbers
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.labels import Labels, find, labels_of
+from ingenuo.labels import Labels, find, is_missing, labels_of
 from ingenuo.schema import FAMILIES, Schema, column_name
 
 Places = NDArray[np.intp]
@@ -77,6 +79,14 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
         else:
             result[family] = source.counts(at, names)
     return result
+
+
+def kind_of(values: Iterable[Any]) -> tuple[str, str]:
+    """The kind of a column of objects, and why: a number if all its values are, else a category."""
+    kinds = {type(value) for value in values if not is_missing(value)}
+    if kinds and all(issubclass(k, int | float | Decimal | np.number) and k is not bool for k in kinds):
+        return "number", "numbers"
+    return "category", ", ".join(sorted(k.__name__ for k in kinds)) + " values" if kinds else "no values"
 
 
 def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:

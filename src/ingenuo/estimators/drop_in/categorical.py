@@ -54,7 +54,7 @@ class CategoricalNB(Discrete):
         self.min_categories = min_categories
 
     def _settings(self) -> Any:
-        return *super()._settings(), repr(self.min_categories)
+        return *super()._settings(), self.min_categories
 
     def _check_against_data(self) -> None:
         super()._check_against_data()

@@ -12,14 +12,15 @@ from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import Interval
 
 from ingenuo.chunk import Block, Counts
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, MergeError
 from ingenuo.estimators.base import Parameters
-from ingenuo.estimators.drop_in.shell import DropIn, Floats
+from ingenuo.estimators.drop_in.shell import DropIn, Floats, numbers_in
 from ingenuo.families.bernoulli import PRESENT, PresenceParameters, presence
 from ingenuo.families.family import fraction, logs, term
 from ingenuo.families.multinomial import SUM, BagParameters, bag, complement
 from ingenuo.schema import Schema
 from ingenuo.sources import Source
+from ingenuo.tally import Tally
 
 
 class Discrete(DropIn):
@@ -38,23 +39,27 @@ class Discrete(DropIn):
     }
 
     def _settings(self) -> Any:
-        return repr(self.alpha), self.force_alpha, self.fit_prior, repr(self.class_prior)
+        return self.alpha, self.force_alpha, self.fit_prior, self.class_prior
 
     def _check_against_data(self) -> None:
-        if self.class_prior is not None and len(self.class_prior) != len(self.classes_):
-            raise InputError("Number of priors must match number of classes.")
+        if self.class_prior is not None:
+            priors = numbers_in(self.class_prior, "class_prior")
+            if len(priors) != len(self.classes_):
+                raise InputError("Number of priors must match number of classes.")
+            if not (np.isfinite(priors) & (priors >= 0)).all() or not priors.any():
+                raise InputError(f"class_prior must hold probabilities, got {priors.tolist()}")
         self._check_alpha()
 
     def _check_alpha(self) -> Any:
         """Alpha, or the least that is allowed unless it is forced."""
-        alpha: Any = self.alpha if isinstance(self.alpha, Real) else np.asarray(self.alpha, np.float64)
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else numbers_in(self.alpha, "alpha")
         if isinstance(alpha, np.ndarray):
             if alpha.shape[0] != self.n_features_in_:
                 raise InputError(
                     "When alpha is an array, it should contains `n_features`. "
                     f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
                 )
-            if alpha.min() < 0:
+            if not (np.isfinite(alpha) & (alpha >= 0)).all():
                 raise InputError("All values in alpha must be greater than 0.")
         if np.min(alpha) < 1e-10 and not self.force_alpha:
             warnings.warn(
@@ -216,6 +221,9 @@ class BernoulliNB(Discrete):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
+    def _settings(self) -> Any:
+        return *super()._settings(), self.binarize
+
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         found = super()._blocks(source, schema)
         block = found[self._family]
@@ -229,6 +237,14 @@ class BernoulliNB(Discrete):
         _refuse_not_finite(m.data)
         there = csr_matrix((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
         return {self._family: Counts(block.names, block.n_rows, there)}
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        schema, tally = super()._merged(other)
+        if other.binarize != self.binarize:
+            raise MergeError(
+                f"one model was binarized at {self.binarize} and the other at {other.binarize}; their counts do not add"
+            )
+        return schema, tally
 
     def _family_estimate(self, alphas: Floats) -> PresenceParameters:
         return presence(self.tally_, np.stack([alphas, alphas]), self.schema_.names, self._labels)

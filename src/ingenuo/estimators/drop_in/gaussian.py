@@ -10,9 +10,9 @@ from sklearn.utils._param_validation import Interval
 
 from ingenuo.errors import InputError
 from ingenuo.estimators.base import Parameters
-from ingenuo.estimators.drop_in.shell import DropIn, Floats
+from ingenuo.estimators.drop_in.shell import DropIn, Floats, numbers_in
 from ingenuo.families.family import fraction
-from ingenuo.families.gaussian import GaussianParameters, spread
+from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
 
 
 class GaussianNB(DropIn):
@@ -46,7 +46,7 @@ class GaussianNB(DropIn):
 
     def _check_against_data(self) -> None:
         if self.priors is not None:
-            priors = np.asarray(self.priors, np.float64)
+            priors = numbers_in(self.priors, "priors")
             if len(priors) != len(self.classes_):
                 raise InputError("Number of priors must match number of classes.")
             if not np.isclose(priors.sum(), 1.0):
@@ -55,16 +55,21 @@ class GaussianNB(DropIn):
                 raise InputError("Priors must be non-negative.")
 
     def _settings(self) -> Any:
-        return repr(self.priors), self.var_smoothing
+        return self.priors, self.var_smoothing
 
     def _estimate(self) -> Parameters:
         columns = self.schema_.names
         counts, means, variances, overall, exponents = spread(self.tally_, columns, self._labels)
-        variances, overall = np.ldexp(variances, 2 * exponents), np.ldexp(overall, 2 * exponents)
-        self._estimates.epsilon = self.var_smoothing * float(overall.max(initial=0))
-        variances = np.where(counts == 0, overall, variances) + self._estimates.epsilon
-        variances = np.where(variances > 0, variances, np.finfo(float).tiny)
-        own = GaussianParameters(columns, counts, means, np.sqrt(variances))
+        # All in units of 2^(2·exponent), an exponent per column: at no scale does a variance over- or underflow.
+        size = np.where(overall > 0, np.log2(np.where(overall > 0, overall, 1)) + 2.0 * exponents, -np.inf)
+        most = int(np.argmax(size))
+        with np.errstate(over="ignore", under="ignore"):
+            epsilon = np.ldexp(self.var_smoothing * overall[most], 2 * (exponents[most] - exponents))
+            variances = np.minimum(np.where(counts == 0, overall, variances) + epsilon, np.finfo(float).max)
+            variances = np.where(variances > 0, variances, np.finfo(float).tiny)
+            deviations = np.ldexp(np.sqrt(variances), exponents)
+            own = GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
+            self._estimates.epsilon = float(np.ldexp(self.var_smoothing * overall[most], 2 * exponents[most]))
         if self.priors is not None:
             shares = np.asarray(self.priors, np.float64)
             return self._parameters_of(shares, own, ["given"] * len(shares))
@@ -79,7 +84,8 @@ class GaussianNB(DropIn):
     @property
     def var_(self) -> Floats:
         """The variance of each class and column, with epsilon_ added."""
-        return np.asarray(self._own.deviations**2)
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(self._own.deviations**2)
 
     @property
     def epsilon_(self) -> float:

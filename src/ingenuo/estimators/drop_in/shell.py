@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
+from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import logs, term
-from ingenuo.labels import Labels, find, labels_of
+from ingenuo.labels import Labels, find, labels_of, same
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.sources import Source, open_source
 from ingenuo.tally import Tally
@@ -42,8 +43,8 @@ class DropIn(TallyClassifier):
             self._check_settings()
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit.")
-        declared = self._declared_classes if not first else labels_of(np.asarray(classes).ravel())
-        if classes is not None and not np.array_equal(labels_of(np.asarray(classes).ravel()), declared):
+        declared = self._declared_classes if not first else inputs.announced(classes)
+        if classes is not None and not same(inputs.announced(classes), declared):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
@@ -84,29 +85,29 @@ class DropIn(TallyClassifier):
     def _check_settings(self) -> None:
         self._validate_params()
 
-    def _check_against_data(self) -> None:
-        """Raise if priors or alphas do not fit the classes or the columns."""
-
     def _source(self, X: Any, *, reset: bool) -> Source:
-        X = validate_data(
-            self,
-            X,
-            accept_sparse="csr" if self._sparse else False,
-            dtype=self._dtype,
-            ensure_all_finite=False,
-            reset=reset,
-        )
+        with inputs.ours():
+            X = validate_data(
+                self,
+                X,
+                accept_sparse="csr" if self._sparse else False,
+                dtype=self._dtype,
+                ensure_all_finite=False,
+                reset=reset,
+            )
         return open_source(X)
 
     def _schema_of(self, source: Source) -> Schema:
         code = list(FAMILIES).index(self._family)
-        return Schema(source.names, np.full(len(source.names), code, np.int8))
+        names = self.__dict__.get("feature_names_in_", source.names)
+        return Schema(names, np.full(len(names), code, np.int8))
 
-    def _set(self, schema: Schema, tally: Any) -> None:
-        names = self.__dict__.get("feature_names_in_")
-        super()._set(schema, tally)
-        if names is not None:
-            self.feature_names_in_ = names
+    def merge(self, other: Any) -> Self:
+        """Add what another model of the same kind has learned; classes, categories and named columns unite."""
+        with self._restored():
+            super().merge(other)
+            self._check_against_data()
+        return self
 
     @property
     def _labels(self) -> Labels:
@@ -125,6 +126,17 @@ class DropIn(TallyClassifier):
     def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
         terms = tuple(term(text, share) for text, share in zip(how, shares))
         return Parameters(self._labels, logs(shares), {self._family: own}, terms)
+
+
+def numbers_in(given: Any, name: str) -> Floats:
+    """A parameter that is a list of numbers, none of them negative, infinite or NaN."""
+    try:
+        numbers = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must be a list of numbers, got {given!r}") from None
+    if numbers.ndim != 1:
+        raise InputError(f"{name} must be a list of numbers, got {numbers.ndim} dimensions")
+    return numbers
 
 
 @contextmanager

@@ -1,0 +1,25 @@
+"""Every example in a docstring runs and prints what it says."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import ingenuo
+
+MODULES = [m.name for m in pkgutil.walk_packages(ingenuo.__path__, "ingenuo.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples_of_the_module_are_true(name: str) -> None:
+    found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
+    assert found.failed == 0
+
+
+def test_there_are_many_examples() -> None:
+    assert (
+        sum(doctest.testmod(importlib.import_module(n), optionflags=doctest.ELLIPSIS).attempted for n in MODULES) > 50
+    )
