@@ -91,6 +91,8 @@ def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
     }
     if "_declared_classes" in model.__dict__:
         manifest["classes"] = _pack_labels(model._declared_classes, "classes", tensors)
+    if "_target" in model.__dict__:
+        manifest["target"] = model._target
     if "feature_names_in_" in model.__dict__:
         manifest["names"] = _pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
     return manifest, tensors
@@ -107,6 +109,8 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
         schema, tally = _unpack_schema(manifest["schema"], tensors), _unpack_tally(manifest["tally"], tensors)
         if "classes" in manifest:
             model._declared_classes = _unpack_labels(manifest["classes"], tensors)
+        if "target" in manifest:
+            model._target = str(manifest["target"])
         if "names" in manifest:
             model.feature_names_in_ = _unpack_labels(manifest["names"], tensors)
         model._set(schema, tally)

@@ -906,3 +906,12 @@ def test_a_signed_file_whose_parameters_do_not_fit_its_tally_is_refused(name, pa
     assert_same_model(store.from_bytes(forged(model, parameter, good)), model, rows_of(name))
     with pytest.raises(ModelFileError, match="signed right"):
         store.from_bytes(forged(model, parameter, bad))
+
+
+def test_counts_of_two_thresholds_never_mix():
+    X, y = np.array([[1.0, 3.0], [3.0, 1.0]]), [0, 1]
+    model = BernoulliNB(binarize=2.0).fit(X, y).set_params(binarize=0.0)
+    for act in (lambda: model.partial_fit(X, y), lambda: model.predict(X), lambda: model + BernoulliNB().fit(X, y)):
+        with pytest.raises(InputError, match="changed after the model had learned"):
+            act()
+    assert model.set_params(binarize=2.0).predict(X).tolist() == [0, 1]

@@ -647,7 +647,7 @@ def test_counts_are_explained_as_powers_and_presence_as_presence():
 def test_a_notebook_shows_what_was_learned(model):
     html = model._repr_html_()
     assert "Learned from 8 rows: 2 classes, 4 columns." in html
-    assert "<td>well</td><td>5</td><td>0.6250</td>" in html
+    assert "<td>well</td><td class='n'>5</td><td class='n'>0.6250</td>" in html
     assert "<td>job</td><td>category</td>" in html
 
 
@@ -727,3 +727,15 @@ def test_many_pieces_of_extreme_values_overflow_nothing():
         tally = NaiveBayes().fit(frame, np.zeros(n, int)).tally_
     assert tally["number:sum"].sums.fractions()[0, 0] == n * Fraction(value)
     assert tally["number:square"].sums.fractions()[0, 0] == n * Fraction(value) ** 2
+
+
+@pytest.mark.parametrize("name", ["pandas", "polars", "Arrow table"])
+def test_the_column_that_was_learned_may_stay_in_the_table(name, tmp_path):
+    whole = pl.DataFrame({**DATA, "state": LABELS})
+    whole = {"pandas": whole.to_pandas(), "polars": whole, "Arrow table": whole.to_arrow()}[name]
+    model = NaiveBayes().fit(whole, "state")
+    save(model, tmp_path / "model")
+    for each in (model, load(tmp_path / "model")):
+        assert each.predict(whole).tolist() == model.predict(NAMED[name]()).tolist()
+        assert each.score(whole, "state") == np.mean(each.predict(whole) == np.array(LABELS))
+        assert each.explain(whole[:1]).prediction == model.predict(whole)[0]

@@ -60,6 +60,9 @@ class _Estimates:
 class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a function of a tally."""
 
+    schema_: Schema
+    tally_: Tally
+
     # What a subclass says of itself.
 
     def _schema_of(self, source: Source) -> Schema:
@@ -79,6 +82,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_against_data(self) -> None:
         """Raise if a parameter of the constructor does not fit what was learned."""
+
+    def _form(self) -> Any:
+        """The parameters on which it depends what is learned, and not only how it is used."""
+        return ()
+
+    def _check_form(self) -> None:
+        if self._learned_as != frozen(self._form()):
+            raise InputError(
+                "a parameter that says what the columns are was changed after the model had learned; fit it again, "
+                "or set it back"
+            )
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """The rows of X, checked; with reset, their columns are noted."""
@@ -173,6 +187,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"not with {type(other).__name__}"
             )
         check_is_fitted(other)
+        self._check_form()
+        other._check_form()
         return self.schema_.unite(other.schema_), self.tally_ + other.tally_
 
     @property
@@ -183,6 +199,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._fitted
 
     def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted or schema is not self.schema_:
+            self._learned_as = frozen(self._form())
         self.schema_ = schema
         self.tally_ = tally
         self.classes_ = _public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
@@ -195,9 +213,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
     ) -> tuple[Schema, Tally, Labels]:
         """The schema, the sums and the classes of some rows; if they are the whole, every column must have a value."""
-        noted = ("n_features_in_", "feature_names_in_")
+        noted = ("n_features_in_", "feature_names_in_", "_target")
         before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
+        if not reset:
+            self._check_form()
         try:
+            if isinstance(y, str) and inputs.is_frame(X):
+                self._target = y
             X, y = _target_column(X, y)
             source = self._source(X, reset=reset)
             schema = self._schema_of(source) if reset else self.schema_
@@ -222,6 +244,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             if CLASS not in self.tally_:
                 raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
             self._check_settings()
+            self._check_form()
             self._check_against_data()
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
@@ -236,8 +259,15 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
-        source = self._source(X, reset=False)
+        source = self._source(self._without_target(X), reset=False)
         return self._blocks(source, self.schema_), source.n_rows
+
+    def _without_target(self, X: Any) -> Any:
+        """A table without the column that was learned as the label, should it still be there."""
+        target = self.__dict__.get("_target")
+        if target is None or not inputs.is_frame(X) or target in self.schema_.names.tolist():
+            return X
+        return _target_column(X, target)[0] if target in open_source(X).names.tolist() else X
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """Log joint probabilities; the floor, if there is one, stands in for log 0."""
@@ -282,6 +312,12 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows that are answered right; y may be the name of a column of X, as in `fit`."""
+        X, y = _target_column(X, y)
+        y = y if isinstance(y, np.ndarray | list | tuple) else np.asarray(y)
+        return float(super().score(X, y, sample_weight))
+
     def explain(self, row: Any) -> Explanation:
         """The arithmetic of one row's prediction.
 
@@ -291,7 +327,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             What a mapping leaves out is missing.
         """
         check_is_fitted(self)
-        source = inputs.row(row, self.schema_)
+        source = inputs.row(self._without_target(row), self.schema_)
         found = self._blocks(source, self.schema_)
         parameters = self._parameters()
         factors: dict[str, Factor] = {}

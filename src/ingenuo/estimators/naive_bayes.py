@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, frozen
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import Term, fraction, logs, term
 from ingenuo.labels import find, is_missing, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name, family_of
 from ingenuo.sources import Source
-from ingenuo.tally import Tally
 
 
 class NaiveBayes(TallyClassifier):
@@ -140,17 +139,8 @@ class NaiveBayes(TallyClassifier):
     def _settings(self) -> Any:
         return self.prior, self.class_prior, self.columns, self.numbers, self.counts
 
-    def _set(self, schema: Schema, tally: Tally) -> None:
-        if not self._fitted or schema is not self.schema_:
-            self._taken_for = frozen((self.columns, self.numbers, self.counts))
-        super()._set(schema, tally)
-
-    def _check_against_data(self) -> None:
-        if self._taken_for != frozen((self.columns, self.numbers, self.counts)):
-            raise InputError(
-                "columns, numbers or counts were changed after the model had learned; what its columns are is settled "
-                "then: fit it again, or set them back"
-            )
+    def _form(self) -> Any:
+        return self.columns, self.numbers, self.counts
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)

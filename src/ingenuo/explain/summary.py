@@ -9,6 +9,11 @@ from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 
 _MOST = 12
+_STYLE = (
+    ".ingenuo{display:inline-table;border-collapse:collapse;margin:0 2em 1em 0;vertical-align:top}"
+    ".ingenuo th{text-align:left;border-bottom:1px solid currentColor}"
+    ".ingenuo th,.ingenuo td{padding:.1em .8em .1em 0}.ingenuo .n{text-align:right}"
+)
 
 
 def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
@@ -16,7 +21,7 @@ def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
     rows = tally.over("class", classes).floats()
     shares = rows / max(float(rows.sum()), 1e-300)
     by_class = "".join(
-        f"<tr><td>{html.escape(str(name))}</td><td>{count:,.10g}</td><td>{share:.4f}</td></tr>"
+        f"<tr><td>{html.escape(str(name))}</td><td class='n'>{count:,.10g}</td><td class='n'>{share:.4f}</td></tr>"
         for name, count, share in list(zip(classes, rows, shares))[:_MOST]
     )
     by_column = "".join(
@@ -28,9 +33,13 @@ def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
         for what, items in (("classes", classes), ("columns", schema.names))
         if len(items) > _MOST
     ]
+    heads = (
+        "<tr><th>class</th><th class='n'>rows</th><th class='n'>share</th></tr>",
+        "<tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>",
+    )
+    tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column))]
     return (
-        f"<div><p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes, {len(schema)} columns.</p>"
-        f"<table><tr><th>class</th><th>rows</th><th>share</th></tr>{by_class}</table>"
-        f"<table><tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>{by_column}</table>"
-        f"{''.join(more)}</div>"
+        f"<div style='overflow-x:auto'><style>{_STYLE}</style>"
+        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes, {len(schema)} columns.</p>"
+        f"{''.join(tables)}{''.join(more)}</div>"
     )

@@ -224,6 +224,9 @@ class BernoulliNB(Discrete):
     def _settings(self) -> Any:
         return *super()._settings(), self.binarize
 
+    def _form(self) -> Any:
+        return self.binarize
+
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         found = super()._blocks(source, schema)
         block = found[self._family]
