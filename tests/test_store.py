@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 import ingenuo as ing
 from ingenuo import container, store
 from ingenuo.data import diabetes
-from ingenuo.errors import KindError, ModelFileError
+from ingenuo.errors import InputError, KindError, ModelFileError
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, (60, 5))
@@ -173,4 +173,10 @@ def test_a_signed_file_that_describes_no_model_is_refused_or_is_another_sound_mo
             continue
         assert isinstance(loaded, ing.Tally | type(model))
         store.to_bytes(loaded)
+        if isinstance(loaded, type(model)):
+            try:
+                answers = loaded.predict_proba(X)
+            except (InputError, KindError):
+                continue
+            assert np.isfinite(answers).all()
     assert refused > 500

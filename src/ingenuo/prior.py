@@ -127,6 +127,8 @@ class MEstimate(Prior):
         super().__post_init__()
         _check_number("m", self.m)
         object.__setattr__(self, "weights", _plain(self.weights))
+        if self.weights is not None:
+            _check_given("weights", self.weights)
         for column, given in _by_column(self.weights):
             shares = list(given.values()) if isinstance(given, Mapping) else list(given)
             for share in shares:
@@ -170,6 +172,8 @@ class Dirichlet(Prior):
         if self.alphas is None:
             raise InputError("a Dirichlet prior needs alphas: a number, or a mapping from value to number")
         object.__setattr__(self, "alphas", _plain(self.alphas))
+        if not isinstance(self.alphas, int | float):
+            _check_given("alphas", self.alphas)
         for _, given in _by_column(self.alphas):
             for alpha in given.values() if isinstance(given, Mapping) else given:
                 _check_alpha(alpha)
@@ -210,6 +214,17 @@ def _check_alpha(alpha: object) -> None:
     _check_number("alphas", alpha)
     if float(alpha) < 1:  # type: ignore[arg-type]
         raise InputError(f"alphas must be at least 1 for the mode to exist, got {alpha!r}; Lidstone takes any")
+
+
+def _check_given(name: str, given: Any, nested: bool = True) -> None:
+    """Numbers by value, or a list of them, or either by column."""
+    if isinstance(given, Mapping) and nested and _is_nested(given):
+        for each in given.values():
+            _check_given(name, each, nested=False)
+    elif not isinstance(given, Mapping | list):
+        raise KindError(
+            f"{name} must be a mapping from value to number, or a list, got {type(given).__name__} {given!r}"
+        )
 
 
 def _plain(given: Any) -> Any:

@@ -99,6 +99,8 @@ def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
 
 
 def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
+    from ingenuo.families import FAMILY
+
     try:
         if manifest["kind"] == "tally":
             return _unpack_tally(manifest["tally"], tensors)
@@ -107,6 +109,8 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
         model = _models()[manifest["model"]](**_unpack(manifest["parameters"]))
         model._check_settings()
         schema, tally = _unpack_schema(manifest["schema"], tensors), _unpack_tally(manifest["tally"], tensors)
+        for family in schema.families_used():
+            FAMILY[family].check(tally)
         if "classes" in manifest:
             model._declared_classes = _unpack_labels(manifest["classes"], tensors)
         if "target" in manifest:
