@@ -103,7 +103,7 @@ class Table:
         """The sum with another table of the same name."""
         axes, left, right = self._together(name, other)
         total = Table(self.names, axes, left + right, self.signed)
-        # Two tables without empty labels and without negative cells have none in their sum.
+        # Where no cell is negative, none that was not zero becomes zero.
         return total._settled() if self.signed else total
 
     def minus(self, name: str, other: Table) -> Table:
@@ -202,11 +202,6 @@ class Tally(Mapping[str, Table]):
         if name not in self._tables:
             return Exact.zeros(tuple(len(labels) for labels in axes))
         return self._tables[name].over(*axes)
-
-    def without(self, labels: Iterable[str]) -> Tally:
-        """The tally without these tables."""
-        dropped = set(labels)
-        return Tally({name: table for name, table in self.items() if name not in dropped})
 
     def __repr__(self) -> str:
         return f"<Tally of {len(self)} tables: {', '.join(self)}>"

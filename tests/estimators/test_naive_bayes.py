@@ -625,7 +625,7 @@ def test_the_explanation_names_each_column_its_value_and_why_it_was_left_out(mod
     ]
     assert found["prior"]["terms"][0]["how"] == "3/8"
     html = model.explain({"age": 40})._repr_html_()
-    assert "<table>" in html
+    assert "<table class='ingenuo'>" in html
     assert "3/8" in html
 
 

@@ -211,7 +211,6 @@ def test_a_tally_reads_as_its_cells():
     tally = Tally({"class": Table.of({"class": ["no", "yes"]}, [5, 9])})
     assert str(tally) == "class: no 5, yes 9"
     assert repr(tally) == "<Tally of 1 tables: class>"
-    assert list(tally.without(["class"])) == []
 
 
 def test_a_tally_over_labels_it_has_not_is_zero_there():

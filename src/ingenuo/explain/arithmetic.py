@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.explain import STYLE
 from ingenuo.families.family import Factor, exponential
 from ingenuo.labels import Labels
 
@@ -103,10 +104,12 @@ class Explanation:
                 body += f'<td colspan="{2 * len(self.classes)}"><em>{html.escape(cells[2])}</em></td>'
             else:
                 body = "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells)
-            rows.append(f"<tr>{body}</tr>")
+            rule = " class='rule'" if cells[0] == "product" and number > len(self.factors) + 1 else ""
+            rows.append(f"<tr{rule}>{body}</tr>")
         chosen = int(np.argmax(self.posterior))
         answer = f"{html.escape(str(self.classes[chosen]))}, with probability {self.posterior[chosen]:.6f}"
-        return f"<table>{''.join(rows)}</table><p>→ <strong>{answer}</strong></p>"
+        table = f"<table class='ingenuo'>{''.join(rows)}</table>"
+        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}<p>→ <strong>{answer}</strong></p></div>"
 
 
 def _figure(value: float, log: float) -> str:

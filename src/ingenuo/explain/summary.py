@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import html
 
+from ingenuo.explain import STYLE
 from ingenuo.labels import Labels
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 
 _MOST = 12
-_STYLE = (
-    ".ingenuo{display:inline-table;border-collapse:collapse;margin:0 2em 1em 0;vertical-align:top}"
-    ".ingenuo th{text-align:left;border-bottom:1px solid currentColor}"
-    ".ingenuo th,.ingenuo td{padding:.1em .8em .1em 0}.ingenuo .n{text-align:right}"
-)
 
 
 def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
@@ -39,7 +35,7 @@ def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
     )
     tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column))]
     return (
-        f"<div style='overflow-x:auto'><style>{_STYLE}</style>"
+        f"<div style='overflow-x:auto'><style>{STYLE}</style>"
         f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes, {len(schema)} columns.</p>"
         f"{''.join(tables)}{''.join(more)}</div>"
     )

@@ -62,19 +62,27 @@ def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
     return wrap(values)
 
 
-def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
-    """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
-    m = single(block.matrix) if presence and block.sparse else block.matrix
+def refuse_not_finite(block: Counts) -> None:
+    """Raise for the first entry that is NaN or infinite, by the name of its column."""
+    m = block.matrix
     try:
-        with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
-            if block.sparse:
-                loops.refuse_not_finite(m.data, m.indices, m.indptr)
-                loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
-            else:
-                loops.refuse_not_finite(m)
-                loops.add_log_likelihood_dense(m, table, out, presence)
+        if block.sparse:
+            loops.refuse_not_finite(m.data, m.indices, m.indptr)
+        else:
+            loops.refuse_not_finite(m)
     except loops.NotACount as refused:
         raise refused.named(column_name(block.names[refused.column])) from None
+
+
+def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
+    """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
+    refuse_not_finite(block)
+    m = single(block.matrix) if presence and block.sparse else block.matrix
+    with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
+        if block.sparse:
+            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
+        else:
+            loops.add_log_likelihood_dense(m, table, out, presence)
 
 
 def only_row(block: Counts) -> Floats:

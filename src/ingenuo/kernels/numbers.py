@@ -29,7 +29,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-LIMB = 40  # bits in a limb
+from ingenuo.exact import LIMB
+
 _MASK = (1 << LIMB) - 1
 _BLOCK = 512
 _HELD = 512  # blocks whose sums, below 2^53 grains each, are held as int64 before they are poured out

@@ -7,7 +7,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.utils._param_validation import Interval
 
@@ -17,7 +16,7 @@ from ingenuo.estimators.base import Parameters
 from ingenuo.estimators.drop_in.shell import DropIn, Floats, numbers_in
 from ingenuo.families.bernoulli import PRESENT, PresenceParameters, presence
 from ingenuo.families.family import fraction, logs, term
-from ingenuo.families.multinomial import SUM, BagParameters, bag, complement
+from ingenuo.families.multinomial import SUM, BagParameters, bag, complement, refuse_not_finite
 from ingenuo.schema import Schema
 from ingenuo.sources import Source
 from ingenuo.tally import Tally
@@ -233,11 +232,10 @@ class BernoulliNB(Discrete):
         assert isinstance(block, Counts)
         if self.binarize is None:
             return found
+        refuse_not_finite(block)
         m = block.matrix
         if not block.sparse:
-            _refuse_not_finite(m)
             return {self._family: Counts(block.names, block.n_rows, m > self.binarize)}
-        _refuse_not_finite(m.data)
         there = csr_matrix((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
         return {self._family: Counts(block.names, block.n_rows, there)}
 
@@ -261,8 +259,3 @@ class BernoulliNB(Discrete):
     def feature_log_prob_(self) -> Floats:
         """The log probability of each thing in each class."""
         return np.asarray(self._own.present.T)
-
-
-def _refuse_not_finite(values: NDArray[Any]) -> None:
-    if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise InputError("Input X contains NaN or infinity; a thing is there or not: replace it by 0 or 1")
