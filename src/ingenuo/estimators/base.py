@@ -18,6 +18,7 @@ from ingenuo.chunk import Block, Chunk
 from ingenuo.engines import local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators import inputs
+from ingenuo.estimators.drawing import table_of
 from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
@@ -220,7 +221,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             if isinstance(y, str) and inputs.is_frame(X):
                 self._target = y
-            X, y = _target_column(X, y)
+            X, y = inputs.target_column(X, y)
             source = self._source(X, reset=reset)
             schema = self._schema_of(source) if reset else self.schema_
             codes, classes = inputs.labels(self, y, source.n_rows)
@@ -267,7 +268,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target = self.__dict__.get("_target")
         if target is None or not inputs.is_frame(X) or target in self.schema_.names.tolist():
             return X
-        return _target_column(X, target)[0] if target in open_source(X).names.tolist() else X
+        return inputs.target_column(X, target)[0] if target in open_source(X).names.tolist() else X
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """Log joint probabilities; the floor, if there is one, stands in for log 0."""
@@ -314,7 +315,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows that are answered right; y may be the name of a column of X, as in `fit`."""
-        X, y = _target_column(X, y)
+        X, y = inputs.target_column(X, y)
         y = y if isinstance(y, np.ndarray | list | tuple) else np.asarray(y)
         return float(super().score(X, y, sample_weight))
 
@@ -385,7 +386,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for name in self.schema_.families_used():
             values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
         kept = [name for name in self.schema_.names.tolist() if name in values]
-        return _table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
+        return table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
 
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()
@@ -437,18 +438,6 @@ def _public(classes: Labels) -> NDArray[Any]:
     return classes
 
 
-def _target_column(X: Any, y: Any) -> tuple[Any, Any]:
-    """X without the column that y names, and that column."""
-    if not isinstance(y, str) or not inputs.is_frame(X):
-        return X, y
-    import narwhals as nw
-
-    frame = open_source(X).frame  # type: ignore[attr-defined]
-    if y not in frame.columns:
-        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
-    return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
-
-
 def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
     counted = tally.canonical().labels(COUNT, 1)
     for family in schema.families_used():
@@ -464,27 +453,3 @@ def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
             raise InputError(
                 f"column {name!r} has no value in any row; drop it, or set it aside with columns={{{name!r}: 'ignore'}}"
             )
-
-
-def _arrow(values: list[Any]) -> Any:
-    """An Arrow array; of values of several types, which Arrow has no array for, as text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([str(value) for value in values])
-
-
-def _table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
-    if named:
-        import pyarrow as pa
-
-        return pa.table({str(name): _arrow(values[name].tolist()) for name in names})
-    columns = [values[name] for name in names]
-    if all(column.dtype.kind in "fiu" for column in columns):
-        return np.column_stack(columns)
-    result = np.empty((len(columns[0]), len(columns)), object)
-    for j, column in enumerate(columns):
-        result[:, j] = column
-    return result

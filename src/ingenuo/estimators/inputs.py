@@ -233,3 +233,15 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     if not array.any():
         raise InputError("every weight is zero, so there is nothing to learn from; give some row a positive weight")
     return array
+
+
+def target_column(X: Any, y: Any) -> tuple[Any, Any]:
+    """X without the column that y names, and that column."""
+    if not isinstance(y, str) or not is_frame(X):
+        return X, y
+    import narwhals as nw
+
+    frame = open_source(X).frame  # type: ignore[attr-defined]
+    if y not in frame.columns:
+        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
+    return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
