@@ -1,4 +1,4 @@
-"""Classification by Bayes' rule, for tables of numbers, categories and counts.
+"""Classification by Bayes' rule, for tables of numbers, categories, counts and text.
 
 Everything public is a name of this package; each is imported when it is first used, so that importing the
 package itself costs nothing.
@@ -17,6 +17,8 @@ _HOMES = {
     "ComplementNB": "estimators.drop_in",
     "Dirichlet": "prior",
     "GaussianNB": "estimators.drop_in",
+    "LanguageModel": "estimators.language",
+    "LanguageModelClassifier": "estimators.language_classifier",
     "Laplace": "prior",
     "Lidstone": "prior",
     "MEstimate": "prior",
@@ -25,6 +27,7 @@ _HOMES = {
     "NaiveBayes": "estimators.naive_bayes",
     "Schema": "schema",
     "Tally": "tally",
+    "Words": "text.words",
     "load": "store",
     "save": "store",
 }
@@ -37,6 +40,8 @@ if TYPE_CHECKING:
     from ingenuo.estimators.drop_in import ComplementNB as ComplementNB
     from ingenuo.estimators.drop_in import GaussianNB as GaussianNB
     from ingenuo.estimators.drop_in import MultinomialNB as MultinomialNB
+    from ingenuo.estimators.language import LanguageModel as LanguageModel
+    from ingenuo.estimators.language_classifier import LanguageModelClassifier as LanguageModelClassifier
     from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
     from ingenuo.prior import Dirichlet as Dirichlet
     from ingenuo.prior import Laplace as Laplace
@@ -47,6 +52,7 @@ if TYPE_CHECKING:
     from ingenuo.store import load as load
     from ingenuo.store import save as save
     from ingenuo.tally import Tally as Tally
+    from ingenuo.text.words import Words as Words
 
 
 def __getattr__(name: str) -> Any:

@@ -6,16 +6,17 @@ a time, when the loops ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.labels import Labels
-from ingenuo.schema import column_name
+from ingenuo.schema import Reference, column_name
+from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
 
@@ -84,7 +85,43 @@ class Counts:
         return not isinstance(self.matrix, np.ndarray)
 
 
-Block = Numbers | Codes | Counts
+class Piece(NamedTuple):
+    """Some rows of a text column: row i of them is data[offsets[i]:offsets[i + 1]]."""
+
+    first: int  # its first row
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    missing: NDArray[np.bool_] | None  # None: no row is
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows."""
+        return len(self.offsets) - 1
+
+
+class Text:
+    """A column of text, a piece at a time."""
+
+    def __init__(self, name: object, n_rows: int) -> None:
+        self.name, self.n_rows = name, n_rows
+
+    def pieces(self, errors: str = "strict") -> Iterator[Piece]:
+        """The rows as UTF-8; bytes that are none raise, or are replaced."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Columns of text."""
+
+    names: Labels
+    n_rows: int
+    columns: Sequence[Text]
+    settings: Sequence[Words] = ()  # how the words of each are counted
+    references: Sequence[Reference | None] = ()  # and measured, where that is fixed
+
+
+Block = Numbers | Codes | Counts | Texts
 
 
 @dataclass(frozen=True)

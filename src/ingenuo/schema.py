@@ -1,6 +1,6 @@
 """What each column of a table is: its name, its kind, the family that models it, and why.
 
-Kinds are `number`, `category` and `count`; a column can also be set aside (`ignore`). Two schemas unite:
+Kinds are `number`, `category`, `count` and `text`; a column can also be set aside (`ignore`). Two schemas unite:
 columns, like classes and categories, may come later.
 """
 
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.labels import Labels, find, is_missing, labels_of, objects, same, unite
+from ingenuo.text.words import Words
+from ingenuo.vocabulary import Vocabulary
 
 FAMILIES = {
     "gaussian": "number",
@@ -24,9 +26,32 @@ FAMILIES = {
     "complement": "count",
     "bernoulli": "count",
     "ignore": "ignore",
+    "words": "text",
+    "words-complement": "text",
+    "words-bernoulli": "text",
 }
-KINDS = ("number", "category", "count", "ignore")
+KINDS = ("number", "category", "count", "text", "ignore")
+TEXT_FAMILIES = {"multinomial": "words", "complement": "words-complement", "bernoulli": "words-bernoulli"}
 _FAMILY_NAMES = tuple(FAMILIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """How frequent each word was in the documents by which all are measured (TF-IDF of unit length)."""
+
+    vocabulary: Vocabulary
+    counts: NDArray[np.float64]  # of each node: its occurrences
+    documents: NDArray[np.float64]  # and the documents that have it
+    rows: float
+
+    def same(self, other: Reference) -> bool:
+        """Whether both measure alike."""
+        return self is other or (
+            self.rows == other.rows
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.documents, other.documents)
+            and self.vocabulary.same(other.vocabulary)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +69,8 @@ class Schema:
     families: NDArray[np.int8]  # for each column, its place in FAMILIES
     why: Mapping[Any, str] = field(default_factory=dict)
     categories: Mapping[Any, Labels] = field(default_factory=dict)  # declared ones, seen or not
+    texts: Mapping[Any, Words] = field(default_factory=dict)  # how the words of text columns are counted
+    references: Mapping[Any, Reference] = field(default_factory=dict)  # and measured, where that is fixed
 
     @staticmethod
     def of(columns: Mapping[Any, str], categories: Mapping[Any, Iterable[Any]] | None = None) -> Schema:
@@ -56,6 +83,7 @@ class Schema:
             np.array([_FAMILY_NAMES.index(f) for f in families], np.int8),
             dict.fromkeys(columns, "declared"),
             declared,
+            {name: Words() for name, family in zip(columns, families) if FAMILIES[family] == "text"},
         )
 
     @property
@@ -101,12 +129,27 @@ class Schema:
                 f"column {shared[at]!r} is {_FAMILY_NAMES[mine[at]]} in one model and "
                 f"{_FAMILY_NAMES[other_families[at]]} in the other; declare it the same way in both"
             )
+        for name in shared.tolist():
+            if self.texts.get(name) != other.texts.get(name):
+                raise MergeError(
+                    f"the words of column {name!r} are counted in two ways: {self.texts.get(name)} and "
+                    f"{other.texts.get(name)}; give both models the same Words"
+                )
+            one, two = self.references.get(name), other.references.get(name)
+            if one is not None and (two is None or not one.same(two)):
+                raise MergeError(
+                    f"the documents of column {name!r} are of unit length by other document frequencies in either "
+                    "model; let both begin with the same rows (copy the first, forget its rows, and go on), or take "
+                    "norm=None, which needs no such thing"
+                )
         new = find(own, other.names) < 0
         return Schema(
             np.concatenate([self.names, other.names[new]]),
             np.concatenate([self.families, other.families[new]]),
             {**other.why, **self.why},
             {name: unite(self.known(name), other.known(name)) for name in {**self.categories, **other.categories}},
+            {**other.texts, **self.texts},
+            {**other.references, **self.references},
         )
 
     def _families_at(self, names: Labels) -> NDArray[np.int8]:
@@ -121,6 +164,9 @@ class Schema:
             and np.array_equal(self.families, other.families)
             and self.categories.keys() == other.categories.keys()
             and all(same(labels, other.known(name)) for name, labels in self.categories.items())
+            and dict(self.texts) == dict(other.texts)
+            and self.references.keys() == other.references.keys()
+            and all(reference.same(other.references[name]) for name, reference in self.references.items())
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -162,7 +208,9 @@ def family_of(kind: object, column: object, numbers: str = "gaussian", counts: s
         raise KindError(
             f"column {column_name(column)!r} was declared as {kind!r}; a kind is a string: {', '.join(KINDS)}"
         )
-    chosen = {"number": numbers, "category": "categorical", "count": counts}.get(kind, kind)
+    chosen = {"number": numbers, "category": "categorical", "count": counts, "text": TEXT_FAMILIES[counts]}.get(
+        kind, kind
+    )
     if chosen not in FAMILIES:
         known = [*KINDS, *(name for name in FAMILIES if name not in KINDS)]
         raise InputError(

@@ -7,7 +7,9 @@ A file holds a manifest (what kind of model, its parameters, its schema, the sha
 from __future__ import annotations
 
 import datetime
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -16,20 +18,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo import container
+from ingenuo.bag import Bag
 from ingenuo.errors import InputError, KindError, ModelFileError
 from ingenuo.exact import Exact
-from ingenuo.labels import Labels, objects, same
+from ingenuo.labels import Labels, labels_of, objects, same
 from ingenuo.prior import PRIORS, Prior
 from ingenuo.real import Real
-from ingenuo.schema import FAMILIES, Schema
+from ingenuo.schema import FAMILIES, Reference, Schema
 from ingenuo.tally import Table, Tally
+from ingenuo.text.stemming import version as stemmer_version
+from ingenuo.text.words import Words
+from ingenuo.vocabulary import Vocabulary
 
 Tensors = dict[str, NDArray[Any]]
 
 
 def _models() -> dict[str, type[Any]]:
     """The classes a file may name."""
-    from ingenuo.estimators import drop_in, naive_bayes
+    from ingenuo.estimators import drop_in, language, language_classifier, naive_bayes
 
     return {
         "NaiveBayes": naive_bayes.NaiveBayes,
@@ -38,6 +44,8 @@ def _models() -> dict[str, type[Any]]:
         "ComplementNB": drop_in.ComplementNB,
         "BernoulliNB": drop_in.BernoulliNB,
         "CategoricalNB": drop_in.CategoricalNB,
+        "LanguageModel": language.LanguageModel,
+        "LanguageModelClassifier": language_classifier.LanguageModelClassifier,
     }
 
 
@@ -135,27 +143,65 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
 
 def _pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
     packed = []
+    places: dict[int, dict[str, Any]] = {}  # of vocabularies, which two tables may share
     for number, (name, table) in enumerate(tally.canonical().items()):
         place = f"tally/{number}"
         exact = isinstance(table.sums, Exact)
         tensors[f"{place}/sums"] = table.sums.limbs if isinstance(table.sums, Exact) else table.sums.values
-        packed.append(
-            {
-                "name": name,
-                "axes": [
-                    {"name": axis, "labels": _pack_labels(labels, f"{place}/{axis}", tensors)}
-                    for axis, labels in zip(table.names, table.axes)
-                ],
-                "signed": table.signed,
-                **({"low": table.sums.low} if isinstance(table.sums, Exact) else {}),
-                "exact": exact,
-            }
-        )
+        entry: dict[str, Any] = {
+            "name": name,
+            "axes": [
+                {"name": axis, "labels": _pack_labels(labels, f"{place}/{axis}", tensors)}
+                for axis, labels in zip(table.names, table.axes)
+            ],
+            "signed": table.signed,
+            **({"low": table.sums.low} if isinstance(table.sums, Exact) else {}),
+            "exact": exact,
+        }
+        if isinstance(table, Bag):
+            words = table.vocabulary
+            if id(words) not in places:
+                places[id(words)] = _pack_vocabulary(words, f"{place}/words", tensors)
+            entry["words"] = places[id(words)]
+            tensors[f"{place}/cells"] = np.diff(table.starts).astype(np.int32)
+            tensors[f"{place}/codes"] = table.codes
+        packed.append(entry)
     return packed
 
 
+def _pack_vocabulary(words: Vocabulary, place: str, tensors: Tensors) -> dict[str, Any]:
+    tensors[place], tensors[f"{place}/ends"] = words.data, words.ends
+    for level, (parents, lasts) in enumerate(zip(words.parents, words.lasts)):
+        tensors[f"{place}/{level}/parents"], tensors[f"{place}/{level}/lasts"] = parents, lasts
+    return {"at": place, "order": max(words.order, 1), "buckets": words.buckets}
+
+
+def _unpack_vocabulary(packed: Any, tensors: Tensors) -> Vocabulary:
+    place, order, buckets = str(packed["at"]), packed["order"], packed["buckets"]
+    if type(order) is not int or type(buckets) is not int or not 0 <= buckets <= 30:
+        raise InputError("a vocabulary has no such order or buckets")
+    data, ends = _typed(tensors, place, np.uint8), _typed(tensors, f"{place}/ends", np.int64)
+    if buckets:
+        return Vocabulary(data[:0], ends[:0], (), (), (), buckets)
+    levels = range(order - 1)
+    return Vocabulary.parts(
+        data,
+        ends,
+        tuple(_typed(tensors, f"{place}/{level}/parents", np.int32) for level in levels),
+        tuple(_typed(tensors, f"{place}/{level}/lasts", np.int32) for level in levels),
+    )
+
+
+def _typed(tensors: Tensors, place: str, dtype: Any) -> NDArray[Any]:
+    found = tensors[place]
+    if found.dtype != dtype or found.ndim != 1:
+        raise InputError(f"tensor {place!r} is of another type")
+    return found
+
+
 def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
-    tables = {}
+    tables: dict[str, Table | Bag] = {}
+    vocabularies: dict[str, Vocabulary] = {}
     for number, entry in enumerate(packed):
         values = tensors[f"tally/{number}/sums"]
         axes = {axis["name"]: _unpack_labels(axis["labels"], tensors) for axis in entry["axes"]}
@@ -167,15 +213,42 @@ def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             if values.dtype != np.float64 or not np.isfinite(values).all():
                 raise InputError(f"table {entry['name']!r} has no finite sums")
             sums = Real(values)
-        table = Table.of(axes, sums, signed=bool(entry["signed"])).trimmed()
-        if not all(same(a, b) for a, b in zip(table.axes, axes.values())):
-            raise InputError(f"the labels of table {entry['name']!r} are not sorted, or some are empty")
+        if "words" in entry:
+            at = str(entry["words"]["at"])
+            if at not in vocabularies:
+                vocabularies[at] = _unpack_vocabulary(entry["words"], tensors)
+            table: Table | Bag = _unpack_bag(entry["name"], number, axes, vocabularies[at], sums, tensors)
+        else:
+            table = Table.of(axes, sums, signed=bool(entry["signed"])).trimmed()
+            if not all(same(a, b) for a, b in zip(table.axes, axes.values())):
+                raise InputError(f"the labels of table {entry['name']!r} are not sorted, or some are empty")
         if not table.signed and (table.sums.signs() < 0).any():
             raise InputError(f"table {entry['name']!r} has negative counts")
         if str(entry["name"]) in tables:
             raise InputError(f"table {entry['name']!r} is there twice")
         tables[str(entry["name"])] = table
     return Tally(tables)
+
+
+def _unpack_bag(name: str, number: int, axes: Any, words: Vocabulary, sums: Exact | Real, tensors: Tensors) -> Bag:
+    cells, codes = (
+        _typed(tensors, f"tally/{number}/cells", np.int32),
+        _typed(tensors, f"tally/{number}/codes", np.int32),
+    )
+    classes = axes["class"]
+    starts = np.append(0, np.cumsum(cells, dtype=np.int64))
+    whole = len(cells) == len(words) and sums.shape == codes.shape and len(codes) == int(starts[-1])
+    if list(axes) != ["class"] or not whole or (cells.size and int(cells.min()) < 0):
+        raise InputError(f"the cells of table {name!r} do not match its words")
+    if codes.size and (int(codes.min()) < 0 or int(codes.max()) >= len(classes)):
+        raise InputError(f"table {name!r} has cells of no class")
+    bag = Bag(words, classes, starts, codes, sums)
+    owners = bag.owners()
+    if ((np.diff(codes) <= 0) & (np.diff(owners) == 0)).any():
+        raise InputError(f"the classes of table {name!r} are not in their order")
+    if not same(labels_of(classes), classes) or bag.trimmed() is not bag:
+        raise InputError(f"the labels of table {name!r} are not sorted, or some are empty")
+    return bag
 
 
 def _pack_schema(schema: Schema, tensors: Tensors) -> dict[str, Any]:
@@ -188,7 +261,29 @@ def _pack_schema(schema: Schema, tensors: Tensors) -> dict[str, Any]:
             [_pack(name), _pack_labels(labels, f"schema/categories/{number}", tensors)]
             for number, (name, labels) in enumerate(schema.categories.items())
         ],
+        "texts": [[_pack(name), _pack(words)] for name, words in schema.texts.items()],
+        "references": [
+            [_pack(name), _pack_reference(reference, f"schema/references/{number}", tensors)]
+            for number, (name, reference) in enumerate(schema.references.items())
+        ],
     }
+
+
+def _pack_reference(reference: Reference, place: str, tensors: Tensors) -> dict[str, Any]:
+    tensors[f"{place}/counts"], tensors[f"{place}/documents"] = reference.counts, reference.documents
+    return {"words": _pack_vocabulary(reference.vocabulary, place, tensors), "at": place, "rows": reference.rows}
+
+
+def _unpack_reference(packed: Any, tensors: Tensors) -> Reference:
+    words, place = _unpack_vocabulary(packed["words"], tensors), str(packed["at"])
+    counts, documents = (_typed(tensors, f"{place}/{what}", np.float64) for what in ("counts", "documents"))
+    rows = float(packed["rows"])
+    sound = all(
+        len(each) == len(words) and np.isfinite(each).all() and (each >= 0).all() for each in (counts, documents)
+    )
+    if not sound or not 0 <= rows < np.inf:
+        raise InputError("the frequencies that documents are measured by do not match their words")
+    return Reference(words, counts, documents, rows)
 
 
 def _unpack_schema(packed: Any, tensors: Tensors) -> Schema:
@@ -201,7 +296,15 @@ def _unpack_schema(packed: Any, tensors: Tensors) -> Schema:
     why = _unpack(packed["why"])
     if not isinstance(why, dict) or any(not isinstance(reason, str) for reason in why.values()):
         raise InputError("the schema's reasons are no texts")
-    return Schema(names, known[codes], why, categories)
+    texts = {_unpack(name): _unpack(words) for name, words in packed.get("texts", [])}
+    references = {_unpack(name): _unpack_reference(each, tensors) for name, each in packed.get("references", [])}
+    schema = Schema(names, known[codes], why, categories, texts, references)
+    for family in schema.families_used():
+        for name in schema.columns(family).tolist() if FAMILIES[family] == "text" else []:
+            words = texts.get(name)
+            if not isinstance(words, Words) or (words.norm is not None) != (name in references):
+                raise InputError(f"the schema does not say how the words of column {name!r} are counted")
+    return schema
 
 
 # Labels: numbers as they are, text as UTF-8 bytes and offsets, anything else in the manifest.
@@ -258,13 +361,17 @@ def _pack(value: Any) -> Any:
         return {"!": "array", "type": value.dtype.kind, "items": [_pack(item) for item in value.tolist()]}
     if isinstance(value, Prior):
         return {"!": "prior", "name": type(value).__name__, "of": _pack(value.parameters())}
+    if isinstance(value, Words):
+        # What a name stands for is saved too: lists and stemmers may be other ones in another version.
+        stemmer = None if value.stem is None else stemmer_version()
+        return {"!": "words", "of": _pack(value.parameters()), "stops": sorted(value.stops), "stemmer": stemmer}
     if isinstance(value, Mapping):
         return {"!": "mapping", "items": [[_pack(key), _pack(item)] for key, item in value.items()]}
     if type(value) in (datetime.datetime, datetime.date):
         return {"!": type(value).__name__, "value": value.isoformat()}
     raise KindError(
         f"{type(value).__name__} {value!r} cannot be saved; a model file holds numbers, strings, booleans, dates, "
-        "lists, tuples, mappings and priors"
+        "lists, tuples, mappings, priors and Words"
     )
 
 
@@ -292,6 +399,8 @@ def _unpack(packed: Any) -> Any:
         return np.array(_unpack(packed["items"]), kinds[packed["type"]])
     if tag == "prior":
         return PRIORS[packed["name"]](**_unpack(packed["of"]))
+    if tag == "words":
+        return _unpack_words(packed)
     if tag == "mapping":
         return {_unpack(key): _unpack(item) for key, item in packed["items"]}
     if tag == "datetime":
@@ -299,3 +408,20 @@ def _unpack(packed: Any) -> Any:
     if tag == "date":
         return datetime.date.fromisoformat(packed["value"])
     raise InputError(f"a value is tagged {tag!r}")
+
+
+def _unpack_words(packed: Any) -> Words:
+    given = _unpack(packed["of"])
+    if not isinstance(given.get("lexicon"), dict | None):  # anything else would have a file read
+        raise InputError("a lexicon is no mapping")
+    words = Words(**given)
+    stops = frozenset(map(str, packed["stops"]))
+    if isinstance(words.stop_words, str) and stops != words.stops:
+        words = replace(words, stop_words=stops)
+    if words.stem is not None and packed["stemmer"] != stemmer_version():
+        warnings.warn(
+            f"the model was saved with snowballstemmer {packed['stemmer']} and this is {stemmer_version()}: some stems "
+            "may differ, and their words then count as never seen",
+            stacklevel=2,
+        )
+    return words

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.bag import Bag
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.exact import Exact
 from ingenuo.labels import Labels, find, labels_of, same, unite
@@ -87,8 +88,8 @@ class Table:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _together(self, name: str, other: Table) -> tuple[tuple[Labels, ...], Any, Any]:
-        if self.names != other.names or self.signed != other.signed:
+    def _together(self, name: str, other: Table | Bag) -> tuple[tuple[Labels, ...], Any, Any]:
+        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
             raise MergeError(
                 f"'{name}' is a table over {' × '.join(self.names)} here and over {' × '.join(other.names)} there; "
                 "only tallies of the same kind of model add"
@@ -99,14 +100,14 @@ class Table:
             left, right = Real(left.floats()), Real(right.floats())
         return axes, left, right
 
-    def plus(self, name: str, other: Table) -> Table:
+    def plus(self, name: str, other: Table | Bag) -> Table:
         """The sum with another table of the same name."""
         axes, left, right = self._together(name, other)
         total = Table(self.names, axes, left + right, self.signed)
         # Where no cell is negative, none that was not zero becomes zero.
         return total._settled() if self.signed else total
 
-    def minus(self, name: str, other: Table) -> Table:
+    def minus(self, name: str, other: Table | Bag) -> Table:
         """What is left when the other is taken away; an error where that was never added."""
         axes, left, right = self._together(name, other)
         rest = left - right
@@ -121,8 +122,29 @@ class Table:
                 )
         return Table(self.names, axes, rest, self.signed).trimmed()
 
+    def scale(self, factor: float | int | Fraction) -> Table:
+        """Every sum times the factor."""
+        return Table(self.names, self.axes, self.sums.scale(factor), self.signed)._settled()
 
-class Tally(Mapping[str, Table]):
+    def nothing(self) -> Table:
+        """A table like this one with nothing in it."""
+        empty = tuple(labels[:0] for labels in self.axes)
+        shape = (0,) * len(empty)
+        sums: Sums = Exact.zeros(shape) if isinstance(self.sums, Exact) else Real(np.zeros(shape))
+        return Table(self.names, empty, sums, self.signed)
+
+    def listing(self, most: int) -> str:
+        """The first cells that are not zero, as text."""
+        values: NDArray[np.float64] = self.sums.floats()
+        cells = [
+            " ".join(str(labels[i]) for labels, i in zip(self.axes, place)) + f" {values[place]:g}"
+            for place in np.ndindex(values.shape)
+            if values[place] != 0
+        ][: most + 1]
+        return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
+
+
+class Tally(Mapping[str, Table | Bag]):
     """Named tables of sums over rows: all that a model has learned.
 
     >>> a = Tally({"class": Table.of({"class": ["no", "yes"]}, [5, 9])})
@@ -137,11 +159,11 @@ class Tally(Mapping[str, Table]):
     ingenuo.errors.ForgetError: cannot take away 1 from 'class' at class 'maybe', where only 0 was added; ...
     """
 
-    def __init__(self, tables: Mapping[str, Table] | Iterable[tuple[str, Table]] = ()) -> None:
+    def __init__(self, tables: Mapping[str, Table | Bag] | Iterable[tuple[str, Table | Bag]] = ()) -> None:
         kept = {name: table for name, table in dict(tables).items() if 0 not in table.sums.shape}
         self._tables = dict(sorted(kept.items()))
 
-    def __getitem__(self, name: str) -> Table:
+    def __getitem__(self, name: str) -> Table | Bag:
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -175,7 +197,7 @@ class Tally(Mapping[str, Table]):
             return NotImplemented
         tables = dict(self._tables)
         for name, table in other.items():
-            own = tables.get(name) or _nothing_like(table)
+            own = tables[name] if name in tables else table.nothing()
             tables[name] = own.minus(name, table)
         return Tally(tables)
 
@@ -191,7 +213,7 @@ class Tally(Mapping[str, Table]):
             raise InputError(f"a tally cannot be scaled by {factor!r}; take a finite number that is not negative")
         if isinstance(factor, np.number):
             factor = factor.item()
-        return Tally({n: Table(t.names, t.axes, t.sums.scale(factor), t.signed)._settled() for n, t in self.items()})
+        return Tally({name: table.scale(factor) for name, table in self.items()})
 
     def labels(self, name: str, axis: int) -> Labels:
         """The labels on an axis of a table; none where there is no such table."""
@@ -199,31 +221,23 @@ class Tally(Mapping[str, Table]):
 
     def over(self, name: str, *axes: Labels) -> Sums:
         """The sums of a table at these labels, zero where nothing was added."""
-        if name not in self._tables:
+        table = self._tables.get(name)
+        if table is None:
             return Exact.zeros(tuple(len(labels) for labels in axes))
-        return self._tables[name].over(*axes)
+        assert isinstance(table, Table), f"{name!r} is a bag of words"
+        return table.over(*axes)
+
+    def bag(self, name: str) -> Bag | None:
+        """A bag of words, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Bag), f"{name!r} is a table"
+        return table
 
     def __repr__(self) -> str:
         return f"<Tally of {len(self)} tables: {', '.join(self)}>"
 
     def __str__(self) -> str:
-        return "\n".join(f"{name}: {_listing(table)}" for name, table in self.items())
+        return "\n".join(f"{name}: {table.listing(20)}" for name, table in self.items())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Tally, (self._tables,)
-
-
-def _nothing_like(table: Table) -> Table:
-    empty = tuple(labels[:0] for labels in table.axes)
-    sums: Sums = Exact.zeros((0,) * len(empty)) if isinstance(table.sums, Exact) else Real(np.zeros((0,) * len(empty)))
-    return Table(table.names, empty, sums, table.signed)
-
-
-def _listing(table: Table, most: int = 20) -> str:
-    values: NDArray[np.float64] = table.sums.floats()
-    cells = [
-        " ".join(str(labels[i]) for labels, i in zip(table.axes, place)) + f" {values[place]:g}"
-        for place in np.ndindex(values.shape)
-        if values[place] != 0
-    ][: most + 1]
-    return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")

@@ -7,6 +7,7 @@ whenever the tally or a prior has changed.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,18 +15,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.chunk import Block, Chunk
+from ingenuo.chunk import Block, Chunk, Texts
 from ingenuo.engines import local
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, did_you_mean
-from ingenuo.estimators import inputs
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.drawing import table_of
 from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
 from ingenuo.families import FAMILY
 from ingenuo.families.categorical import table_name
-from ingenuo.families.family import IMPOSSIBLE, Factor, Term
+from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term
 from ingenuo.families.gaussian import COUNT
+from ingenuo.families.word_features import reference_of, refuse_empty
+from ingenuo.families.words import TextFamily
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, unite
 from ingenuo.prior import Prior
@@ -227,6 +230,8 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             codes, classes = inputs.labels(self, y, source.n_rows)
             weights = inputs.weights(sample_weight, source.n_rows)
             chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
+            if reset:
+                schema, chunk = _referenced(schema, chunk)
             tally = local.reduce([chunk], tally_chunk)
             if whole:
                 _refuse_empty_columns(schema, tally)
@@ -331,19 +336,28 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         source = inputs.row(self._without_target(row), self.schema_)
         found = self._blocks(source, self.schema_)
         parameters = self._parameters()
-        factors: dict[str, Factor] = {}
+        order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
+        factors: list[Factor] = []
         for name, block in found.items():
-            for factor in FAMILY[name].factors(parameters.families[name], block):
-                factors[factor.column] = factor
-        order = [column_name(name) for name in self.schema_.names.tolist()]
+            factors += FAMILY[name].factors(parameters.families[name], block)
+        factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
         joint = self._joint(found, 1)[0]
         posterior = self._posterior(found, 1)[0]
+        best, *others = np.argsort(-posterior, kind="stable").tolist()
+        passages: list[Passage] = []
+        for name, block in found.items():
+            family = FAMILY[name]
+            if isinstance(family, TextFamily) and isinstance(block, Texts):
+                second = others[0] if others else best
+                passages += family.passages(parameters.families[name], block, best, second)
+        passages.sort(key=lambda passage: order[passage.column])
         return Explanation(
             labels_of(self.classes_),
             Factor("prior", "", parameters.prior),
-            tuple(factors[name] for name in order if name in factors),
+            tuple(factors),
             joint,
             posterior,
+            tuple(passages),
         )
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
@@ -373,15 +387,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         except (TypeError, ValueError):
             raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
         parameters = self._parameters()
-        classes = labels_of(self.classes_)
-        if class_ is None:
-            shares = np.exp(parameters.log_prior - parameters.log_prior.max())
-            drawn = rng.choice(len(classes), size=n, p=shares / shares.sum())
-        else:
-            place = int(find(classes, labels_of([class_]))[0])
-            if place < 0:
-                raise InputError(f"there is no class {class_!r}{did_you_mean(class_, classes)}")
-            drawn = np.full(n, place)
+        drawn = class_prior.draw(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
         values: dict[Any, NDArray[Any]] = {}
         for name in self.schema_.families_used():
             values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
@@ -419,6 +425,26 @@ def frozen(value: Any) -> Any:
     return value
 
 
+def _referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
+    """With the document frequencies of the first rows fixed, where documents are of unit length by them."""
+    references = {
+        text.name: reference_of(chunk, text, words)
+        for block in chunk.blocks.values()
+        if isinstance(block, Texts)
+        for text, words in zip(block.columns, block.settings)
+        if words.norm is not None
+    }
+    if not references:
+        return schema, chunk
+    found: dict[str, Block] = {
+        name: replace(block, references=[references.get(text.name) for text in block.columns])
+        if isinstance(block, Texts)
+        else block
+        for name, block in chunk.blocks.items()
+    }
+    return replace(schema, references=references), replace(chunk, blocks=found)
+
+
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
     if chunk.weights is None:
@@ -446,6 +472,10 @@ def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
             empty = columns[find(counted, columns) < 0].tolist()
         elif FAMILIES[family] == "category":
             empty = [name for name in columns.tolist() if table_name(name) not in tally]
+        elif FAMILIES[family] == "text":
+            for name in columns.tolist():
+                refuse_empty(tally, schema, name, family)
+            continue
         else:
             continue
         if len(empty):

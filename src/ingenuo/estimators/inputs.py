@@ -15,6 +15,7 @@ from ingenuo.labels import Labels, encode, labels_of, objects, recode
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
+from ingenuo.sources.table import is_texts
 
 Floats = NDArray[np.float64]
 
@@ -28,6 +29,8 @@ def is_frame(X: Any) -> bool:
 
 def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source:
     """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
+    if sparse and is_texts(X):
+        return open_source(X)
     if is_frame(X):
         source = open_source(X)
         if source.n_rows == 0 or len(source.names) == 0:
@@ -114,6 +117,8 @@ def row(values: Any, schema: Schema) -> Source:
         if source.n_rows != 1:
             raise InputError(f"one row was expected, got a table of {source.n_rows}; give table[i:i+1]")
         return source
+    elif isinstance(values, str) and len(names) == 1 and schema.texts:
+        cells = [values]
     else:
         if isinstance(values, str) or not isinstance(values, Iterable):
             raise KindError(

@@ -1,4 +1,4 @@
-"""Naive Bayes for tables of any mix: numbers, categories and counts in one model.
+"""Naive Bayes for tables of any mix: numbers, categories, counts and text in one model.
 
 argmax_k  log π_k + Σ_i log p(x_i | k)
 """
@@ -9,24 +9,27 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators import class_prior
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
-from ingenuo.families.family import Term, fraction, logs, term
-from ingenuo.labels import find, is_missing, labels_of, objects
+from ingenuo.families.family import logs
+from ingenuo.labels import is_missing, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
-from ingenuo.schema import FAMILIES, Schema, column_name, family_of
+from ingenuo.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
 from ingenuo.sources import Source
+from ingenuo.text.words import Words
 
 
 class NaiveBayes(TallyClassifier):
-    """Naive Bayes for numbers, categories and counts together.
+    """Naive Bayes for numbers, categories, counts and text together.
 
     Parameters
     ----------
     columns : mapping, optional
-        Column (name, or position) to kind: "number", "category", "count", "ignore", the name of a family, or
-        a list of the categories it can take. Columns that are not named are inferred from the data.
+        Column (name, or position) to kind: "number", "category", "count", "text", "ignore", the name of a family,
+        or a list of the categories it can take. Columns that are not named are inferred from the data.
     prior : Prior
         Imaginary data for the columns: `MaximumLikelihood()`, `Laplace()`, `Lidstone(alpha)`,
         `MEstimate(m, weights)`, `Dirichlet(alphas)`.
@@ -36,7 +39,9 @@ class NaiveBayes(TallyClassifier):
         How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1;
         a mapping chooses by column.
     counts : {"multinomial", "complement", "bernoulli"} or mapping
-        How counts are distributed within a class; a mapping chooses by column.
+        How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
+    text : Words or mapping, optional
+        Which words of text columns count, and how; a mapping chooses by column. By default `Words()`.
 
     Attributes
     ----------
@@ -56,6 +61,12 @@ class NaiveBayes(TallyClassifier):
     ['yes']
     >>> model.forget(X[:1], y[:1]).tally_ == NaiveBayes().fit(X[1:], y[1:]).tally_
     True
+
+    A list of strings is a column of text:
+
+    >>> reviews = ["a fine film", "fine music and a fine cast", "a dull film", "dull, dull, dull"]
+    >>> NaiveBayes().fit(reviews, ["good", "good", "bad", "bad"]).predict(["such a fine cast"]).tolist()
+    ['good']
     """
 
     def __init__(
@@ -65,27 +76,30 @@ class NaiveBayes(TallyClassifier):
         class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
         numbers: str | Mapping[Any, str] = "gaussian",
         counts: str | Mapping[Any, str] = "multinomial",
+        text: Words | Mapping[Any, Words] | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
         self.class_prior = class_prior
         self.numbers = numbers
         self.counts = counts
+        self.text = text
 
     def _check_settings(self) -> None:
         if not isinstance(self.prior, Prior):
             raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
-        if not isinstance(self.class_prior, Prior | Mapping):
-            raise KindError(
-                "class_prior must be a Prior such as MaximumLikelihood(), or a mapping from class to probability, "
-                f"got {type(self.class_prior).__name__} {self.class_prior!r}"
-            )
+        class_prior.check(self.class_prior)
         if self.columns is not None and not isinstance(self.columns, Mapping):
             raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
         _choices("numbers", self.numbers, "number")
         _choices("counts", self.counts, "count")
-        if isinstance(self.class_prior, Mapping):
-            _check_probabilities(self.class_prior)
+        given = self.text.values() if isinstance(self.text, Mapping) else [self.text]
+        for words in given:
+            if not isinstance(words, Words) and (words is not None or isinstance(self.text, Mapping)):
+                raise KindError(
+                    "text must be Words(...), or a mapping from column to Words(...), "
+                    f"got {type(words).__name__} {words!r}"
+                )
 
     def _schema_of(self, source: Source) -> Schema:
         declared = dict(self.columns or {})
@@ -119,6 +133,9 @@ class NaiveBayes(TallyClassifier):
             if isinstance(choice, Mapping):
                 for place, family in _places(choice, source).items():
                     name, kind = source.names[place], FAMILIES[names[families[place]]]
+                    if kind == "text" and family in TEXT_FAMILIES:
+                        families[place] = names.index(TEXT_FAMILIES[family])
+                        continue
                     if place in places and kind != FAMILIES[family]:
                         raise InputError(
                             f"column {column_name(name)!r} was declared as {kind!r} and cannot be {family!r} as well; "
@@ -134,26 +151,56 @@ class NaiveBayes(TallyClassifier):
             )
         if (families == names.index("ignore")).all():
             raise InputError("every column is set aside, so there is nothing to learn from; keep one at least")
-        return Schema(source.names, families, why, categories)
+        texts = self._texts(source, families, places)
+        return Schema(source.names, families, why, categories, texts)
+
+    def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
+        """How the words of each text column are counted; the family of each, where its Words say it, is set."""
+        names = list(FAMILIES)
+        chosen = _places(self.text, source) if isinstance(self.text, Mapping) else {}
+        texts = {}
+        for place in chosen:
+            kind = FAMILIES[names[families[place]]]
+            if kind != "text" and place in declared:
+                raise InputError(
+                    f"column {column_name(source.names[place])!r} was declared as {kind!r} and has Words as well; "
+                    "declare it as 'text', or drop its Words"
+                )
+            if kind != "text":
+                families[place] = names.index(
+                    TEXT_FAMILIES[self.counts if isinstance(self.counts, str) else "multinomial"]
+                )
+        for place, name in enumerate(source.names.tolist()):
+            family = names[families[place]]
+            if FAMILIES[family] != "text":
+                continue
+            words = chosen.get(place, self.text if isinstance(self.text, Words) else Words())
+            if words.model is not None and declared.get(place) not in TEXT_FAMILIES.values():
+                families[place] = names.index(TEXT_FAMILIES[words.model])
+            if words.weighting == "tfidf" and names[families[place]] == "words-bernoulli":
+                raise InputError(
+                    f"column {column_name(name)!r}: whether a word is there has no weight, so weighting='tfidf' does "
+                    "not go with 'bernoulli'; take weighting='count', or another model"
+                )
+            texts[name] = words
+        if isinstance(self.text, Words) and not texts:
+            first = column_name(source.names[0])
+            raise InputError(
+                "text=Words(...) was given, but no column reads as text; declare which is: "
+                f"columns={{{first!r}: 'text'}}"
+            )
+        return texts
 
     def _settings(self) -> Any:
-        return self.prior, self.class_prior, self.columns, self.numbers, self.counts
+        return self.prior, self.class_prior, *self._form()
 
     def _form(self) -> Any:
-        return self.columns, self.numbers, self.counts
+        return self.columns, self.numbers, self.counts, self.text
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
-        prior: tuple[Term, ...]
-        if isinstance(self.class_prior, Prior):
-            pseudo = self.class_prior.pseudo_counts(classes)
-            shares = (rows + pseudo) / (rows + pseudo).sum()
-            total, imagined = rows.sum(), pseudo.sum()
-            prior = tuple(term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, shares))
-        else:
-            shares = _given(self.class_prior, classes)
-            prior = tuple(term("given", share) for share in shares)
+        shares, prior = class_prior.shares(self.class_prior, rows, classes)
         return Parameters(classes, logs(shares), self._family_parameters(self.prior), prior)
 
     @property
@@ -195,22 +242,3 @@ def _choices(parameter: str, given: Any, kind: str) -> None:
             raise KindError(f"{parameter} must be one of {', '.join(known)}, got {type(choice).__name__} {choice!r}")
         if choice not in known:
             raise InputError(f"{parameter}={choice!r} is not known{did_you_mean(choice, known)}")
-
-
-def _check_probabilities(given: Mapping[Any, float]) -> None:
-    for name, share in given.items():
-        if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
-            raise InputError(f"class_prior gives class {name!r} the probability {share!r}; it must lie between 0 and 1")
-    total = float(sum(given.values()))
-    if abs(total - 1) > 1e-9:
-        raise InputError(f"the probabilities of class_prior sum to {total:g}; they must sum to 1")
-
-
-def _given(shares: Mapping[Any, float], classes: Any) -> Any:
-    absent = find(labels_of(shares), classes) < 0
-    if absent.any():
-        raise InputError(f"class_prior has no probability for class {classes[absent][0]!r}; give one for every class")
-    values = np.array([shares[name] for name in classes.tolist()], np.float64)
-    if values.sum() == 0:
-        raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")
-    return values / values.sum()

@@ -1,22 +1,31 @@
 """One prediction as the table a person would write by hand.
 
-The prior, one line per column, the product, and the division by the sum: the numbers shown multiply to the
-product shown, and the products normalise to the posterior shown.
+The prior, one line per column (or word), the product, and the division by the sum: the numbers shown multiply to
+the product shown, and the products normalise to the posterior shown. A text is shown as well, its words coloured by
+what they say.
 """
 
 from __future__ import annotations
 
 import html
 import math
+import os
+import sys
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.explain import STYLE
-from ingenuo.families.family import Factor, exponential
+from ingenuo.explain.passages import in_html, in_signs, in_terminal
+from ingenuo.families.family import Factor, Passage, Term, exponential
 from ingenuo.labels import Labels
+
+# So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
+WORDS = 20
+CLASSES = 6
 
 
 @dataclass(frozen=True)
@@ -28,6 +37,7 @@ class Explanation:
     factors: tuple[Factor, ...]
     joint: NDArray[np.float64]  # log of the product, for each class
     posterior: NDArray[np.float64]
+    passages: tuple[Passage, ...] = ()  # texts, with what their words say for the first class against the second
 
     @property
     def prediction(self) -> Any:
@@ -56,23 +66,66 @@ class Explanation:
             "log_joint": dict(zip(names, self.joint.tolist())),
             "product": {name: exponential(log) for name, log in zip(names, self.joint.tolist())},
             "posterior": dict(zip(names, self.posterior.tolist())),
+            **(
+                {"texts": {p.column: [{"text": t, "weight": w} for t, w in p.pieces] for p in self.passages}}
+                if self.passages
+                else {}
+            ),
         }
 
+    @property
+    def order(self) -> list[int]:
+        """The classes' places, the most probable first."""
+        return np.argsort(-self.posterior, kind="stable").tolist()  # type: ignore[no-any-return]
+
+    def _shown(self) -> list[Factor]:
+        """The factors, with all but the strongest words of a column in one line together."""
+        shown: list[Factor] = []
+        for _, group in groupby(self.factors, key=lambda factor: factor.part_of):
+            words = list(group)
+            if not words[0].part_of or len(words) <= WORDS:
+                shown += words
+                continue
+            rest = words[WORDS - 1 :]
+            logs = [sum(factor.terms[k].log for factor in rest) for k in range(len(self.classes))]
+            terms = tuple(Term(f"{len(rest)} factors", exponential(log), log) for log in logs)
+            shown += [*words[: WORDS - 1], Factor(f"… {len(rest)} more words", "", terms)]
+        return shown
+
     def _lines(self) -> list[list[str]]:
-        """Rows of cells: column, value, then how and value for each class."""
-        lines = [["", "", *(cell for name in self.classes for cell in (str(name), ""))]]
-        for factor in (self.prior, *self.factors):
+        """Rows of cells: column, value, then how and value for each class (of many classes, the most probable)."""
+        chosen = self.order[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
+        lines = [["", "", *(cell for k in chosen for cell in (str(self.classes[k]), ""))]]
+        for factor in (self.prior, *self._shown()):
             cells = [factor.column, factor.value]
-            for t in factor.terms:
+            for t in [factor.terms[k] for k in chosen] if factor.terms else []:
                 cells += [t.how, f"= {_figure(t.value, t.log)}"]
             if factor.note and not factor.terms:
                 cells += [factor.note]
             lines.append(cells)
-        lines.append(["product", "", *(c for j in self.joint for c in ("", f"= {_figure(exponential(j), float(j))}"))])
-        lines.append(["÷ their sum", "", *(c for p in self.posterior for c in ("", f"= {p:.6f}"))])
+        products = [(exponential(float(self.joint[k])), float(self.joint[k])) for k in chosen]
+        lines.append(["product", "", *(c for value, log in products for c in ("", f"= {_figure(value, log)}"))])
+        lines.append(["÷ their sum", "", *(c for k in chosen for c in ("", f"= {self.posterior[k]:.6f}"))])
         return lines
 
+    def _others(self) -> str:
+        """How many classes are not shown, and what they come to."""
+        hidden = self.order[CLASSES:]
+        if not hidden:
+            return ""
+        return f"({len(hidden)} less probable classes are not shown; together {self.posterior[hidden].sum():.2g})"
+
     def __str__(self) -> str:
+        return self.to_text()
+
+    def show(self, file: Any = None) -> None:
+        """Print it; with colours where the output is a terminal that wants them (NO_COLOR says it does not)."""
+        out = sys.stdout if file is None else file
+        colour = bool(getattr(out, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
+        print(self.to_text(colour=colour), file=out)
+
+    def to_text(self, *, colour: bool = False) -> str:
+        """The table as text; the words of texts in colours for a terminal, else with signs."""
         lines = self._lines()
         most = max(len(cells) for cells in lines)
         wide = [cells + [""] * (most - len(cells)) for cells in lines]
@@ -90,26 +143,46 @@ class Explanation:
         chosen = int(np.argmax(self.posterior))
         text.insert(1, rule)
         text.insert(-2, rule)
-        return "\n".join([*text, f"→ {self.classes[chosen]}, with probability {self.posterior[chosen]:.6f}"])
+        text.append(f"→ {self.classes[chosen]}, with probability {self.posterior[chosen]:.6f}")
+        if self._others():
+            text.append(self._others())
+        for passage in self.passages:
+            if passage.pieces:
+                text += ["", self._legend(passage), in_terminal(passage) if colour else in_signs(passage)]
+        return "\n".join(text)
+
+    def _legend(self, shown: Passage) -> str:
+        best, second = [self.classes[k] for k in self.order[:2]] if len(self.classes) > 1 else (self.classes[0], "")
+        return f"{shown.column}: what speaks for {best} (+), and what for {second} (−)"
 
     def __repr__(self) -> str:
         return str(self)
 
     def _repr_html_(self) -> str:
         rows = []
-        for number, cells in enumerate(self._lines()):
+        lines = self._lines()
+        for number, cells in enumerate(lines):
             tag = "th" if number == 0 else "td"
             if len(cells) == 3:
                 body = "".join(f"<td>{html.escape(c)}</td>" for c in cells[:2])
-                body += f'<td colspan="{2 * len(self.classes)}"><em>{html.escape(cells[2])}</em></td>'
+                body += f'<td colspan="{len(lines[0]) - 2}"><em>{html.escape(cells[2])}</em></td>'
             else:
                 body = "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells)
-            rule = " class='rule'" if cells[0] == "product" and number > len(self.factors) + 1 else ""
+            rule = " class='rule'" if number == len(lines) - 2 else ""
             rows.append(f"<tr{rule}>{body}</tr>")
         chosen = int(np.argmax(self.posterior))
         answer = f"{html.escape(str(self.classes[chosen]))}, with probability {self.posterior[chosen]:.6f}"
         table = f"<table class='ingenuo'>{''.join(rows)}</table>"
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}<p>→ <strong>{answer}</strong></p></div>"
+        others = f"<p>{html.escape(self._others())}</p>" if self._others() else ""
+        texts = "".join(
+            f"<p><small>{html.escape(self._legend(shown))}</small><br>{in_html(shown)}</p>"
+            for shown in self.passages
+            if shown.pieces
+        )
+        return (
+            f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}<p>→ <strong>{answer}</strong></p>"
+            f"{others}{texts}</div>"
+        )
 
 
 def _figure(value: float, log: float) -> str:

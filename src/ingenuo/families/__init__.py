@@ -10,6 +10,7 @@ from ingenuo.families.categorical import Categorical
 from ingenuo.families.family import Family
 from ingenuo.families.gaussian import Gaussian
 from ingenuo.families.multinomial import Complement, Multinomial
+from ingenuo.families.words import TextFamily
 
 FAMILY: dict[str, Family] = {
     "gaussian": Gaussian(),
@@ -18,4 +19,7 @@ FAMILY: dict[str, Family] = {
     "multinomial": Multinomial(),
     "complement": Complement(),
     "bernoulli": Bernoulli(),
+    "words": TextFamily("multinomial"),
+    "words-complement": TextFamily("complement"),
+    "words-bernoulli": TextFamily("bernoulli"),
 }

@@ -42,6 +42,15 @@ class Factor:
     value: str
     terms: tuple[Term, ...] = ()
     note: str = ""
+    part_of: str = ""  # of a word: its column
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all)."""
+
+    column: str
+    pieces: tuple[tuple[str, float | None], ...]
 
 
 class Family(Protocol):
@@ -91,15 +100,15 @@ def refuse_more_than_rows(tally: Tally, name: str) -> None:
         )
 
 
-def fraction(count: float, pseudo: float, total: float, all_pseudo: float) -> str:
+def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digits: int = 12) -> str:
     """(count + pseudo) / (total + all pseudo), as a person writes it.
 
     >>> fraction(2, 1, 9, 3), fraction(2, 0, 9, 0)
     ('(2 + 1)/(9 + 3)', '2/9')
     """
     if all_pseudo == 0:
-        return f"{count:.12g}/{total:.12g}"
-    return f"({count:.12g} + {pseudo:.6g})/({total:.12g} + {all_pseudo:.6g})"
+        return f"{count:.{digits}g}/{total:.{digits}g}"
+    return f"({count:.{digits}g} + {pseudo:.6g})/({total:.{digits}g} + {all_pseudo:.6g})"
 
 
 def logs(values: Floats) -> Floats:

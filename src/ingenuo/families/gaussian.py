@@ -198,4 +198,4 @@ def _ratio(top: int, bottom: int, shift: int) -> float:
     try:
         return (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
     except OverflowError:
-        return math.copysign(math.inf, top)
+        return math.inf if top > 0 else -math.inf

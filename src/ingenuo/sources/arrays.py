@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes, Counts, Numbers
+from ingenuo.chunk import Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import NUMBERED_UP_TO
 from ingenuo.labels import Labels, encode
@@ -28,6 +28,8 @@ def _select(matrix: Any, places: Places) -> Any:
 
 class ArraySource:
     """A two-dimensional array of numbers, booleans, strings or objects."""
+
+    anonymous = False
 
     def __init__(self, array: NDArray[Any]) -> None:
         if array.ndim != 2:
@@ -87,6 +89,12 @@ class ArraySource:
             return Counts(names, self.n_rows, self.numbers(places, names).matrix)
         return Counts(names, self.n_rows, _select(self.array, places))
 
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """The columns as text."""
+        from ingenuo.sources.texts import columns
+
+        return Texts(names, self.n_rows, columns(names, [self.array[:, place] for place in places]))
+
 
 def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
     return np.asarray(matrix[lo:hi, [j]].toarray()[:, 0])
@@ -94,6 +102,8 @@ def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
 
 class SparseSource:
     """A CSR matrix: every column is a count unless it is declared to be something else."""
+
+    anonymous = False
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -124,3 +134,7 @@ class SparseSource:
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns as counts."""
         return Counts(names, self.n_rows, _select(self.matrix, places))
+
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """A sparse matrix has none."""
+        raise KindError(f"column {column_name(names[0])!r} of a sparse matrix holds numbers where text is expected")

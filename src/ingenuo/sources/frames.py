@@ -11,15 +11,17 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes, Counts, Numbers
+from ingenuo.chunk import Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import Labels, encode, from_dictionary, is_missing, objects
 from ingenuo.schema import column_name
-from ingenuo.sources.table import Places, as_number, kind_of
+from ingenuo.sources.table import Places, as_number, kind_of, reads_as_text
 
 
 class FrameSource:
     """A table whose columns have names and types of their own."""
+
+    anonymous = False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
@@ -56,7 +58,11 @@ class FrameSource:
         if isinstance(dtype, nw.Categorical | nw.Enum):
             return "category", "a categorical column"
         if isinstance(dtype, nw.String):
-            return "category", "strings"
+            step = max(1, self.n_rows // 200)
+            why = reads_as_text(series.gather_every(step).to_list())
+            return ("text", why) if why else ("category", "strings")
+        if isinstance(dtype, nw.Binary):
+            return "text", "bytes"
         if isinstance(dtype, nw.Object | nw.Unknown):
             return kind_of(series.to_list())
         name = column_name(self.names[place])
@@ -78,6 +84,17 @@ class FrameSource:
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns as counts."""
         return Counts(names, self.n_rows, self.numbers(places, names).rows(0, self.n_rows))
+
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """The columns as text: Arrow's as they are, and those of pandas that are Arrow's."""
+        from ingenuo.sources.texts import columns
+
+        return Texts(names, self.n_rows, columns(names, [_strings(self._columns[p]) for p in places]))
+
+
+def _strings(series: nw.Series[Any]) -> Any:
+    """A column as Arrow's array, or as a list where pandas holds Python's objects."""
+    return series.to_list() if isinstance(series.dtype, nw.Object | nw.Unknown) else series.to_arrow()
 
 
 def _column_names(frame: nw.DataFrame[Any]) -> list[Any]:

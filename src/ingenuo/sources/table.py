@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Block, Codes, Counts, Numbers
+from ingenuo.chunk import Block, Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.labels import Labels, find, is_missing, labels_of
 from ingenuo.schema import FAMILIES, Schema, column_name
@@ -22,6 +23,7 @@ class Source(Protocol):
 
     n_rows: int
     names: Labels  # strings, or positions where the columns have no names
+    anonymous: bool  # whether it is a list of texts, which has no column to name
 
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column, and why."""
@@ -43,9 +45,32 @@ class Source(Protocol):
         """The columns at the places as counts."""
         ...
 
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """The columns at the places as text."""
+        ...
+
+
+def is_texts(X: Any) -> bool:
+    """Whether X is one column of texts: a list, an array or a series of strings (or bytes)."""
+    if isinstance(X, list | tuple):
+        first = next((value for value in X if not is_missing(value)), None)
+        return isinstance(first, str | bytes)
+    if isinstance(X, np.ndarray):
+        return X.ndim == 1 and (X.dtype.kind in "UST" or (X.dtype == object and is_texts(X[:1000].tolist())))
+    if hasattr(X, "columns") or hasattr(X, "column_names") or hasattr(X, "tocsr") or X is None:
+        return False
+    kind = str(getattr(X, "type", getattr(X, "dtype", ""))).lower()  # of an Arrow array, or of a series
+    if kind == "object" and hasattr(X, "tolist"):
+        return is_texts(X[:1000].tolist())
+    return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary"))
+
 
 def open_source(X: Any) -> Source:
     """The source for an array, a sparse matrix, or a pandas, polars or Arrow table."""
+    if is_texts(X):
+        from ingenuo.sources.texts import TextSource
+
+        return TextSource(X)
     if isinstance(X, np.ndarray):
         from ingenuo.sources.arrays import ArraySource
 
@@ -60,7 +85,7 @@ def open_source(X: Any) -> Source:
     if frame is None:
         raise KindError(
             f"a table was expected, got {type(X).__name__}; give a NumPy array, a SciPy sparse matrix, "
-            "or a pandas, polars or Arrow table"
+            "a pandas, polars or Arrow table, or a list of texts"
         )
     return frame
 
@@ -76,6 +101,12 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
             result[family] = source.numbers(at, names)
         elif kind == "category":
             result[family] = source.codes(at, names)
+        elif kind == "text":
+            result[family] = replace(
+                source.texts(at, names),
+                settings=[schema.texts[name] for name in names.tolist()],
+                references=[schema.references.get(name) for name in names.tolist()],
+            )
         else:
             result[family] = source.counts(at, names)
     return result
@@ -83,10 +114,33 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
 
 def kind_of(values: Iterable[Any]) -> tuple[str, str]:
     """The kind of a column of objects, and why: a number if all its values are, else a category."""
+    values = list(values)
     kinds = {type(value) for value in values if not is_missing(value)}
+    if kinds == {str} and (why := reads_as_text(values)):
+        return "text", why
     if kinds and all(issubclass(k, int | float | Decimal | np.number) and k is not bool for k in kinds):
         return "number", "numbers"
     return "category", ", ".join(sorted(k.__name__ for k in kinds)) + " values" if kinds else "no values"
+
+
+def reads_as_text(values: Sequence[Any]) -> str:
+    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
+
+    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
+    ''
+    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
+    'strings of 6 words, 100% different'
+    """
+    step = max(1, len(values) // _SAMPLE)
+    some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
+    if len(some) < 3:
+        return ""
+    words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
+    return f"strings of {words:.0f} words, {different:.0%} different" if words >= 4 and different > 0.5 else ""
+
+
+# Strings that are looked at to tell texts from categories.
+_SAMPLE = 200
 
 
 def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:
@@ -111,7 +165,12 @@ def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.flo
 
 def match(schema: Schema, source: Source) -> Places:
     """Where each column of the schema stands in the source: by name, or by position where there are none."""
-    if not schema.named or source.names.dtype != object:
+    if not schema.named or source.names.dtype != object or source.anonymous:
+        if source.anonymous and (len(schema) != 1 or FAMILIES[list(FAMILIES)[schema.families[0]]] != "text"):
+            raise InputError(
+                f"the model was trained on {len(schema)} columns and got a list of texts; give a table with the same "
+                "columns"
+            )
         if len(source.names) != len(schema):
             raise InputError(
                 f"the model was trained on {len(schema)} columns and this table has {len(source.names)}; "

@@ -1,0 +1,166 @@
+"""Counting the words of a text column on all threads, and looking them up again."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.bag import Bag, joined
+from ingenuo.chunk import Piece, Text
+from ingenuo.exact import Exact
+from ingenuo.kernels import text as kernel
+from ingenuo.kernels.lookup import Lookup, Raw
+from ingenuo.kernels.threads import run, width
+from ingenuo.labels import Labels
+from ingenuo.real import Real
+from ingenuo.text.translation import Translation, changes, translation
+from ingenuo.text.words import Words
+from ingenuo.vocabulary import Vocabulary
+
+Array = NDArray[Any]
+
+# Whole weights are added as 64-bit integers up to this sum: a word may then be four million times in every document.
+_MOST = float(1 << 40)
+
+
+def style(words: Words, *, separated: bool = False) -> kernel.Style:
+    """How the settings have documents cut into words."""
+    return kernel.style(words.lowercase, words.shortest, words.cues, words.contractions, separated)
+
+
+def count(
+    text: Text,
+    words: Words,
+    labels: NDArray[np.int32],
+    classes: Labels,
+    weights: NDArray[np.float64] | None = None,
+    *,
+    counts: bool = True,
+    documents: bool = False,
+    bounded: bool = False,
+    separated: bool = False,
+) -> list[Bag]:
+    """How often each class has each word or n-gram, and in how many documents: the bags that are asked for.
+
+    With `bounded`, documents begin with as many <s> as n-grams look back, and end with </s>. With `separated`, the
+    words are given, apart by the byte 0x1F.
+    """
+    how = style(words, separated=separated)
+    changed = _translation(text, words, how) if changes(words) else None
+    weighted, real = _weights(weights)
+    buckets = words.hashed.bit_length() - 1 if words.hashed else 0
+    counters: list[kernel.Counter] = []
+    for piece in text.pieces(words.errors):
+        own = labels[piece.first : piece.first + piece.n_rows]
+        rows = _by_class(own, piece)
+        lengths = np.diff(piece.offsets)[rows]
+        cuts = kernel.cuts_by_bytes(lengths, width())
+        while len(counters) < len(cuts) - 1:
+            counter = kernel.Counter(
+                how, words.ngrams, counts=counts, documents=documents, bounded=bounded, buckets=buckets, real=real,
+                room=int(lengths.sum()) // 64,
+            )  # fmt: skip
+            if changed is not None:
+                counter.translate(*changed)
+            counters.append(counter)
+        here = np.ones(piece.n_rows, np.int64) if weighted is None else weighted[piece.first :][: piece.n_rows]
+        longest = int(lengths.max(initial=0))
+        run(
+            [
+                partial(counter.count, piece.data, piece.offsets, rows[lo:hi], own, here, longest)
+                for counter, (lo, hi) in zip(counters, pairwise(cuts))
+            ]
+        )
+    if not counters:
+        counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
+    results = run([counter.finish for counter in counters])
+    vocabulary, starts, codes, values = _merged(results, buckets)
+    bags = []
+    for column in values.T:
+        sums = Real(column.copy()) if real else Exact.counts(np.ascontiguousarray(column))
+        bags.append(Bag(vocabulary, classes, starts, codes, sums).trimmed())
+    return bags
+
+
+def _by_class(labels: NDArray[np.int32], piece: Piece) -> NDArray[np.intp]:
+    """The rows that are not missing, in the order of their classes."""
+    narrow = labels.astype(np.int16) if labels.max(initial=0) < 1 << 15 else labels  # a radix sort
+    order = np.argsort(narrow, kind="stable")
+    return order if piece.missing is None else order[~piece.missing[order]]
+
+
+def _weights(weights: NDArray[np.float64] | None) -> tuple[Array | None, bool]:
+    """Weights as integers where they are whole; and whether they are not."""
+    if weights is None:
+        return None, False
+    if weights.sum() > _MOST:
+        return weights, True
+    whole = weights.astype(np.int64)
+    return (whole, False) if np.array_equal(whole, weights) else (weights, True)
+
+
+def _merged(results: list[kernel.Counted], buckets: int) -> tuple[Vocabulary, Array, Array, Array]:
+    """What the threads have counted, together."""
+    first, *others = results
+    vocabulary = _vocabulary(first, buckets)
+    starts, codes, values = first.starts, first.codes, first.values
+    for other in others:
+        theirs = _vocabulary(other, buckets)
+        vocabulary, starts, codes, from_a, from_b = joined(
+            (vocabulary, starts, codes, None), (theirs, other.starts, other.codes, None)
+        )
+        values = _picked(values, from_a) + _picked(other.values, from_b)
+    return vocabulary, starts, codes, values
+
+
+def _vocabulary(counted: kernel.Counted, buckets: int) -> Vocabulary:
+    return Vocabulary(counted.data, counted.ends, counted.hashes, counted.parents, counted.lasts, buckets)
+
+
+def _picked(values: Array, cells: Array) -> Array:
+    result = values[cells] if len(values) else np.zeros((len(cells), values.shape[1]), values.dtype)
+    result[cells < 0] = 0
+    return result
+
+
+def _translation(text: Text, words: Words, how: kernel.Style) -> Translation:
+    return translation(words, distinct(text, words, how) if words.stem else ())
+
+
+def distinct(text: Text, words: Words, how: kernel.Style) -> list[str]:
+    """The words of a text column, each once, as they stand."""
+    counter = kernel.Counter(how)
+    for piece in text.pieces(words.errors):
+        rows = np.arange(piece.n_rows)
+        rows = rows if piece.missing is None else rows[~piece.missing]
+        nothing = np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64)
+        counter.count(piece.data, piece.offsets, rows, *nothing, int(np.diff(piece.offsets).max(initial=0)))
+    return _vocabulary(counter.finish(), 0).words()
+
+
+def lookup(vocabulary: Vocabulary, words: Words, text: Text | None = None, *, separated: bool = False) -> Lookup:
+    """The tables to look the words of texts up in; where words are stemmed, those of this text."""
+    how = style(words, separated=separated)
+    if not changes(words):
+        return Lookup(vocabulary, how, words.ngrams)
+    found = translation(words, distinct(text, words, how) if words.stem and text is not None else ())
+    mentioned = {*found.words, *(w for w in found.into if w), *(w for w in found.besides if w)}
+    own = Vocabulary.of(()) if vocabulary.buckets else _single(vocabulary)
+    table, at, _ = own.unite(Vocabulary.of(sorted(mentioned)))
+    into, besides = np.arange(len(table), dtype=np.int32), np.full(len(table), -1, np.int32)
+    nodes = np.full(len(table), -1, np.int64)
+    nodes[at] = np.arange(len(at))
+    rows = table.find(found.words)
+    places = dict(zip(sorted(mentioned), table.find(sorted(mentioned)).tolist()))
+    into[rows] = [-1 if word is None else places[word] for word in found.into]
+    besides[rows] = [-1 if word is None else places[word] for word in found.besides]
+    return Lookup(vocabulary, how, words.ngrams, Raw(table, into, besides, nodes))
+
+
+def _single(vocabulary: Vocabulary) -> Vocabulary:
+    """Only its words."""
+    return Vocabulary(vocabulary.data, vocabulary.ends, vocabulary.hashes[:1])

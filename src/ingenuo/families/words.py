@@ -1,0 +1,166 @@
+"""Text: the words and n-grams of a column are a bag drawn from a distribution per class, or a set of things present.
+
+    multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (w_j count_jk + a_j) / (Σ_j w_j count_jk + Σ a)
+    complement    the same sum with the negative log frequencies outside class k
+    bernoulli     Σ over the words present of log p_jk, and over all the others of log (1 - p_jk)
+
+x_j is w_j times the count of word j in the document; w_j is 1, or with TF-IDF ln((1 + n) / (1 + df_j)) + 1, both of
+which derive from the tally: n documents, df_j of them with word j. Words never seen are left out. The tally holds
+every word that was seen; what is too rare, too frequent or one too many is left out of the parameters, not of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.bag import Bag
+from ingenuo.chunk import Chunk, Text, Texts
+from ingenuo.errors import ForgetError
+from ingenuo.exact import Exact
+from ingenuo.families import bags
+from ingenuo.families.family import Factor, Floats, Passage
+from ingenuo.families.word_explanations import factors, passage, sample
+from ingenuo.families.word_features import (
+    counted,
+    missing,
+    node_weights,
+    normalised,
+    nothing,
+    pseudo_counts,
+    table_name,
+    tables,
+)
+from ingenuo.families.word_parameters import ColumnParameters, inside, outside, presence
+from ingenuo.kernels import moments
+from ingenuo.labels import Labels
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema
+from ingenuo.tally import Table, Tally
+from ingenuo.text.words import Words
+
+
+class TextFamily:
+    """A distribution over words for each class and column."""
+
+    def __init__(self, model: str) -> None:
+        self.model = model
+
+    def tally(self, chunk: Chunk, block: Texts) -> Tally:
+        """How often each class has each word, and in how many documents, as far as the model needs them."""
+        found: dict[str, Table | Bag] = {}
+        for text, words, reference in zip(block.columns, block.settings, block.references):
+            needed = tables(words, self.model == "bernoulli")
+            if words.norm is not None:
+                found[table_name(text.name, "normalised")] = normalised(chunk, text, words, reference)
+            else:
+                which = sorted(needed & {"count", "documents"})
+                counted_bags = bags.count(
+                    text, words, chunk.coded, chunk.classes, chunk.weights, counts="count" in needed,
+                    documents="documents" in needed,
+                )  # fmt: skip
+                found.update({table_name(text.name, what): bag for what, bag in zip(which, counted_bags)})
+            found[table_name(text.name, "rows")] = _rows(chunk, text, words)
+        return Tally(found)
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> tuple[ColumnParameters, ...]:
+        """Log weights after smoothing."""
+        return tuple(self._column(tally, prior, schema, column, classes) for column in columns.tolist())
+
+    def _column(self, tally: Tally, prior: Prior, schema: Schema, column: object, classes: Labels) -> ColumnParameters:
+        words = schema.texts[column]
+        bernoulli = self.model == "bernoulli"
+        bag = tally.bag(table_name(column, counted(words, bernoulli)))
+        rows = tally.over(table_name(column, "rows"), classes).floats()
+        bag = nothing(words) if bag is None else bag.over(classes)
+        weights = node_weights(words, bag, tally, schema, column, float(rows.sum()))
+        if bernoulli:
+            return presence(column, words, bag, weights, prior, rows)
+        pseudo = pseudo_counts(prior, bag.vocabulary, weights, column)
+        build = outside if self.model == "complement" else inside
+        return build(column, words, bag, weights, pseudo, rows)
+
+    def log_likelihood(
+        self, parameters: tuple[ColumnParameters, ...], block: Texts, out: Floats, floor: float | None = None
+    ) -> None:
+        """Add what the words of each document say."""
+        for text, p in zip(block.columns, parameters):
+            look, errors = p.lookup(text), p.words.errors
+            if p.words.norm is not None:
+                squares, own = np.zeros(len(out)), np.zeros_like(out)
+                look.score(text.pieces(errors), p.table, own, once=p.once, squares=squares)
+                out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
+            else:
+                look.score(text.pieces(errors), p.table, out, once=p.once)
+            if p.absent is not None:
+                out[~missing(text, p.words)] += p.absent
+            for table, known in ((p.strict, None), (p.certain, p.n_certain)):
+                if table is not None:
+                    hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
+                    look.score(text.pieces(errors), table, hits, once=p.once)
+                    wanted = hits[:, -1:] if known is None else np.where(missing(text, p.words), 0, 1)[:, None] * known
+                    lacking = wanted - hits[:, :-1]
+                    with np.errstate(invalid="ignore"):
+                        out += np.where(lacking > 0, lacking * (-np.inf if floor is None else floor), 0)
+
+    def factors(self, parameters: tuple[ColumnParameters, ...], block: Texts) -> list[Factor]:
+        """What each word says of every class."""
+        return [
+            f
+            for p, text in zip(parameters, block.columns)
+            for f in factors(p, _only(text, p), self.model, len(parameters))
+        ]
+
+    def passages(self, parameters: tuple[ColumnParameters, ...], block: Texts, best: int, second: int) -> list[Passage]:
+        """The texts, each word with how much it speaks for the one class and against the other."""
+        return [passage(p, _only(text, p), best, second) for p, text in zip(parameters, block.columns)]
+
+    def sample(
+        self, parameters: tuple[ColumnParameters, ...], drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """Texts of words drawn one by one: their order means nothing."""
+        return {p.name: sample(p, self.model, drawn, rng) for p in parameters}
+
+    def check(self, tally: Tally) -> None:
+        """No word is in more documents of a class than the class has."""
+        for name in tally:
+            if name.startswith("text:") and name.endswith(":documents"):
+                _refuse_more_than_rows(tally, name)
+
+
+def _rows(chunk: Chunk, text: Text, words: Words) -> Table:
+    """How many documents each class has: the rows that are not missing."""
+    there = ~missing(text, words)
+    codes, n = chunk.coded[there], len(chunk.classes)
+    if chunk.weights is None:
+        counts = Exact.counts(np.bincount(codes, minlength=n))
+    else:
+        counts = moments.weights_by_cell(chunk.weights[there], codes.astype(np.int64), n)
+    return Table.of({"class": chunk.classes}, counts)
+
+
+def _refuse_more_than_rows(tally: Tally, name: str) -> None:
+    bag = tally.bag(name)
+    assert bag is not None
+    rows = tally.over(name.removesuffix("documents") + "rows", bag.classes).floats()
+    over = np.flatnonzero(bag.sums.floats() > rows[bag.codes])
+    if len(over):
+        cell = int(over[0])
+        node = int(np.searchsorted(bag.starts, cell, "right")) - 1
+        raise ForgetError(
+            f"cannot take these rows away: class {bag.classes.tolist()[bag.codes[cell]]!r} would have "
+            f"{rows[bag.codes[cell]]:g} documents left and {bag.vocabulary.texts([node])[0]!r} in "
+            f"{bag.sums.floats()[cell]:g} of them; only rows that were learned can be forgotten"
+        )
+
+
+def _only(text: Text, p: ColumnParameters) -> str | None:
+    """The text of a block of one row; None where it is missing."""
+    (piece,) = text.pieces(p.words.errors)
+    if piece.missing is not None and piece.missing[0]:
+        return None
+    return bytes(piece.data[int(piece.offsets[0]) : int(piece.offsets[1])]).decode()

@@ -1,0 +1,395 @@
+"""Documents against a known vocabulary: the node of every word and n-gram, and what they add to the log joint.
+
+What a node says of the classes is a short list: the classes that have it, with what each adds to the joint beyond
+what a class without it adds. That part is the same for all words of one weight, so it is added once for a document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit, uint64
+from numpy.typing import NDArray
+
+from ingenuo.kernels import grams as loops
+from ingenuo.kernels import vocabulary
+from ingenuo.kernels.codes import readable
+from ingenuo.kernels.text import Style, cuts_by_bytes, scratch_for
+from ingenuo.kernels.threads import run, width
+from ingenuo.kernels.tokens import TOUCH, find_known, home_shift
+
+Array = NDArray[Any]
+Floats = NDArray[np.float64]
+
+_TOKENS = 1 << 14
+_MOST = 1 << 20  # classes a node can have
+_NONE: Floats = np.zeros(0)
+
+
+class Table(NamedTuple):
+    """What each node adds to the log joint, laid out so that a rare node takes two loads.
+
+    A node of few classes has cells (class, value); one of many a full line, a value for every class. Its number
+    says which, and where: (place · 2 + 1 for a line) · 2^20 + its cells; -1 for a node that is not used.
+    """
+
+    info: NDArray[np.int64]
+    cells: Floats  # (cells, 2)
+    lines: Floats  # (lines, classes)
+    weights: Floats  # what one occurrence of a node counts; empty: 1
+    base: Floats  # what it adds for every class; empty: nothing
+    constant: Floats  # (classes,): what a class adds for an occurrence, times its weight
+
+    def values(self, node: int) -> Floats:
+        """What an occurrence of a node adds for each class, beyond the constant and the base."""
+        info = int(self.info[node])
+        result = np.zeros(len(self.constant))
+        if info >= 0:
+            place, n = info >> 21, info & (_MOST - 1)
+            if info >> 20 & 1:
+                return np.asarray(self.lines[place].copy())
+            result[self.cells[place : place + n, 0].astype(np.intp)] = self.cells[place : place + n, 1]
+        return result
+
+
+def pack(
+    starts: Array, codes: Array, values: Floats, used: Array, constant: Floats, weights: Floats = _NONE,
+    base: Floats = _NONE,
+) -> Table:  # fmt: skip
+    """A table from the cells of each node: their classes and values."""
+    info = np.empty(len(starts) - 1, np.int64)
+    given = readable(starts), readable(codes), readable(values), readable(used)
+    n_cells, n_lines = _lay_out(given[0], given[3], len(constant), info)
+    cells, lines = np.empty((n_cells, 2)), np.zeros((n_lines, len(constant)))
+    _fill(*given[:3], info, cells, lines)
+    return Table(info, cells, lines, weights, base, constant)
+
+
+@njit(cache=True, nogil=True)
+def _lay_out(starts, used, classes, info):  # type: ignore[no-untyped-def]
+    cells = lines = 0
+    for f in range(info.size):
+        n = starts[f + 1] - starts[f]
+        if not used[f]:
+            info[f] = -1
+        elif 2 * n >= classes and n > 1:
+            info[f] = (((lines << 1) | 1) << 20) | n
+            lines += 1
+        else:
+            info[f] = (cells << 21) | n
+            cells += n
+    return cells, lines
+
+
+@njit(cache=True, nogil=True)
+def _fill(starts, codes, values, info, cells, lines):  # type: ignore[no-untyped-def]
+    for f in range(info.size):
+        if info[f] < 0:
+            continue
+        place, line = info[f] >> 21, (info[f] >> 20) & 1
+        for c in range(starts[f], starts[f + 1]):
+            if line:
+                lines[place, codes[c]] = values[c]
+            else:
+                cells[place + c - starts[f], 0] = codes[c]
+                cells[place + c - starts[f], 1] = values[c]
+
+
+class Raw(NamedTuple):
+    """Words as they stand in texts, and what they are taken for."""
+
+    vocabulary: Any
+    into: NDArray[np.int32]  # the word each is taken for, in this same vocabulary; -1: it is dropped
+    besides: NDArray[np.int32]  # what it counts for as well; -1: nothing
+    nodes: NDArray[np.int64]  # the node of each in the vocabulary of the model; -1: it has none
+
+
+@njit(cache=True, nogil=True)
+def _find_grams(level, part_end, parts, firsts, lead, start, level_hash, level_node, slots):  # type: ignore[no-untyped-def]
+    """The places of a level's n-grams among those of that level, -1 where there is none."""
+    mask, shift = uint64(slots.shape[0] - 1), home_shift(slots)
+    touched, ahead, last, begin = uint64(0), 0, part_end[parts - 1], 0
+    for part in range(parts):
+        for t in range(begin, firsts[part]):
+            level_node[level, t] = -1
+        for t in range(firsts[part], part_end[part]):
+            if t >= ahead:
+                ahead = min(t + TOUCH, last)
+                for near in range(t, ahead):
+                    touched |= slots[level_hash[level, near] >> shift, 1]
+            before = start[level - 1] if part else lead[level - 1]
+            prefix = level_node[level - 1, t - 1] if t > begin else before
+            word = level_node[1, t]
+            if prefix < 0 or word < 0:
+                level_node[level, t] = -1
+                continue
+            pair = (uint64(prefix) << uint64(32)) | uint64(word)
+            s = level_hash[level, t] >> shift
+            while slots[s, 1] != 0 and slots[s, 0] != pair:
+                s = (s + uint64(1)) & mask
+            level_node[level, t] = np.int64(slots[s, 1]) - 1
+        begin = part_end[part]
+    return touched
+
+
+@njit(cache=True, nogil=True)
+def _score(  # type: ignore[no-untyped-def]
+    nodes,
+    part_row,
+    ends,
+    parts,
+    completed,
+    info,
+    cells,
+    lines,
+    weights,
+    base,
+    constant,
+    once,
+    stamps,
+    times,
+    squares,
+    out,
+):
+    """Add what the nodes of each part say to its row; with `once`, each node once for a document.
+
+    `stamps` and `times` (the last document of each node, and how often it was in it) are of this thread alone, and
+    empty where nothing asks for them; `squares`, unless it is empty, gathers the squares of weight × count.
+    """
+    t, ahead, last, touched = 0, 0, ends[parts - 1], 0.0
+    weighted, based, stamped = weights.size > 0, base.size > 0, stamps.size > 0
+    for part in range(parts):
+        row, stamp = part_row[part], completed + part + 1
+        total, level, square = 0.0, 0.0, 0.0
+        line = out[row]
+        while t < ends[part]:
+            if t >= ahead:  # so that the loads of several nodes are under way at once
+                ahead = min(t + TOUCH, last)
+                seen = np.int64(0)
+                for near in range(t, ahead):
+                    seen |= info[max(nodes[near], 0)]
+                for near in range(t, ahead):
+                    number = info[max(nodes[near], 0)]
+                    if number & (_MOST - 1):
+                        place = uint64(number >> 21)
+                        touched += lines[place, 0] if (number >> 20) & 1 else cells[place, 0]
+                touched += np.float64(seen)
+            node = nodes[t]
+            t += 1
+            if node < 0:
+                continue
+            number = info[uint64(node)]
+            if number < 0:
+                continue
+            weight = weights[node] if weighted else 1.0
+            if stamped:
+                if stamps[node] != stamp:
+                    stamps[node] = stamp
+                    times[node] = 0
+                elif once:
+                    continue
+                square += weight * weight * (2.0 * times[node] + 1.0)
+                times[node] += 1
+            total += weight
+            if based:
+                level += base[node]
+            place = uint64(number >> 21)
+            if (number >> 20) & 1:
+                full = lines[place]
+                for k in range(line.size):
+                    line[k] += full[k]
+            else:
+                for c in range(place, place + uint64(number & (_MOST - 1))):
+                    line[uint64(cells[c, 0])] += cells[c, 1]
+        for k in range(constant.size):
+            line[k] += total * constant[k] + level
+        if squares.size:
+            squares[row] += square
+    return touched
+
+
+class Lookup:
+    """The tables of a vocabulary, for any number of threads to read.
+
+    `words` is a vocabulary; `raw` are words that stand for others there: their table (a vocabulary too), and for each
+    of its words the place of the word it is taken for (-1: it is dropped) and of what it counts for besides (-1:
+    nothing), both in the same table.
+    """
+
+    def __init__(self, words: Any, how: Style, ngrams: tuple[int, int], raw: Raw | None = None) -> None:
+        self.how, self.lowest, self.highest = how, *ngrams
+        self.buckets, self.offsets, self.raw = words.buckets, words.levels, raw
+        known = words if raw is None else raw.vocabulary
+        self.own = readable(known.hashes[0] if known.hashes else np.zeros(0, np.uint64))
+        self.text, self.ends = readable(known.data), readable(np.append(0, known.ends))
+        slots = np.zeros((_room(len(known.ends)), 2), np.uint64)
+        vocabulary.fill_words(self.own, readable(known.ends), slots)
+        self.slots = readable(slots)
+        self.levels: list[Array] = []
+        for n in range(2, 2 if self.buckets else self.highest + 1):
+            slots = np.zeros((_room(len(words.hashes[n - 1])), 2), np.uint64)
+            vocabulary.fill_grams(words.hashes[n - 1], words.parents[n - 2], words.lasts[n - 2], slots)
+            self.levels.append(readable(slots))
+
+    def score(
+        self, pieces: Iterable[Any], table: Table, out: Floats, *, once: bool = False, squares: Floats = _NONE
+    ) -> None:
+        """Add what the words of each row say to its line; squares of weight × count are gathered, if asked for."""
+        for piece in pieces:
+            here = slice(piece.first, piece.first + piece.n_rows)
+            run(
+                [
+                    partial(self._score, piece, lo, hi, table, out[here], once, squares[here])
+                    for lo, hi in pairwise(cuts_by_bytes(np.diff(piece.offsets), width()))
+                ]
+            )
+
+    def _score(self, piece: Any, lo: int, hi: int, table: Table, out: Floats, once: bool, squares: Floats) -> None:
+        reader = Reader(self, piece, np.arange(lo, hi))
+        size = len(table.info) if once or len(squares) else 0
+        stamps, times = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        table = Table(*(readable(each) for each in table))
+        for nodes, ends, parts, completed in reader:
+            _score(nodes, reader.part_row, ends, parts, completed, *table, once, stamps, times, squares, out)
+
+    def nodes(self, pieces: Iterable[Any], n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The node of every word and n-gram (-1: not known), row by row, and where each row's end.
+
+        A row's words come first, then its pairs of words, and so on.
+        """
+        rows, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+        for piece in pieces:
+            reader = Reader(self, piece, np.arange(piece.n_rows))
+            for nodes, ends, parts, _ in reader:
+                sizes = np.diff(ends[:parts], prepend=0)
+                rows.append(np.repeat(reader.part_row[:parts], sizes) + piece.first)
+                found.append(nodes[: int(ends[parts - 1])].copy())
+        row = np.concatenate(rows)
+        order = np.argsort(row, kind="stable")
+        return np.concatenate(found)[order], np.cumsum(np.bincount(row, minlength=n_rows))
+
+
+class Reader:
+    """The nodes of some rows of a piece, a batch after the other."""
+
+    def __init__(self, lookup: Lookup, piece: Any, rows: Array) -> None:
+        self.lookup, self.piece = lookup, piece
+        self.rows = rows if piece.missing is None else rows[~piece.missing[rows]]
+        lengths = piece.offsets[self.rows + 1] - piece.offsets[self.rows] if len(self.rows) else np.zeros(1, np.int64)
+        tokens = min(_TOKENS, max(1 << 8, int(lengths.sum())) + 128)
+        self.hashes, self.packs, self.sizes = (np.zeros(tokens, np.uint64) for _ in range(3))
+        self.ids, self.extras = np.zeros(tokens, np.int64), np.zeros(tokens, np.int64)
+        self.part_row, self.part_end, self.extra_end, self.firsts = (np.zeros(tokens, np.int64) for _ in range(4))
+        deep = tokens if lookup.highest > 1 else 0
+        self.level_hash = np.zeros((lookup.highest + 1, deep), np.uint64)
+        self.level_node = np.zeros((lookup.highest + 1, deep), np.int64)
+        self.scratch, self.spare = scratch_for(int(lengths.max(initial=0)))
+
+    def __iter__(self) -> Iterator[tuple[Array, Array, int, int]]:
+        """Nodes, the ends of the parts among them, how many parts, and how many rows were completed before."""
+        how, state, closing = self.lookup.how, np.array([0, -1, 0, 0, 0, 0]), np.uint64(0)
+        completed, have = 0, 0
+        lead = np.zeros(self.lookup.highest + 1, np.uint64), np.full(self.lookup.highest + 1, -1)
+        while True:
+            loops.read(
+                readable(self.piece.data), readable(self.piece.offsets), readable(self.rows), how.kinds, how.letters,
+                how.cases, np.uint64(how.shortest), how.cues, how.separated, closing, self.scratch, self.spare,
+                self.hashes, self.packs, self.sizes, self.part_row, self.part_end, state,
+            )  # fmt: skip
+            found, _, parts = state[loops.FOUND :].tolist()
+            if parts == 0:
+                return
+            yield from self._batch(found, parts, completed, have, *lead)
+            inside = int(state[loops.BYTE] >= 0)
+            completed += parts - inside
+            have, lead = self._carry(parts, have, lead) if inside else (0, lead)
+
+    def _carry(self, parts: int, have: int, lead: tuple[Array, Array]) -> tuple[int, tuple[Array, Array]]:
+        """How many words of a row that was cut are known, and the n-grams they end with."""
+        begin = int(self.part_end[parts - 2]) if parts > 1 else 0
+        n, highest = int(self.part_end[parts - 1]) - begin, self.lookup.highest
+        have = min((have if parts == 1 else 0) + n, highest - 1)
+        if n and highest > 1:
+            lead = lead[0].copy(), lead[1].copy()
+            lead[0][1 : have + 1] = self.level_hash[1 : have + 1, begin + n - 1]
+            lead[1][1 : have + 1] = self.level_node[1 : have + 1, begin + n - 1]
+        return have, lead
+
+    def _batch(
+        self, found: int, parts: int, completed: int, have: int, hashes: Array, nodes: Array
+    ) -> Iterator[tuple[Array, Array, int, int]]:
+        look, raw = self.lookup, self.lookup.raw
+        if not look.buckets or raw is not None:
+            find_known(
+                np.uint64(found), self.hashes, self.packs, self.sizes, self.scratch, look.slots, look.text, look.ends,
+                self.ids,
+            )  # fmt: skip
+        if raw is not None:
+            loops.translate(
+                self.ids,
+                self.hashes,
+                look.own,
+                raw.into,
+                raw.besides,
+                self.part_end,
+                parts,
+                self.extras,
+                self.extra_end,
+            )
+            more = int(self.extra_end[parts - 1])
+            if more:
+                self.extras[:more] = self._named(self.extras[:more], look.own[self.extras[:more]])
+                yield self.extras, self.extra_end, parts, completed
+        n = int(self.part_end[parts - 1])
+        if not look.buckets and raw is not None:
+            self.ids[:n] = self._named(self.ids[:n], self.hashes[:n])
+        if look.highest > 1:
+            self.level_hash[1, :n], self.level_node[1, :n] = self.hashes[:n], self.ids[:n]
+        if look.lowest == 1:
+            if look.buckets:
+                self.ids[:n] = self._named(self.ids[:n], self.hashes[:n])
+            yield self.ids, self.part_end, parts, completed
+        for level in range(2, look.highest + 1):
+            loops.hash_level(level, self.part_end, parts, have, 0, hashes, hashes, self.level_hash, self.firsts)
+            if look.buckets:
+                if level >= look.lowest:
+                    loops.bucket_level(
+                        level,
+                        self.part_end,
+                        parts,
+                        self.firsts,
+                        self.level_hash,
+                        look.buckets,
+                        self.ids,
+                        self.extra_end,
+                    )
+                    yield self.ids, self.extra_end, parts, completed
+                continue
+            _find_grams(
+                level, self.part_end, parts, self.firsts, nodes, nodes, self.level_hash, self.level_node,
+                look.levels[level - 2],
+            )  # fmt: skip
+            if level >= look.lowest:
+                found_here = self.level_node[level]
+                shifted = np.where(found_here[:n] >= 0, found_here[:n] + look.offsets[level - 1], -1)
+                yield shifted, self.part_end, parts, completed
+
+    def _named(self, ids: Array, hashes: Array) -> Array:
+        """The nodes of words by their numbers in the table of raw words, or the buckets of their hashes."""
+        look = self.lookup
+        if look.buckets:
+            return (hashes >> np.uint64(64 - look.buckets)).astype(np.int64)
+        assert look.raw is not None
+        return np.where(ids >= 0, look.raw.nodes[ids], -1)
+
+
+def _room(n: int) -> int:
+    """Slots for n things, no more than five eighths of which are taken."""
+    size = 2
+    while size * 5 < n * 8:
+        size *= 2
+    return size

@@ -1,0 +1,192 @@
+"""Columns of text as UTF-8 bytes and offsets: Arrow's arrays as they are, Python's strings a piece at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Piece, Text, Texts
+from ingenuo.errors import InputError, KindError
+from ingenuo.labels import Labels, is_missing, objects
+from ingenuo.schema import column_name
+
+# Pieces that are converted, or put together from smaller ones, have about so many bytes.
+_PIECE = 1 << 25
+
+
+class ArrowText(Text):
+    """A column of Arrow's, which is not copied unless it comes in many small chunks."""
+
+    def __init__(self, name: object, column: Any) -> None:
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        super().__init__(name, sum(len(chunk) for chunk in chunks))
+        self._chunks = [chunk for chunk in chunks if len(chunk)]
+
+    def pieces(self, errors: str = "strict") -> Iterator[Piece]:
+        """The chunks, small ones put together."""
+        at = 0
+        for chunk in _grouped(self._chunks):
+            yield _piece(chunk, at, self.name, errors)
+            at += len(chunk)
+
+
+class ListText(Text):
+    """A list, or an array, of Python strings (or bytes)."""
+
+    def __init__(self, name: object, values: Any) -> None:
+        super().__init__(name, len(values))
+        self._values = values
+
+    def pieces(self, errors: str = "strict") -> Iterator[Piece]:
+        """Some rows at a time, by the mean length of the first."""
+        first = [len(value) for value in self._values[:100] if isinstance(value, str | bytes)]
+        step = max(1, _PIECE // (max(sum(first), 1) // max(len(first), 1) + 16))
+        for at in range(0, self.n_rows, step):
+            yield _piece(_arrow(self._values[at : at + step], at, self.name, errors), at, self.name, errors)
+
+
+def _arrow(values: Any, at: int, name: object, errors: str) -> Any:
+    """Strings (or bytes) as an Arrow array; what is neither is an error that names it."""
+    try:
+        found = pa.array(values, pa.large_string(), from_pandas=True)
+        if not any(type(value) is bytes for value in values[:1]):
+            return found
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError):
+        pass
+    rows: list[bytes | None] = []
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            try:
+                rows.append(value.encode())
+            except UnicodeEncodeError as error:
+                if errors == "strict":
+                    raise InputError(
+                        f"column {column_name(name)!r}, row {at + row}: character {error.start} is half of a pair "
+                        f"({value[error.start]!r}), which no text has; mend it, or take errors='replace'"
+                    ) from None
+                rows.append(value.encode("utf-8", "replace"))
+        elif isinstance(value, bytes):
+            rows.append(value)
+        elif is_missing(value):
+            rows.append(None)
+        else:
+            raise KindError(
+                f"column {column_name(name)!r} has a {type(value).__name__} in row {at + row} ({value!r}) where text "
+                "is expected; turn it into a string, or declare the column as something else"
+            )
+    return pa.array(rows, pa.large_binary())
+
+
+def _grouped(chunks: list[Any]) -> Iterator[Any]:
+    """Chunks of at least a piece's size, as far as putting small ones together goes."""
+    waiting: list[Any] = []
+    size = 0
+    for chunk in chunks:
+        if chunk.nbytes >= _PIECE and not waiting:
+            yield chunk
+            continue
+        waiting.append(chunk)
+        size += chunk.nbytes
+        if size >= _PIECE:
+            yield pa.concat_arrays(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.concat_arrays(waiting) if len(waiting) > 1 else waiting[0]
+
+
+def _piece(array: Any, at: int, name: object, errors: str) -> Piece:
+    """The bytes, offsets and missing rows of an Arrow array."""
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if pa.types.is_null(kind):
+        array, kind = array.cast(pa.large_string()), pa.large_string()
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        array = _decoded(array, at, name, errors)
+    elif not pa.types.is_large_string(kind) and not pa.types.is_string(kind):
+        if str(kind) != "string_view":
+            value = next((v for v in array if v.is_valid), None)
+            raise KindError(
+                f"column {column_name(name)!r} holds {kind} values (such as {value}) where text is expected; turn them "
+                "into strings, or declare the column as something else"
+            )
+        array = array.cast(pa.large_string())
+    wide = pa.types.is_large_string(array.type)
+    _, offsets, data = array.buffers()
+    n = len(array)
+    bounds: NDArray[Any]
+    if n == 0 or offsets is None:
+        bounds = np.zeros(n + 1, np.int64)
+    else:
+        bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)[array.offset : array.offset + n + 1]
+    buffer = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+    missing: NDArray[np.bool_] | None = None
+    if array.null_count:
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+    return Piece(at, buffer, bounds.astype(np.int64, copy=False), missing)
+
+
+def _decoded(array: Any, at: int, name: object, errors: str) -> Any:
+    """Bytes as text; the first that are none are an error, or replaced."""
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        pass
+    rows: list[str | None] = []
+    for row, value in enumerate(array.to_pylist()):
+        try:
+            rows.append(None if value is None else value.decode("utf-8", errors))
+        except UnicodeDecodeError as error:
+            raise InputError(
+                f"column {column_name(name)!r}, row {at + row}: the byte {value[error.start]:#04x} at offset "
+                f"{error.start} is not UTF-8; decode the text with its own encoding first, or take errors='replace'"
+            ) from None
+    return pa.array(rows, pa.large_string())
+
+
+class TextSource:
+    """A list, an array or a series of texts: a table of one column."""
+
+    anonymous = True
+
+    def __init__(self, values: Any) -> None:
+        self.names: Labels = objects(["text"])
+        if hasattr(values, "to_arrow"):  # polars
+            values = values.to_arrow()
+        elif not isinstance(values, list | tuple | np.ndarray | pa.Array | pa.ChunkedArray):  # pandas
+            values = pa.array(values, from_pandas=True) if str(values.dtype) != "object" else values.tolist()
+        self.values = values
+        self.n_rows = len(values)
+
+    def uniform(self) -> tuple[str, str]:
+        """Text."""
+        return "text", "a list of texts"
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """Text."""
+        return self.uniform()
+
+    def texts(self, places: Any, names: Labels) -> Texts:
+        """The one column."""
+        return Texts(names, self.n_rows, columns(names, [self.values]))
+
+    def _refuse(self, places: Any, names: Labels) -> Any:
+        raise InputError(
+            f"a list of texts is one column of kind 'text', and {column_name(names[0])!r} was declared as another "
+            "kind; give a table with that column"
+        )
+
+    numbers = codes = counts = _refuse
+
+
+def columns(names: Labels, values: list[Any]) -> list[Text]:
+    """A text column for each of the values: Arrow arrays, lists or arrays of strings."""
+    return [
+        ArrowText(name, value) if isinstance(value, pa.Array | pa.ChunkedArray) else ListText(name, value)
+        for name, value in zip(names.tolist(), values)
+    ]

@@ -1,0 +1,303 @@
+"""Affect lexicons: which words are positive and which negative, or of which class; a help where labels are few.
+
+A lexicon comes from a mapping or from a file with a header, one term a line. Scores count by their sign alone. Terms
+are lower-cased and stripped; those of several words or with punctuation can never equal a word of a text, so they
+are kept out, and counted.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import math
+import os
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from numbers import Real
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+
+FilePath = str | os.PathLike[str]
+Given = Mapping[str, float] | Mapping[str, str] | FilePath | tuple[FilePath, str, str]
+Value = float | str | None  # None: a score of zero is of no class
+Entry = tuple[str, str, Value]  # where it stands, the term, its score or class
+
+_WORD = re.compile(r"\w+")
+_OPPOSITES = (("positive", "negative"), ("pos", "neg"))
+
+
+@dataclass(frozen=True, repr=False)
+class Lexicon:
+    """Words and the class of each.
+
+    Parameters
+    ----------
+    classes : mapping of str to str
+        The class of each word; words are in lower case.
+    scored : bool
+        Whether the classes are the signs of scores: "positive" and "negative".
+    unusable : int
+        How many terms were kept out, because they are no single words.
+
+    >>> Lexicon({"good": "positive", "awful": "negative"})
+    Lexicon(2 words: negative 1, positive 1)
+    """
+
+    classes: Mapping[str, str]
+    scored: bool = False
+    unusable: int = field(default=0, compare=False)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.classes, Mapping):
+            raise KindError(f"the classes of a lexicon are a mapping, got {type(self.classes).__name__}")
+        for word, name in self.classes.items():
+            if not isinstance(word, str) or not isinstance(name, str):
+                raise KindError(f"a lexicon maps words to names of classes, got {word!r}: {name!r}")
+            if not _WORD.fullmatch(word) or word != word.lower():
+                raise InputError(f"{word!r} is no single word in lower case; Lexicon.of takes any terms")
+            if not name:
+                raise InputError(f"the word {word!r} has an empty class; name one or leave the word out")
+        if self.scored and not {"positive", "negative"}.issuperset(self.classes.values()):
+            raise InputError("a lexicon of scores has the classes 'positive' and 'negative' alone; set scored=False")
+        # Sorted: what is built from a lexicon must not depend on the order of the file.
+        object.__setattr__(self, "classes", MappingProxyType(dict(sorted(self.classes.items()))))
+
+    def __hash__(self) -> int:
+        return hash((frozenset(self.classes.items()), self.scored))
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the view of a mapping cannot be pickled, a dict can
+        return Lexicon, (dict(self.classes), self.scored, self.unusable)
+
+    def __repr__(self) -> str:
+        names = list(self.classes.values())
+        counts = ", ".join(f"{name} {names.count(name)}" for name in sorted(set(names)))
+        return f"Lexicon({len(names)} words: {counts})"
+
+    @property
+    def opposite(self) -> Mapping[str, str]:
+        """The class that a negated word counts for; empty where classes have no opposites.
+
+        >>> dict(Lexicon.of({"good": 2}).opposite)
+        {'positive': 'negative', 'negative': 'positive'}
+        """
+        for one, other in _OPPOSITES:
+            if set(self.classes.values()) == {one, other} or (self.scored and one == "positive"):
+                return MappingProxyType({one: other, other: one})
+        return MappingProxyType({})
+
+    def plain(self) -> dict[str, int] | dict[str, str]:
+        """A mapping that `Lexicon.of` turns into the same lexicon: classes, or the signs of scores.
+
+        >>> Lexicon.of({"good": 2.5, "awful": -3}).plain()
+        {'awful': -1, 'good': 1}
+        """
+        if self.scored:
+            return {word: 1 if name == "positive" else -1 for word, name in self.classes.items()}
+        return dict(self.classes)
+
+    @classmethod
+    def of(cls, given: Lexicon | Given) -> Lexicon:
+        """A lexicon from a mapping, a file, or a file and the names of two of its columns.
+
+        Parameters
+        ----------
+        given : mapping, path or tuple
+            A mapping from word to score (above 0 positive, below 0 negative, 0 left out) or to the name of a class;
+            the path of a CSV file (tabs in .tsv, and in .txt that has them) in UTF-8 with the columns "word" and
+            "score" or "class"; or (path, word column, value column), where a column with a number in it is one of
+            scores, unless it is called "class".
+
+        >>> dict(Lexicon.of({"Good": "joy", "awful": "anger", "not bad": "joy"}).classes)
+        {'awful': 'anger', 'good': 'joy'}
+        """
+        if isinstance(given, Lexicon):
+            return given
+        if isinstance(given, Mapping):
+            return _gather("the lexicon", *_from_mapping(given))
+        if isinstance(given, str | os.PathLike):
+            return _gather(f"the lexicon {str(given)!r}", *_from_file(given, "word", None))
+        if isinstance(given, tuple):
+            if len(given) != 3 or not isinstance(given[0], str | os.PathLike):
+                raise InputError(f"a lexicon as a tuple is (path, word column, value column), got {given!r}")
+            path, word, value = given
+            for name in (word, value):
+                if not isinstance(name, str):
+                    raise KindError(f"the columns of a lexicon are named by strings, got {name!r}")
+            return _gather(f"the lexicon {str(path)!r}", *_from_file(path, word, value))
+        raise KindError(
+            "a lexicon is a mapping from word to score or class, a path, or (path, word column, value column), "
+            f"got {type(given).__name__} {given!r}"
+        )
+
+
+def _gather(source: str, entries: Iterable[Entry], scored: bool) -> Lexicon:
+    """The lexicon of the entries: single words, each of one class."""
+    first: dict[str, tuple[str, str, Value]] = {}
+    classes: dict[str, str] = {}
+    terms = unusable = 0
+    for where, term, value in entries:
+        terms += 1
+        word = term.lower()
+        if not _WORD.fullmatch(word):
+            unusable += 1
+            continue
+        name = _sign(value) if scored else value
+        spelled, place, before = first.setdefault(word, (term, where, value))
+        # "LOL" 2.9 beside "lol" 1.8 is no quarrel, as both are positive; "lol" twice with two scores is a mistake.
+        if name != (_sign(before) if scored else before) or (spelled == term and value != before):
+            raise InputError(
+                f"{source} has {spelled!r} as {before!r} in {place} and {term!r} as {value!r} in {where}; keep one"
+            )
+        if name is not None:
+            classes[word] = str(name)
+    if not classes:
+        raise InputError(
+            f"{source} has no word that could be found in a text ({terms} terms, {unusable} of them not single words); "
+            "give words with scores other than 0, or with classes"
+        )
+    if 2 * unusable > terms:
+        message = f"{source}: {unusable} of {terms} terms are not single words and can never match; they are left out"
+        warnings.warn(message, UserWarning, stacklevel=3)
+    return Lexicon(classes, scored, unusable)
+
+
+def _sign(score: Value) -> str | None:
+    if not isinstance(score, float) or score == 0:
+        return None
+    return "positive" if score > 0 else "negative"
+
+
+def _from_mapping(given: Mapping[Any, Any]) -> tuple[list[Entry], bool]:
+    entries: list[Entry] = []
+    kinds: dict[type, str] = {}
+    for word, value in given.items():
+        if not isinstance(word, str):
+            raise KindError(f"the words of a lexicon must be strings, got {type(word).__name__} {word!r}")
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not number and not isinstance(value, str):
+            raise KindError(
+                f"the word {word!r} of the lexicon has {type(value).__name__} {value!r}; "
+                "give a number (its sign counts) or the name of a class"
+            )
+        plain = _number(value) if number else str(value).strip()
+        if plain is None or plain == "" or not word.strip():
+            raise InputError(f"the word {word!r} of the lexicon has {value!r}; give a word a finite score or a class")
+        kinds.setdefault(type(plain), word)
+        entries.append((f"the entry {word!r}", word.strip(), plain))
+    if len(kinds) == 2:
+        raise InputError(
+            f"the lexicon gives the word {kinds[float]!r} a score and {kinds[str]!r} a class; give all of them one kind"
+        )
+    return entries, float in kinds
+
+
+def _from_file(path: FilePath, word: str, value: str | None) -> tuple[list[Entry], bool]:
+    source = f"the lexicon {str(path)!r}"
+    rows = _rows(source, _text(source, path), Path(path).suffix.lower())
+    _, header = next(rows, (0, []))
+    names = [name.strip() for name in header]
+    if value is None:
+        value = _value_column(source, names)
+    i, j = (_place(source, names, name) for name in (word, value))
+    found: list[tuple[str, str, str]] = []
+    for line, row in rows:
+        where = f"line {line}"
+        if len(row) < len(names) or any(row[len(names) :]):
+            raise InputError(
+                f"{source} has {len(row)} columns in {where}, but its header has {len(names)}; mend the line"
+            )
+        term, written = row[i].strip(), row[j].strip()
+        if not term or not written:
+            missing = word if not term else value
+            raise InputError(f"{source} has nothing in column {missing!r} in {where}; fill it or take the line out")
+        found.append((where, term, written))
+    scored = value == "score" or (value != "class" and any(_number(written) is not None for _, _, written in found))
+    if not scored:
+        return list(found), False
+    return [(where, term, _score(source, value, where, written)) for where, term, written in found], True
+
+
+def _text(source: str, path: FilePath) -> str:
+    """The whole file, which must be UTF-8; a mark at its beginning is left out."""
+    try:
+        data = Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise InputError(f"{source} was not found; give the path of a CSV file, or a mapping") from error
+    except (OSError, ValueError) as error:  # ValueError: a path with a zero byte
+        raise InputError(f"{source} cannot be read ({error}); give the path of a CSV file, or a mapping") from error
+    begin = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    try:
+        return data[begin:].decode("utf-8")
+    except UnicodeDecodeError as error:
+        offset = begin + error.start
+        line = len((data[:offset] + b"?").splitlines())
+        raise InputError(
+            f"{source} is not UTF-8: line {line} has the byte 0x{data[offset]:02x} at offset {offset} of the file; "
+            "save it as UTF-8"
+        ) from error
+
+
+def _rows(source: str, text: str, suffix: str) -> Iterator[tuple[int, list[str]]]:
+    """The rows that are not blank, each with the line it begins on."""
+    first, _, _ = text.lstrip().partition("\n")
+    if suffix in (".tsv", ".tab") or (suffix == ".txt" and "\t" in first):
+        # Tabs need no quotes, and a smiley that holds one would swallow the lines behind it.
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
+    else:
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    line = 1
+    try:
+        for row in reader:
+            if any(cell.strip() for cell in row):
+                yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise InputError(f"{source} cannot be read as a table from line {line} on ({error}); mend the line") from error
+
+
+def _value_column(source: str, names: list[str]) -> str:
+    """Whichever there is of "score" and "class"."""
+    there = [name for name in ("score", "class") if name in names]
+    if len(there) == 2:
+        raise InputError(f"{source} has both a column 'score' and a column 'class'; say which: (path, 'word', 'score')")
+    return there[0] if there else "score"
+
+
+def _place(source: str, names: list[str], name: str) -> int:
+    if names.count(name) > 1:
+        raise InputError(f"{source} has {names.count(name)} columns called {name!r}; rename all but one")
+    if name not in names:
+        listed = ", ".join(repr(each) for each in names) or "none"
+        hint = did_you_mean(name, names)
+        near = hint if hint.startswith("; did you mean") else ""  # the columns are listed anyway
+        if any(_number(each) is not None for each in names):
+            remedy = "it seems to lack a header, so add a first line such as word,score (with tabs in a .tsv)"
+        else:
+            remedy = "call them 'word' and 'score' or 'class', with commas between (tabs in .tsv), or give (path, word "
+            remedy += "column, value column)"
+        raise InputError(
+            f"{source} has no column {name!r} in its first line, the header; its columns are {listed}{near}; {remedy}"
+        )
+    return names.index(name)
+
+
+def _number(written: Any) -> float | None:
+    """The finite number that is meant, if any."""
+    try:
+        number = float(written)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _score(source: str, column: str, where: str, written: str) -> float:
+    number = _number(written)
+    if number is None:
+        raise InputError(f"{source} has {written!r} in column {column!r} in {where}; a score is a finite number")
+    return number

@@ -1,0 +1,321 @@
+"""The settings of text: which words of a document count, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, fields
+from numbers import Integral
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.text.choices import one_of
+from ingenuo.text.lexicons import Given, Lexicon
+from ingenuo.text.negation import CONTRACTING, CUES
+from ingenuo.text.stemming import Stemmer, languages, stemmer
+from ingenuo.text.stop_words import STOP_WORDS, stop_words
+
+SHORTEST = {r"\b\w\w+\b": 2, r"\w+": 1}
+WEIGHTINGS = ("count", "tfidf")
+MODELS = ("multinomial", "complement", "bernoulli")
+MOST_BUCKETS = 2**30
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Words:
+    r"""Which words of a text count, and how.
+
+    Parameters
+    ----------
+    ngrams : (int, int)
+        The fewest and the most words in a row that make one feature: (1, 2) is single words and pairs.
+    binary : bool
+        Whether a word counts once in a document, however often it is there.
+    lowercase : bool
+        Whether the text is lower-cased first.
+    token : str
+        What a word is: ``\b\w\w+\b`` (two letters, digits or underscores and more) or ``\w+`` (one is enough).
+    stop_words : None, str, int or collection of str
+        Words to leave out: the list of a language ("english", "italian", "spanish"), the so many most frequent words
+        of the training texts, or your own. The lists of languages are in lower case, also with ``lowercase=False``,
+        and hold no negation. A word of your own with an apostrophe or a space never matches: words have none.
+    stem : None or str
+        The language whose stems stand for the words ("loved" and "loving" become "love"); it expects lower case.
+    negation : None or str
+        The language ("english", "italian", "spanish") whose negations mark the words behind them, up to the next
+        punctuation: "didn't like it" counts as didn, not_like, not_it.
+    lexicon : None, mapping, path or tuple
+        Words with a score (its sign counts) or a class: each class is one more feature, which counts its words. A
+        mapping; a CSV or TSV file with the columns "word" and "score" or "class"; or (path, word column, value
+        column). Its words are in lower case, also with ``lowercase=False``.
+    weighting : str
+        "count", or "tfidf": counts times the logarithm of how rare a word is among the documents.
+    norm : None or str
+        "l2": each document's weights are scaled to length 1. Only with "tfidf".
+    model : None or str
+        "multinomial", "complement" or "bernoulli"; None is what the classifier does with counts.
+    min_count : int
+        Features that occur less often in all are left out.
+    max_words : None or int
+        The most frequent so many features are kept.
+    min_documents, max_documents : int or float
+        Features in fewer or in more documents are left out: so many documents (int) or a share of them (float).
+    hashed : None or int
+        Features are put into so many buckets (a power of two) instead of being remembered by name.
+    errors : str
+        Bytes that are not UTF-8 are an error ("strict") or become the replacement character ("replace").
+
+    Examples
+    --------
+    >>> words = Words(ngrams=(1, 2), stop_words="italian", negation="italian")
+    >>> words.cues
+    ('non', 'mai', 'né')
+    >>> words == Words(**words.parameters())
+    True
+    """
+
+    ngrams: tuple[int, int] = (1, 1)
+    binary: bool = False
+    lowercase: bool = True
+    token: str = r"\b\w\w+\b"
+    stop_words: str | int | frozenset[str] | list[str] | tuple[str, ...] | set[str] | None = None
+    stem: str | None = None
+    negation: str | None = None
+    lexicon: Lexicon | Given | None = None
+    weighting: str = "count"
+    _: KW_ONLY
+    norm: str | None = None
+    model: str | None = None
+    min_count: int = 1
+    max_words: int | None = None
+    min_documents: int | float = 1
+    max_documents: int | float = 1.0
+    hashed: int | None = None
+    errors: str = "strict"
+
+    def __post_init__(self) -> None:
+        checked = {
+            "ngrams": _ngrams(self.ngrams),
+            "binary": _switch("binary", self.binary),
+            "lowercase": _switch("lowercase", self.lowercase),
+            "token": one_of("token", self.token, SHORTEST),
+            "stop_words": _stop_words(self.stop_words),
+            "stem": None if self.stem is None else one_of("stem", self.stem, languages()),
+            "negation": None if self.negation is None else one_of("negation", self.negation, CUES),
+            "lexicon": None if self.lexicon is None else Lexicon.of(self.lexicon),
+            "weighting": one_of("weighting", self.weighting, WEIGHTINGS),
+            "norm": None if self.norm is None else one_of("norm", self.norm, ["l2"]),
+            "model": None if self.model is None else one_of("model", self.model, MODELS),
+            "min_count": _whole("min_count", self.min_count),
+            "max_words": None if self.max_words is None else _whole("max_words", self.max_words),
+            "min_documents": _documents("min_documents", self.min_documents),
+            "max_documents": _documents("max_documents", self.max_documents),
+            "hashed": None if self.hashed is None else _buckets(self.hashed),
+            "errors": one_of("errors", self.errors, ["strict", "replace"]),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+        self._check_together()
+
+    def _check_together(self) -> None:
+        """Settings that are sound alone and make no sense together."""
+        if self.norm is not None and self.weighting != "tfidf":
+            raise InputError(
+                f"norm={self.norm!r} makes fractions of counts, which only weighting='tfidf' takes; set it or norm=None"
+            )
+        if self.weighting == "tfidf" and self.model == "bernoulli":
+            raise InputError(
+                "weighting='tfidf' has no effect in model='bernoulli', which asks only whether a word is there; "
+                "use weighting='count' or another model"
+            )
+        low, high = self.min_documents, self.max_documents
+        if type(low) is type(high) and low > high:
+            raise InputError(f"min_documents={low!r} is above max_documents={high!r}, so no word would be left")
+        if self.hashed is not None:
+            ranked = {
+                "stop_words": self.most_frequent > 0,
+                "min_count": self.min_count > 1,
+                "max_words": self.max_words is not None,
+                "min_documents": not (type(low) is int and low == 1),
+                "max_documents": not (type(high) is float and high == 1),
+            }
+            for name in (name for name, given in ranked.items() if given):
+                raise InputError(
+                    f"{name}={getattr(self, name)!r} cannot be had with hashed={self.hashed}: a bucket holds several "
+                    f"words, so there are no words to rank or count; leave out one of the two"
+                )
+
+    def __eq__(self, other: object) -> bool:
+        return self._content() == other._content() if isinstance(other, Words) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def __repr__(self) -> str:
+        default = Words._defaults()
+        changed = [(name, value) for name, value in self._values().items() if (type(value), value) != default[name]]
+        return f"Words({', '.join(f'{name}={_shown(value)}' for name, value in changed)})"
+
+    @staticmethod
+    def _defaults() -> dict[str, tuple[type, Any]]:
+        return {each.name: (type(each.default), each.default) for each in fields(Words)}
+
+    def _values(self) -> dict[str, Any]:
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def _content(self) -> tuple[Any, ...]:
+        # With the types: max_documents=1 is one document, 1.0 is all of them, and yet 1 == 1.0.
+        return tuple((type(value), value) for value in self._values().values())
+
+    def parameters(self) -> dict[str, Any]:
+        """The settings by name, in plain values; a lexicon by its contents, wherever it was read from.
+
+        >>> Words(lexicon={"Good": 3}).parameters()["lexicon"]
+        {'good': 1}
+        """
+        values = self._values()
+        if isinstance(self.lexicon, Lexicon):
+            values["lexicon"] = self.lexicon.plain()
+        return values
+
+    @property
+    def shortest(self) -> int:
+        """The fewest characters of a word."""
+        return SHORTEST[self.token]
+
+    @property
+    def stops(self) -> frozenset[str]:
+        """The words to leave out that are known beforehand.
+
+        Your own are lower-cased when the text is: otherwise they could not match.
+
+        >>> sorted(Words(stop_words=["Film", "movie"]).stops)
+        ['film', 'movie']
+        """
+        if isinstance(self.stop_words, str):
+            return stop_words(self.stop_words)
+        if isinstance(self.stop_words, frozenset):
+            return frozenset(word.lower() for word in self.stop_words) if self.lowercase else self.stop_words
+        return frozenset()
+
+    @property
+    def most_frequent(self) -> int:
+        """How many of the most frequent words to leave out, once the words are counted."""
+        return self.stop_words if isinstance(self.stop_words, int) else 0
+
+    @property
+    def cues(self) -> tuple[str, ...]:
+        """The words that negate what follows, in lower case."""
+        return () if self.negation is None else CUES[self.negation]
+
+    @property
+    def contractions(self) -> bool:
+        """Whether a contraction with n't negates what follows, as in English."""
+        return self.negation in CONTRACTING
+
+    def stemmer(self) -> Stemmer | None:
+        """The function from words to stems, if words are stemmed.
+
+        >>> stems = Words(stem="spanish").stemmer()
+        >>> stems(["gatos", "gato"])
+        ['gat', 'gat']
+        """
+        return None if self.stem is None else stemmer(self.stem)
+
+    @property
+    def polarity(self) -> Mapping[str, str]:
+        """The class of each word of the lexicon; the words are in lower case and not stemmed.
+
+        >>> dict(Words(lexicon={"good": 1, "awful": -2}).polarity)
+        {'awful': 'negative', 'good': 'positive'}
+        """
+        return self.lexicon.classes if isinstance(self.lexicon, Lexicon) else MappingProxyType({})
+
+    @property
+    def opposite(self) -> Mapping[str, str]:
+        """The class that a negated word of the lexicon counts for; empty where classes have no opposites."""
+        return self.lexicon.opposite if isinstance(self.lexicon, Lexicon) else MappingProxyType({})
+
+
+def _shown(value: object) -> str:
+    if not isinstance(value, frozenset):
+        return repr(value)
+    return repr(sorted(value)) if len(value) <= 5 else f"<{len(value)} words>"
+
+
+def _switch(name: str, value: object) -> bool:
+    if not isinstance(value, bool | np.bool_):
+        raise KindError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
+    return bool(value)
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _whole(name: str, value: Any) -> int:
+    if not _is_whole(value):
+        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if value < 1:
+        raise InputError(f"{name} must be at least 1, got {value!r}")
+    return int(value)
+
+
+def _ngrams(value: Any) -> tuple[int, int]:
+    if not isinstance(value, tuple | list):
+        raise KindError(
+            f"ngrams must be a pair such as (1, 2), the fewest and the most words, got {type(value).__name__} {value!r}"
+        )
+    if len(value) != 2:
+        raise InputError(f"ngrams must be a pair such as (1, 2), the fewest and the most words, got {value!r}")
+    low, high = (_whole("each of ngrams", each) for each in value)
+    if low > high:
+        raise InputError(f"ngrams={value!r} begins above its end; write ({high}, {low})")
+    return low, high
+
+
+def _stop_words(value: Any) -> str | int | frozenset[str] | None:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        if value not in STOP_WORDS:
+            raise InputError(
+                f"stop_words has no list for {value!r}; there are lists for {', '.join(map(repr, STOP_WORDS))}; "
+                "give words of your own as a list"
+            )
+        return str(value)
+    if _is_whole(value):
+        return _whole("stop_words, as how many of the most frequent words to leave out,", value)
+    if not isinstance(value, list | tuple | set | frozenset):
+        raise KindError(
+            "stop_words must be a language, a list of words, or how many of the most frequent words to leave out, "
+            f"got {type(value).__name__} {value!r}"
+        )
+    for word in value:
+        if not isinstance(word, str):
+            raise KindError(f"stop_words must hold strings, got {type(word).__name__} {word!r} among them")
+    return frozenset(map(str, value))
+
+
+def _documents(name: str, value: Any) -> int | float:
+    if _is_whole(value):
+        return _whole(name, value)
+    if not isinstance(value, float | np.floating):
+        raise KindError(
+            f"{name} must be a number of documents (int) or a share (float), got {type(value).__name__} {value!r}"
+        )
+    if not 0 <= value <= 1 or (name == "max_documents" and value == 0):
+        least = "above 0" if name == "max_documents" else "from 0"
+        raise InputError(
+            f"{name}={value!r} is a share of the documents, {least} to 1; give an int for a number of them"
+        )
+    return float(value)
+
+
+def _buckets(value: Any) -> int:
+    buckets = _whole("hashed", value)
+    if buckets & (buckets - 1) or not 2 <= buckets <= MOST_BUCKETS:
+        raise InputError(f"hashed must be a power of two from 2 to 2**30, such as 2**20, got {value!r}")
+    return buckets

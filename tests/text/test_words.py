@@ -1,0 +1,261 @@
+"""The settings of text: what they mean, how they are kept, and how what is wrong is told."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import subprocess
+import sys
+from dataclasses import FrozenInstanceError, fields
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.text import Lexicon, Words
+from ingenuo.text.stop_words import stop_words
+
+MOODS = {"good": 1, "awful": -1}
+PLAIN = (str, int, float, bool, type(None), list, tuple, dict, frozenset)
+
+
+def test_the_order_of_the_parameters_is_fixed():
+    parameters = inspect.signature(Words).parameters.values()
+    positional = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    named = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY]
+    assert positional == [
+        "ngrams",
+        "binary",
+        "lowercase",
+        "token",
+        "stop_words",
+        "stem",
+        "negation",
+        "lexicon",
+        "weighting",
+    ]
+    assert named == ["norm", "model", "min_count", "max_words", "min_documents", "max_documents", "hashed", "errors"]
+
+
+def test_without_settings_every_word_of_two_letters_counts():
+    words = Words()
+    assert (words.ngrams, words.shortest, words.stops, words.most_frequent) == ((1, 1), 2, frozenset(), 0)
+    assert (words.cues, words.contractions, words.stemmer()) == ((), False, None)
+    assert (words.polarity, words.opposite) == ({}, {})
+
+
+def test_a_word_may_have_one_letter():
+    assert Words(token=r"\w+").shortest == 1
+
+
+def test_stop_words_by_language_by_number_and_by_hand():
+    assert Words(stop_words="spanish").stops == stop_words("spanish")
+    assert Words(lowercase=False, stop_words="english").stops == stop_words("english")
+    assert (Words(stop_words=20).stops, Words(stop_words=20).most_frequent) == (frozenset(), 20)
+    assert Words(stop_words=["not", "film"]).stops == {"not", "film"}  # a negation of one's own is obeyed
+    assert Words(stop_words=[]).stops == frozenset()
+    assert Words(stop_words=["film"]).most_frequent == 0
+
+
+def test_stop_words_of_ones_own_are_lower_cased_with_the_text():
+    assert Words(stop_words={"Film"}).stops == {"film"}
+    assert Words(stop_words={"Film"}, lowercase=False).stops == {"Film"}
+
+
+def test_negation_by_language():
+    english, italian = Words(negation="english"), Words(negation="italian")
+    assert (english.cues, english.contractions) == (("not", "no", "never", "cannot"), True)
+    assert (italian.cues, italian.contractions) == (("non", "mai", "né"), False)
+    assert Words(negation="spanish").cues == ("no", "nunca", "jamás")
+
+
+def test_stems_by_language():
+    assert Words(stem="italian").stemmer()(["gatti", "gatto"]) == ["gatt", "gatt"]
+
+
+def test_a_lexicon_gives_polarity_and_opposites():
+    words = Words(lexicon={"Good": 2, "awful": -3, "so": 0})
+    assert words.polarity == {"good": "positive", "awful": "negative"}
+    assert words.opposite == {"positive": "negative", "negative": "positive"}
+    assert Words(lexicon={"love": "joy"}).opposite == {}
+
+
+def test_a_lexicon_from_a_file_is_kept_by_its_contents(tmp_path):
+    path = tmp_path / "moods.csv"
+    path.write_text("term,valence\ngood,2\nawful,-3\n", encoding="utf-8")
+    words = Words(lexicon=(path, "term", "valence"))
+    path.unlink()
+    assert words.parameters()["lexicon"] == {"awful": -1, "good": 1}
+    assert words == Words(**words.parameters()) == Words(lexicon=MOODS)
+
+
+@pytest.mark.parametrize(
+    ("settings", "error", "message"),
+    [
+        ({"ngrams": (2, 1)}, InputError, r"ngrams=\(2, 1\) begins above its end; write \(1, 2\)"),
+        ({"ngrams": (0, 1)}, InputError, "each of ngrams must be at least 1, got 0"),
+        ({"ngrams": (1, 2, 3)}, InputError, r"a pair such as \(1, 2\).* got \(1, 2, 3\)"),
+        ({"ngrams": 2}, KindError, "a pair .* got int 2"),
+        ({"ngrams": (1, True)}, KindError, "a whole number, got bool True"),
+        ({"ngrams": (1, 2.0)}, KindError, "a whole number, got float 2.0"),
+        ({"binary": 1}, KindError, "binary must be True or False, got int 1"),
+        ({"lowercase": "no"}, KindError, "lowercase must be True or False, got str 'no'"),
+        (
+            {"token": r"[a-z]+"},
+            InputError,
+            r"token must be one of '\\\\b\\\\w\\\\w\+\\\\b', '\\\\w\+', got '\[a-z\]\+'",
+        ),
+        ({"token": None}, KindError, "token must be one of .* got NoneType None"),
+        ({"stop_words": "klingon"}, InputError, "no list for 'klingon'; .* 'english', 'italian', 'spanish'"),
+        ({"stop_words": True}, KindError, "stop_words must be a language, .* got bool True"),
+        ({"stop_words": 1.5}, KindError, "stop_words must be a language, .* got float 1.5"),
+        ({"stop_words": 0}, InputError, "stop_words, .* at least 1, got 0"),
+        ({"stop_words": ["the", 3]}, KindError, "stop_words must hold strings, got int 3"),
+        ({"stop_words": {"the": 1}}, KindError, "got dict"),
+        ({"stem": "klingon"}, InputError, "stem must be one of 'arabic', .*'yiddish', got 'klingon'"),
+        ({"stem": True}, KindError, "stem must be one of .* got bool True"),
+        ({"negation": "french"}, InputError, "negation must be one of 'english', 'italian', 'spanish', got 'french'"),
+        ({"negation": True}, KindError, "negation must be one of .* got bool True"),
+        ({"lexicon": ["good"]}, KindError, "a lexicon is a mapping"),
+        ({"lexicon": "nowhere.csv"}, InputError, "'nowhere.csv' was not found"),
+        ({"weighting": "tf-idf"}, InputError, "weighting must be one of 'count', 'tfidf', got 'tf-idf'"),
+        ({"norm": "l1", "weighting": "tfidf"}, InputError, "norm must be one of 'l2', got 'l1'"),
+        ({"norm": "l2"}, InputError, "only weighting='tfidf' takes"),
+        ({"model": "gaussian"}, InputError, "one of 'multinomial', 'complement', 'bernoulli', got 'gaussian'"),
+        ({"model": "bernoulli", "weighting": "tfidf"}, InputError, "no effect in model='bernoulli'"),
+        ({"min_count": 0}, InputError, "min_count must be at least 1, got 0"),
+        ({"min_count": 2.0}, KindError, "min_count must be a whole number, got float 2.0"),
+        ({"max_words": 0}, InputError, "max_words must be at least 1, got 0"),
+        ({"max_words": True}, KindError, "max_words must be a whole number, got bool True"),
+        ({"min_documents": 0}, InputError, "min_documents must be at least 1, got 0"),
+        ({"min_documents": 1.5}, InputError, "min_documents=1.5 is a share of the documents, from 0 to 1"),
+        ({"min_documents": float("nan")}, InputError, "min_documents=nan is a share"),
+        ({"min_documents": True}, KindError, "min_documents must be a number of documents .* got bool True"),
+        ({"max_documents": 0.0}, InputError, "max_documents=0.0 is a share of the documents, above 0 to 1"),
+        ({"max_documents": "all"}, KindError, "max_documents must be a number of documents .* got str 'all'"),
+        ({"min_documents": 5, "max_documents": 4}, InputError, "min_documents=5 is above max_documents=4"),
+        ({"min_documents": 0.5, "max_documents": 0.4}, InputError, "min_documents=0.5 is above max_documents=0.4"),
+        ({"hashed": 1000}, InputError, "hashed must be a power of two from 2 to .*, got 1000"),
+        ({"hashed": 1}, InputError, "hashed must be a power of two from 2 to .*, got 1"),
+        ({"hashed": 2**31}, InputError, "hashed must be a power of two from 2 to .*, got 2147483648"),
+        ({"hashed": 0}, InputError, "hashed must be at least 1, got 0"),
+        ({"hashed": True}, KindError, "hashed must be a whole number, got bool True"),
+        ({"hashed": 8, "max_words": 5}, InputError, "max_words=5 cannot be had with hashed=8: a bucket holds several"),
+        ({"hashed": 8, "min_count": 2}, InputError, "min_count=2 cannot be had with hashed=8"),
+        ({"hashed": 8, "min_documents": 2}, InputError, "min_documents=2 cannot be had with hashed=8"),
+        ({"hashed": 8, "min_documents": 0.1}, InputError, "min_documents=0.1 cannot be had with hashed=8"),
+        ({"hashed": 8, "max_documents": 0.9}, InputError, "max_documents=0.9 cannot be had with hashed=8"),
+        ({"hashed": 8, "max_documents": 1}, InputError, "max_documents=1 cannot be had with hashed=8"),
+        ({"hashed": 8, "stop_words": 10}, InputError, "stop_words=10 cannot be had with hashed=8"),
+        ({"errors": "ignore"}, InputError, "errors must be one of 'strict', 'replace', got 'ignore'"),
+    ],
+)
+def test_what_is_wrong_is_refused_with_the_remedy(settings, error, message):
+    with pytest.raises(error, match=message):
+        Words(**settings)
+
+
+def test_the_bounds_themselves_are_allowed():
+    assert (Words(hashed=2).hashed, Words(hashed=2**30, stop_words="english").hashed) == (2, 2**30)
+    assert (Words(min_documents=0.0).min_documents, Words(min_documents=3, max_documents=0.5).min_documents) == (0.0, 3)
+    assert Words(min_documents=3, max_documents=3).max_documents == 3
+
+
+def test_numbers_of_numpy_become_pythons_own():
+    words = Words(
+        [np.int64(1), np.int32(2)],
+        np.True_,
+        stop_words=np.int8(3),
+        max_words=np.int64(9),
+        max_documents=np.float32(0.5),
+    )
+    assert words == Words((1, 2), True, stop_words=3, max_words=9, max_documents=0.5)
+    assert all(type(value) in PLAIN for value in words.parameters().values())
+
+
+def test_one_document_is_not_all_documents():
+    assert Words(max_documents=1) != Words(max_documents=1.0)
+    assert Words(min_documents=1.0) != Words(min_documents=1)
+    assert repr(Words(max_documents=1)) == "Words(max_documents=1)"
+
+
+def test_words_are_not_equal_to_other_things():
+    assert Words() != "words"
+    assert Words().__eq__(3) is NotImplemented
+
+
+def test_nothing_changes_afterwards():
+    mine = ["film"]
+    words = Words(stop_words=mine)
+    mine.append("movie")
+    assert words.stops == {"film"}
+    with pytest.raises(FrozenInstanceError):
+        words.binary = True
+    terms = dict(MOODS)
+    lexicon = Words(lexicon=terms)
+    terms["fine"] = 1
+    lexicon.parameters()["lexicon"]["fine"] = 1
+    assert lexicon == Words(lexicon=MOODS)
+
+
+def test_words_are_shown_by_what_was_set():
+    assert repr(Words()) == "Words()"
+    assert (
+        repr(Words((1, 2), stop_words={"b", "a"}, hashed=8)) == "Words(ngrams=(1, 2), stop_words=['a', 'b'], hashed=8)"
+    )
+    assert repr(Words(stop_words=list("abcdef"))) == "Words(stop_words=<6 words>)"
+    assert repr(Words(lexicon=MOODS)) == "Words(lexicon=Lexicon(2 words: negative 1, positive 1))"
+
+
+settings_of_words = st.fixed_dictionaries(
+    {},
+    optional={
+        "ngrams": st.sampled_from([(1, 1), (1, 2), [2, 3]]),
+        "binary": st.booleans(),
+        "lowercase": st.booleans(),
+        "token": st.sampled_from([r"\b\w\w+\b", r"\w+"]),
+        "stop_words": st.sampled_from([None, "english", ["Film", "a"], ("x",), {"y", "z"}, frozenset(), 7]),
+        "stem": st.sampled_from([None, "english", "italian"]),
+        "negation": st.sampled_from([None, "english", "spanish"]),
+        "lexicon": st.sampled_from([None, MOODS, {"good": 1}, {"love": "joy"}, Lexicon({"good": "positive"})]),
+        "weighting": st.just("tfidf"),
+        "model": st.sampled_from([None, "multinomial", "complement"]),
+        "min_count": st.integers(1, 5),
+        "max_words": st.none() | st.integers(1, 5),
+        "min_documents": st.sampled_from([1, 2, 0.0, 0.25]),
+        "max_documents": st.sampled_from([1.0, 2, 100, 0.5]),
+        "errors": st.sampled_from(["strict", "replace"]),
+    },
+)
+
+
+@given(settings_of_words)
+def test_words_survive_their_parameters_and_copies(settings):
+    words = Words(**settings)
+    parameters = words.parameters()
+    assert list(parameters) == [each.name for each in fields(Words)]
+    assert all(type(value) in PLAIN for value in parameters.values())
+    for twin in (Words(**parameters), pickle.loads(pickle.dumps(words)), copy.deepcopy(words), copy.copy(words)):
+        assert twin == words
+        assert hash(twin) == hash(words)
+        assert repr(twin) == repr(words)
+        assert (twin.stops, twin.polarity, twin.opposite) == (words.stops, words.polarity, words.opposite)
+
+
+@given(settings_of_words, settings_of_words)
+def test_words_are_equal_when_their_parameters_are(one, other):
+    first, second = Words(**one), Words(**other)
+
+    def typed(words):
+        return [(type(value), value) for value in words.parameters().values()]
+
+    assert (first == second) == (typed(first) == typed(second))
+
+
+def test_settings_need_no_heavy_package():
+    script = "import sys\nfrom ingenuo.text import Words\nWords()\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert {"pandas", "sklearn", "pyarrow", "numba", "snowballstemmer"}.isdisjoint(done.stdout.split())
