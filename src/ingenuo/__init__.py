@@ -29,6 +29,7 @@ _HOMES = {
     "Tally": "tally",
     "Words": "text.words",
     "load": "store",
+    "read": "sources.files",
     "save": "store",
 }
 
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from ingenuo.prior import MaximumLikelihood as MaximumLikelihood
     from ingenuo.prior import MEstimate as MEstimate
     from ingenuo.schema import Schema as Schema
+    from ingenuo.sources.files import read as read
     from ingenuo.store import load as load
     from ingenuo.store import save as save
     from ingenuo.tally import Tally as Tally

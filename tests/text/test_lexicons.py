@@ -69,6 +69,14 @@ def test_columns_can_be_named(write):
     assert Lexicon.of((path, "term", "class")) == Lexicon.of({"good": "1", "awful": "-1"})
 
 
+def test_columns_of_a_file_without_a_header_are_counted(write):
+    path = write("good,2,joy\nawful,-1,anger\n")
+    assert Lexicon.of((path, 0, 1)) == Lexicon.of({"good": 1, "awful": -1})
+    assert Lexicon.of((path, 0, 2)) == Lexicon.of({"good": "joy", "awful": "anger"})
+    with pytest.raises(InputError, match="has 3 columns in its first line, so none at place 3"):
+        Lexicon.of((path, 0, 3))
+
+
 def test_a_column_with_a_number_in_it_is_one_of_scores(write):
     path = write("term,valence\ngood,n/a\nawful,-1\n")
     with pytest.raises(
@@ -89,14 +97,14 @@ def test_a_column_with_a_number_in_it_is_one_of_scores(write):
         ("word,class\n,joy\n", "has nothing in column 'word' in line 2"),
         ("word,score\ngood\n", "has 1 columns in line 2, but its header has 2"),
         ("word,score\nwell, good,3\n", "has 3 columns in line 2, but its header has 2"),
-        ("word,score\ngood,2\ngreat,1\ngood,3\n", "'good' as 2.0 in line 2 and 'good' as 3.0 in line 4; keep one"),
+        ("word,score\ngood,2\ngreat,1\ngood,-3\n", "'good' as 2.0 in line 2 and 'good' as -3.0 in line 4; keep one"),
         ("word,score\ngood,2\nGOOD,-3\n", "'good' as 2.0 in line 2 and 'GOOD' as -3.0 in line 3"),
         ("word,score\ngood,0\nGood,1\n", "'good' as 0.0 in line 2 and 'Good' as 1.0 in line 3"),
         ("word,class\ngood,joy\nGood,trust\n", "'good' as 'joy' in line 2 and 'Good' as 'trust' in line 3"),
         ("wrod,score\ngood,2\n", "no column 'word'.*columns are 'wrod', 'score'; did you mean 'wrod'"),
         ("word,points\ngood,2\n", "no column 'score'.*columns are 'word', 'points'; call them"),
         ("word;score\ngood;2\n", "no column 'word'.*columns are 'word;score'.*with commas between"),
-        ("abandon,-2\n", "columns are 'abandon', '-2'; it seems to lack a header, so add a first line"),
+        ("abandon,-2\n", "columns are 'abandon', '-2'; it seems to lack a header, so count its columns"),
         ("", "its columns are none"),
         ("word,score,class\ngood,2,joy\n", "both a column 'score' and a column 'class'"),
         ("word,word,score\ngood,well,2\n", "2 columns called 'word'"),
@@ -163,7 +171,7 @@ def test_a_file_that_is_not_there_is_named(tmp_path):
         (b"moods.csv", KindError, "got bytes"),
         (("moods.csv", "word"), InputError, r"\(path, word column, value column\), got \('moods.csv', 'word'\)"),
         ((1, "word", "score"), InputError, r"\(path, word column, value column\)"),
-        (("moods.csv", 0, 1), KindError, "named by strings, got 0"),
+        (("moods.csv", 0, "score"), KindError, "or counted from 0"),
     ],
 )
 def test_what_is_no_lexicon_is_refused(given, error, message):

@@ -87,8 +87,14 @@ def features(
     """1 for each node that is used, 0 for the others."""
     if words.hashed:
         return np.ones(len(vocabulary))
-    kept = (counts > 0) & (counts >= words.min_count)
-    kept &= (documents >= _documents(words.min_documents, rows)) & (documents <= _documents(words.max_documents, rows))
+    kept = counts > 0
+    # The least and the most that can be are no limits: with fractions as weights, a word may count less than 1.
+    if words.min_count > 1:
+        kept &= counts >= words.min_count
+    if words.min_documents != 1 or isinstance(words.min_documents, float):
+        kept &= documents >= _documents(words.min_documents, rows)
+    if words.max_documents != 1 or isinstance(words.max_documents, int):
+        kept &= documents <= _documents(words.max_documents, rows)
     if words.most_frequent:
         kept &= ~_with_frequent(vocabulary, counts, words.most_frequent)
     if words.max_words is not None and int(kept.sum()) > words.max_words:

@@ -1,6 +1,6 @@
 """Affect lexicons: which words are positive and which negative, or of which class; a help where labels are few.
 
-A lexicon comes from a mapping or from a file with a header, one term a line. Scores count by their sign alone. Terms
+A lexicon comes from a mapping or from a file, one term a line. Scores count by their sign alone. Terms
 are lower-cased and stripped; those of several words or with punctuation can never equal a word of a text, so they
 are kept out, and counted.
 """
@@ -16,6 +16,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from numbers import Real
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +25,7 @@ from typing import Any
 from ingenuo.errors import InputError, KindError, did_you_mean
 
 FilePath = str | os.PathLike[str]
-Given = Mapping[str, float] | Mapping[str, str] | FilePath | tuple[FilePath, str, str]
+Given = Mapping[str, float] | Mapping[str, str] | FilePath | tuple[FilePath, str, str] | tuple[FilePath, int, int]
 Value = float | str | None  # None: a score of zero is of no class
 Entry = tuple[str, str, Value]  # where it stands, the term, its score or class
 
@@ -111,7 +112,7 @@ class Lexicon:
             A mapping from word to score (above 0 positive, below 0 negative, 0 left out) or to the name of a class;
             the path of a CSV file (tabs in .tsv, and in .txt that has them) in UTF-8 with the columns "word" and
             "score" or "class"; or (path, word column, value column), where a column with a number in it is one of
-            scores, unless it is called "class".
+            scores, unless it is called "class". Columns are named, or counted from 0 in a file without a header.
 
         >>> dict(Lexicon.of({"Good": "joy", "awful": "anger", "not bad": "joy"}).classes)
         {'awful': 'anger', 'good': 'joy'}
@@ -126,9 +127,11 @@ class Lexicon:
             if len(given) != 3 or not isinstance(given[0], str | os.PathLike):
                 raise InputError(f"a lexicon as a tuple is (path, word column, value column), got {given!r}")
             path, word, value = given
-            for name in (word, value):
-                if not isinstance(name, str):
-                    raise KindError(f"the columns of a lexicon are named by strings, got {name!r}")
+            if type(word) is not type(value) or type(word) not in (str, int):
+                raise KindError(
+                    "the columns of a lexicon are named by strings, or counted from 0 where there is no header, got "
+                    f"{word!r} and {value!r}"
+                )
             return _gather(f"the lexicon {str(path)!r}", *_from_file(path, word, value))
         raise KindError(
             "a lexicon is a mapping from word to score or class, a path, or (path, word column, value column), "
@@ -149,8 +152,8 @@ def _gather(source: str, entries: Iterable[Entry], scored: bool) -> Lexicon:
             continue
         name = _sign(value) if scored else value
         spelled, place, before = first.setdefault(word, (term, where, value))
-        # "LOL" 2.9 beside "lol" 1.8 is no quarrel, as both are positive; "lol" twice with two scores is a mistake.
-        if name != (_sign(before) if scored else before) or (spelled == term and value != before):
+        # "lol" 2.9 beside "LOL" 1.8 is no quarrel, as both are positive.
+        if name != (_sign(before) if scored else before):
             raise InputError(
                 f"{source} has {spelled!r} as {before!r} in {place} and {term!r} as {value!r} in {where}; keep one"
             )
@@ -197,11 +200,13 @@ def _from_mapping(given: Mapping[Any, Any]) -> tuple[list[Entry], bool]:
     return entries, float in kinds
 
 
-def _from_file(path: FilePath, word: str, value: str | None) -> tuple[list[Entry], bool]:
+def _from_file(path: FilePath, word: str | int, value: str | int | None) -> tuple[list[Entry], bool]:
     source = f"the lexicon {str(path)!r}"
     rows = _rows(source, _text(source, path), Path(path).suffix.lower())
-    _, header = next(rows, (0, []))
-    names = [name.strip() for name in header]
+    first = next(rows, (0, []))
+    names: list[Any] = [name.strip() for name in first[1]]
+    if isinstance(word, int):  # no header
+        rows, names = chain([first] if first[1] else [], rows), list(range(len(names)))
     if value is None:
         value = _value_column(source, names)
     i, j = (_place(source, names, name) for name in (word, value))
@@ -269,7 +274,11 @@ def _value_column(source: str, names: list[str]) -> str:
     return there[0] if there else "score"
 
 
-def _place(source: str, names: list[str], name: str) -> int:
+def _place(source: str, names: list[Any], name: str | int) -> int:
+    if isinstance(name, int):
+        if name not in names:
+            raise InputError(f"{source} has {len(names)} columns in its first line, so none at place {name}")
+        return name
     if names.count(name) > 1:
         raise InputError(f"{source} has {names.count(name)} columns called {name!r}; rename all but one")
     if name not in names:
@@ -277,7 +286,7 @@ def _place(source: str, names: list[str], name: str) -> int:
         hint = did_you_mean(name, names)
         near = hint if hint.startswith("; did you mean") else ""  # the columns are listed anyway
         if any(_number(each) is not None for each in names):
-            remedy = "it seems to lack a header, so add a first line such as word,score (with tabs in a .tsv)"
+            remedy = "it seems to lack a header, so count its columns: (path, 0, 1)"
         else:
             remedy = "call them 'word' and 'score' or 'class', with commas between (tabs in .tsv), or give (path, word "
             remedy += "column, value column)"
@@ -296,7 +305,7 @@ def _number(written: Any) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _score(source: str, column: str, where: str, written: str) -> float:
+def _score(source: str, column: str | int, where: str, written: str) -> float:
     number = _number(written)
     if number is None:
         raise InputError(f"{source} has {written!r} in column {column!r} in {where}; a score is a finite number")

@@ -1,0 +1,71 @@
+"""Files as tables: what is read, and what is told where text is not UTF-8."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+
+from ingenuo import NaiveBayes, read
+from ingenuo.errors import InputError, KindError
+
+REVIEWS = 'label,stars,text\ngood,5,"a fine film,\nwith fine music"\nbad,1,a dull and sorry film\ngood,4,\n'
+
+
+def test_a_csv_becomes_a_table_and_its_target(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text(REVIEWS)
+    X, y = read(path, "label")
+    assert X.column_names == ["stars", "text"]
+    assert y.to_pylist() == ["good", "bad", "good"]
+    assert X.column("stars").to_pylist() == [5, 1, 4]
+    assert X.column("text").to_pylist() == ["a fine film,\nwith fine music", "a dull and sorry film", None]
+    assert read(str(path)).column_names == ["label", "stars", "text"]
+
+
+def test_compressed_files_and_tabs_are_read(tmp_path):
+    path = tmp_path / "reviews.tsv.gz"
+    with gzip.open(path, "wt") as file:
+        file.write("label\ttext\ngood\ta, b\n")
+    assert read(path).to_pylist() == [{"label": "good", "text": "a, b"}]
+
+
+def test_what_is_read_can_be_learned(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text(REVIEWS)
+    model = NaiveBayes(columns={"text": "text"}).fit(*read(path, "label"))
+    assert model.predict(read(path).drop_columns(["label"])).tolist() == ["good", "bad", "good"]
+
+
+@pytest.mark.parametrize("content", [b"label,text\ngood,caf\xe9 noir\n", b"label,text\nbad,ok\ngood,caf\xe9\n"])
+def test_bytes_that_are_not_utf8_are_told_with_file_row_and_offset(tmp_path, content):
+    path = tmp_path / "reviews.csv"
+    path.write_bytes(content)
+    row = content.count(b"\n") - 2
+    with pytest.raises(InputError, match=rf"reviews\.csv: column 'text' of row {row} has the byte 0xe9 at offset 3"):
+        read(path)
+    assert read(path, errors="replace").column("text").to_pylist()[row].startswith("caf\ufffd")
+
+
+def test_numbers_stay_numbers_when_other_text_is_replaced(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_bytes(b"stars,text\n5,caf\xe9\n4,tea\n")
+    assert read(path, errors="replace").column("stars").to_pylist() == [5, 4]
+
+
+def test_bad_requests_are_refused(tmp_path):
+    path = tmp_path / "reviews.csv"
+    path.write_text(REVIEWS)
+    with pytest.raises(InputError, match=r"has no column 'lable'; did you mean 'label'"):
+        read(path, "lable")
+    with pytest.raises(InputError, match=r"errors must be 'strict' or 'replace', got 'ignore'"):
+        read(path, errors="ignore")
+    with pytest.raises(InputError, match=r"a file of type '\.xls' cannot be read; known: \.csv"):
+        read(tmp_path / "reviews.xls")
+    with pytest.raises(FileNotFoundError):
+        read(tmp_path / "none.csv")
+    with pytest.raises(KindError, match="path must be the path of a file, got int 3"):
+        read(3)
+    path.write_text("label,text\ngood,a,b\n")
+    with pytest.raises(InputError, match=r"reviews\.csv: the file cannot be read as a table"):
+        read(path)
