@@ -11,8 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.public_data import public_data
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Public files that a page asks its reader for.
+DATA = {"sentiment.md": ("text/rt-polarity.all.gz", "lexicons/AFINN-en-165.txt")}
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -27,6 +31,11 @@ def _lines(text: str) -> list[str]:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_snippets_run_and_print_what_the_page_says(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    for name in DATA.get(page.name, ()):
+        found = public_data(name)
+        if found is None:
+            pytest.skip(f"the page needs the public file {name}; set INGENUO_DATA to the folder that has it")
+        (tmp_path / found.name).symlink_to(found)
     names: dict[str, object] = {}
     printed = ""
     compared = 0

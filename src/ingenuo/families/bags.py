@@ -148,14 +148,14 @@ def lookup(vocabulary: Vocabulary, words: Words, text: Text | None = None, *, se
     if not changes(words):
         return Lookup(vocabulary, how, words.ngrams)
     found = translation(words, distinct(text, words, how) if words.stem and text is not None else ())
-    mentioned = {*found.words, *(w for w in found.into if w), *(w for w in found.besides if w)}
+    mentioned = Vocabulary.of(word for word in (*found.words, *found.into, *found.besides) if word is not None)
     own = Vocabulary.of(()) if vocabulary.buckets else _single(vocabulary)
-    table, at, _ = own.unite(Vocabulary.of(sorted(mentioned)))
+    table, at, theirs = own.unite(mentioned)
     into, besides = np.arange(len(table), dtype=np.int32), np.full(len(table), -1, np.int32)
     nodes = np.full(len(table), -1, np.int64)
     nodes[at] = np.arange(len(at))
-    rows = table.find(found.words)
-    places = dict(zip(sorted(mentioned), table.find(sorted(mentioned)).tolist()))
+    places = dict(zip(mentioned.words(), theirs.tolist()))
+    rows = [places[word] for word in found.words]
     into[rows] = [-1 if word is None else places[word] for word in found.into]
     besides[rows] = [-1 if word is None else places[word] for word in found.besides]
     return Lookup(vocabulary, how, words.ngrams, Raw(table, into, besides, nodes))

@@ -171,10 +171,11 @@ def _score(  # type: ignore[no-untyped-def]
                 ahead = min(t + TOUCH, last)
                 seen = np.int64(0)
                 for near in range(t, ahead):
-                    seen |= info[max(nodes[near], 0)]
+                    if nodes[near] >= 0:
+                        seen |= info[nodes[near]]
                 for near in range(t, ahead):
-                    number = info[max(nodes[near], 0)]
-                    if number & (_MOST - 1):
+                    number = info[nodes[near]] if nodes[near] >= 0 else -1
+                    if number >= 0 and number & (_MOST - 1):
                         place = uint64(number >> 21)
                         touched += lines[place, 0] if (number >> 20) & 1 else cells[place, 0]
                 touched += np.float64(seen)

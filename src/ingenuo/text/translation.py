@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from ingenuo.text.negation import PREFIX
@@ -40,6 +41,16 @@ def translation(words: Words, seen: Iterable[str] = ()) -> Translation:
     >>> translation(Words(stop_words=["the"], negation="english"))
     Translation(words=['the', 'not_the'], into=[None, None], besides=[None, None])
     """
+    return _fixed(words) if words.stem is None else _translation(words, seen)
+
+
+@lru_cache(maxsize=8)
+def _fixed(words: Words) -> Translation:
+    """What does not depend on the words that were seen."""
+    return _translation(words, ())
+
+
+def _translation(words: Words, seen: Iterable[str]) -> Translation:
     marked = words.negation is not None
     stops, polarity, opposite = words.stops, words.polarity, words.opposite
     # A stop word of the user's that is no word ("of the", "don't", "") can never match.
