@@ -20,8 +20,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from benchmarks.report import Absent
+
 ROOT = Path(__file__).parents[1]  # where this package can be imported from
-SMALL = 20_000  # rows of the call that warms up
 
 
 def extra(suite: str, race: str, side: str, rows: int) -> dict[str, Any]:
@@ -31,6 +32,8 @@ def extra(suite: str, race: str, side: str, rows: int) -> dict[str, Any]:
     if done.returncode:
         raise RuntimeError(f"the memory of {race!r} ({side}) could not be measured:\n{done.stderr}")
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    if "absent" in found:
+        raise Absent(found["absent"])
     return found
 
 
@@ -79,8 +82,14 @@ def main(suite: str, race: str, side: str, rows: str) -> None:
     """Measure one side of one race, and print it as JSON."""
     module = importlib.import_module(f"benchmarks.{suite}")
     prepare = next(case.prepare for case in module.cases() if case.name == race)
-    getattr(prepare(min(SMALL, int(rows))), side)()
-    duel = prepare(int(rows))
+    n = int(rows)
+    small = min(n, max(n // 50, 1000))
+    try:
+        getattr(prepare(small), side)()
+        duel = prepare(n)
+    except Absent as missing:
+        print(json.dumps({"absent": str(missing)}))
+        return
     added, how = peak_added_by(getattr(duel, side))
     print(json.dumps({"extra": added, "input": duel.input_bytes, "how": how}))
 

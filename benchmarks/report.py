@@ -2,40 +2,48 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 WIDTHS = (46, 11, 11, 9, 22, 6, 9)
 TITLES = ("case", "peer", "ours", "ratio", "bar", "met", "differs")
+MORE_IS_BETTER = ("%", "MB/s", "words/s")  # units; of seconds and megabytes less is
+
+
+class Absent(Exception):
+    """What a case needs is not on this machine; the message says what."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """What a case must reach: a ratio to the peer of at least `ratio`, or at most `limit` of its unit."""
+    """What a case must reach: `ratio` to the peer at least, or of its unit at most `limit` or at least `least`."""
 
     ratio: float | None = None
     limit: float | None = None
     why: str = ""
+    least: float | None = None
 
     def text(self, unit: str) -> str:
         """The bar as it is printed, e.g. "≥ 8×"."""
         parts = [f"≥ {self.ratio:g}×"] if self.ratio is not None else []
         parts += [f"≤ {self.limit:.3g} {unit}"] if self.limit is not None else []
+        parts += [f"≥ {self.least:.4g} {unit}"] if self.least is not None else []
         return " ".join([*parts, self.why]).strip() or "none"
 
     def met(self, ratio: float, ours: float) -> bool | None:
         """Whether it is reached; None where there is no bar."""
-        if self.ratio is None and self.limit is None:
+        if self.ratio is None and self.limit is None and self.least is None:
             return None
         fast = self.ratio is None or ratio >= self.ratio
-        return fast and (self.limit is None or ours <= self.limit)
+        return fast and (self.limit is None or ours <= self.limit) and (self.least is None or ours >= self.least)
 
 
 @dataclass(frozen=True)
@@ -53,8 +61,8 @@ class Result:
 
     @property
     def ratio(self) -> float:
-        """How many times as much the peer takes."""
-        return self.peer / max(self.ours, 1e-9)
+        """How many times as much the peer takes; where more is better, how many times as much we give."""
+        return self.ours / max(self.peer, 1e-9) if self.unit in MORE_IS_BETTER else self.peer / max(self.ours, 1e-9)
 
     @property
     def agrees(self) -> bool | None:
@@ -74,20 +82,41 @@ class Result:
         return asdict(self) | {"bar": bar, "ratio": self.ratio, "agrees": self.agrees, "met": self.met}
 
 
+@dataclass(frozen=True)
+class Skipped:
+    """A case that could not be measured here, and why; it meets no bar and misses none."""
+
+    name: str
+    why: str
+    agrees: None = None
+    met: None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """For --json."""
+        return {"name": self.name, "skipped": self.why}
+
+
 def environment() -> dict[str, Any]:
     """The machine and the versions a run belongs to."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    packages = ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "pandas", "ingenuo")
     return {
         "python": platform.python_version(),
         "machine": _processor(),
         "cores": cores,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "versions": {name: version(name) for name in packages},
+        "versions": _versions(),
     }
 
 
-def lines(results: Iterable[Result]) -> Iterator[str]:
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "pandas", "nltk", "fasttext-wheel", "ingenuo"):
+        with contextlib.suppress(PackageNotFoundError):  # some peers are optional
+            found[name] = version(name)
+    return found
+
+
+def lines(results: Iterable[Result | Skipped]) -> Iterator[str]:
     """The printed report, line by line, as the results come."""
     about = environment()
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
@@ -99,16 +128,22 @@ def lines(results: Iterable[Result]) -> Iterator[str]:
     yield "-" * (sum(WIDTHS) + 2 * len(WIDTHS))
     bars: list[bool] = []
     wrong = 0
+    skipped = 0
     for result in results:
+        if isinstance(result, Skipped):
+            skipped += 1
+            yield f"{result.name.ljust(WIDTHS[0])}  skipped: {result.why}"
+            continue
         yield _columns(_cells(result)) + result.note
         wrong += result.agrees is False
         if result.met is not None:
             bars.append(result.met)
     yield ""
-    yield f"{sum(bars)} of {len(bars)} bars met" + (f"; {wrong} answers WRONG" if wrong else "; all answers agree")
+    answers = f"; {wrong} answers WRONG" if wrong else "; all answers agree"
+    yield f"{sum(bars)} of {len(bars)} bars met{answers}" + (f"; {skipped} skipped" if skipped else "")
 
 
-def to_json(results: Iterable[Result]) -> str:
+def to_json(results: Iterable[Result | Skipped]) -> str:
     """The report as JSON."""
     return json.dumps({"environment": environment(), "results": [r.as_dict() for r in results]}, indent=1)
 
@@ -122,7 +157,7 @@ def _cells(result: Result) -> tuple[str, ...]:
         result.name,
         f"{result.peer:.4g} {result.unit}",
         f"{result.ours:.4g} {result.unit}",
-        f"{result.ratio:.3g}×",
+        f"{result.ours - result.peer:+.2f}" if result.unit == "%" else f"{result.ratio:.3g}×",
         result.bar.text(result.unit),
         met,
         differs,

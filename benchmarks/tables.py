@@ -21,6 +21,7 @@ from benchmarks.cases import Case, Duel, ExtraMemory, NewProcess, Race
 from benchmarks.report import Bar, farthest
 from benchmarks.start import Script
 
+ROWS = 1_000_000
 SAMPLE = slice(0, 2000)  # the rows whose joint log probabilities are compared
 
 Make = Callable[[int], data.Labelled]

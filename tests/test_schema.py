@@ -93,7 +93,10 @@ def test_schemas_are_equal_by_columns_kinds_and_categories():
     ("kind", "message"),
     [
         ("numbr", "column 'age' was declared as 'numbr', which is no kind of column; did you mean 'number'?"),
-        ("", "column 'age' was declared as '', which is no kind of column; known: number, category, count, text, ignore"),
+        (
+            "",
+            "column 'age' was declared as '', which is no kind of column; known: number, category, count, text, ignore",
+        ),
     ],
 )
 def test_an_unknown_kind_is_refused_with_the_nearest(kind, message):

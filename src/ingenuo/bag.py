@@ -181,9 +181,7 @@ def joined(one: Side, two: Side) -> tuple[Vocabulary, Integers, NDArray[np.int32
     cells = np.empty(most, np.int64), np.empty(most, np.int64)
     sides = []
     for (_, own_starts, own_codes, classes), places in ((one, a), (two, b)):
-        node = np.full(len(vocabulary), -1, np.int64)
-        node[places] = np.arange(len(places))
         kept = np.arange(int(own_codes.max(initial=-1)) + 1) if classes is None else classes
-        sides += [readable(each) for each in (node, own_starts, own_codes, kept.astype(np.int64))]
+        sides += [readable(each) for each in (places, own_starts, own_codes, kept.astype(np.int64))]
     n = loops.join_cells(*sides, starts, codes, *cells)
     return vocabulary, starts, codes[:n].copy(), cells[0][:n], cells[1][:n]

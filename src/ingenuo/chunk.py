@@ -104,10 +104,27 @@ class Text:
 
     def __init__(self, name: object, n_rows: int) -> None:
         self.name, self.n_rows = name, n_rows
+        self._holes: NDArray[np.bool_] | None = None
 
     def pieces(self, errors: str = "strict") -> Iterator[Piece]:
         """The rows as UTF-8; bytes that are none raise, or are replaced."""
+        holes = np.zeros(self.n_rows, np.bool_)
+        for piece in self._read(errors):
+            if piece.missing is not None:
+                holes[piece.first : piece.first + piece.n_rows] = piece.missing
+            yield piece
+        self._holes = holes
+
+    def _read(self, errors: str) -> Iterator[Piece]:
         raise NotImplementedError
+
+    def missing(self, errors: str = "strict") -> NDArray[np.bool_]:
+        """Which rows have no text at all; known once the column was read."""
+        if self._holes is None:
+            for _ in self.pieces(errors):
+                pass
+        assert self._holes is not None
+        return self._holes
 
 
 @dataclass(frozen=True)

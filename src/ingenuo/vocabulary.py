@@ -204,10 +204,15 @@ class Vocabulary:
             two = other.hashes[level + 1], other.parents[level], other.lasts[level]
             above_a, above_b = maps[-1]
             a, b = np.empty(len(one[0]), np.int32), np.empty(len(two[0]), np.int32)
-            n = loops.unite_level(*one, *two, *map(readable, (above_a, above_b, *maps[0])), a, b)
-            hashes.append(_joined(n, (a, one[0]), (b, two[0])))
-            parents.append(_joined(n, (a, above_a[one[1]]), (b, above_b[two[1]])))
-            lasts.append(_joined(n, (a, maps[0][0][one[2]]), (b, maps[0][1][two[2]])))
+            most = len(one[0]) + len(two[0])
+            level_hashes = np.empty(most, np.uint64)
+            level_parents, level_lasts = np.empty(most, np.int32), np.empty(most, np.int32)
+            n = loops.unite_level(
+                *one, *two, *map(readable, (above_a, above_b, *maps[0])), a, b, level_hashes, level_parents, level_lasts
+            )
+            hashes.append(level_hashes[:n].copy())
+            parents.append(level_parents[:n].copy())
+            lasts.append(level_lasts[:n].copy())
             maps.append((a, b))
             sizes.append(n)
         united = Vocabulary(data[:used].copy(), ends, tuple(hashes), tuple(parents), tuple(lasts))

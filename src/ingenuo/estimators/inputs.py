@@ -31,6 +31,10 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
     """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
     if sparse and is_texts(X):
         return open_source(X)
+    if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which
+        from ingenuo.sources.texts import TextSource
+
+        return TextSource(X)
     if is_frame(X):
         source = open_source(X)
         if source.n_rows == 0 or len(source.names) == 0:
@@ -60,6 +64,19 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
             reset=reset,
         )
     return open_source(X)
+
+
+def _reads_one_text(estimator: Any) -> bool:
+    schema = getattr(estimator, "schema_", None)
+    return schema is not None and len(schema) == 1 and len(schema.texts) == 1
+
+
+def _is_one_column(X: Any) -> bool:
+    """Whether X is a list, an array or a series of single values, and has any."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and not any(isinstance(value, list | tuple | np.ndarray | Mapping) for value in X)
+    one_dimension = getattr(X, "ndim", None) == 1 or type(X).__name__.endswith("Array") or hasattr(X, "to_arrow")
+    return one_dimension and not is_frame(X) and len(X) > 0
 
 
 @contextmanager

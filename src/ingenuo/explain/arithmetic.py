@@ -152,8 +152,8 @@ class Explanation:
         return "\n".join(text)
 
     def _legend(self, shown: Passage) -> str:
-        best, second = [self.classes[k] for k in self.order[:2]] if len(self.classes) > 1 else (self.classes[0], "")
-        return f"{shown.column}: what speaks for {best} (+), and what for {second} (−)"
+        names = [f"“{self.classes[k]}”" for k in self.order[:2]]
+        return f"{shown.column}: + speaks for {names[0]}" + (f", − for {names[1]}" if len(names) > 1 else "")
 
     def __repr__(self) -> str:
         return str(self)

@@ -33,9 +33,15 @@ def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
         "<tr><th>class</th><th class='n'>rows</th><th class='n'>share</th></tr>",
         "<tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>",
     )
-    tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column))]
+    tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column)) if body]
     return (
         f"<div style='overflow-x:auto'><style>{STYLE}</style>"
-        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes, {len(schema)} columns.</p>"
+        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes{_columns(schema)}.</p>"
         f"{''.join(tables)}{''.join(more)}</div>"
     )
+
+
+def _columns(schema: Schema) -> str:
+    if len(schema) == 0:  # a model of sequences has none
+        return ""
+    return f", {len(schema)} column{'s' if len(schema) > 1 else ''}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -9,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.bag import Bag, joined
+from ingenuo.bag import Bag
 from ingenuo.chunk import Piece, Text
 from ingenuo.exact import Exact
 from ingenuo.kernels import text as kernel
+from ingenuo.kernels.codes import readable
 from ingenuo.kernels.lookup import Lookup, Raw
 from ingenuo.kernels.threads import run, width
+from ingenuo.kernels.vocabulary import add_cells
 from ingenuo.labels import Labels
 from ingenuo.real import Real
 from ingenuo.text.translation import Translation, changes, translation
@@ -58,8 +61,8 @@ def count(
         own = labels[piece.first : piece.first + piece.n_rows]
         rows = _by_class(own, piece)
         lengths = np.diff(piece.offsets)[rows]
-        cuts = kernel.cuts_by_bytes(lengths, width())
-        while len(counters) < len(cuts) - 1:
+        ranges = deque(pairwise(kernel.cuts_by_bytes(lengths, 8 * width())))
+        while len(counters) < min(width(), len(ranges)):
             counter = kernel.Counter(
                 how, words.ngrams, counts=counts, documents=documents, bounded=bounded, buckets=buckets, real=real,
                 room=int(lengths.sum()) // 64,
@@ -69,12 +72,7 @@ def count(
             counters.append(counter)
         here = np.ones(piece.n_rows, np.int64) if weighted is None else weighted[piece.first :][: piece.n_rows]
         longest = int(lengths.max(initial=0))
-        run(
-            [
-                partial(counter.count, piece.data, piece.offsets, rows[lo:hi], own, here, longest)
-                for counter, (lo, hi) in zip(counters, pairwise(cuts))
-            ]
-        )
+        run([partial(_count, counter, ranges, piece, rows, own, here, longest) for counter in counters])
     if not counters:
         counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
     results = run([counter.finish for counter in counters])
@@ -84,6 +82,19 @@ def count(
         sums = Real(column.copy()) if real else Exact.counts(np.ascontiguousarray(column))
         bags.append(Bag(vocabulary, classes, starts, codes, sums).trimmed())
     return bags
+
+
+def _count(
+    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array, weights: Array,
+    longest: int,
+) -> None:  # fmt: skip
+    """Count the ranges of rows that are left, one after the other: a thread that is slower takes fewer."""
+    while True:
+        try:
+            lo, hi = ranges.popleft()
+        except IndexError:
+            return
+        counter.count(piece.data, piece.offsets, rows[lo:hi], labels, weights, longest)
 
 
 def _by_class(labels: NDArray[np.int32], piece: Piece) -> NDArray[np.intp]:
@@ -110,21 +121,18 @@ def _merged(results: list[kernel.Counted], buckets: int) -> tuple[Vocabulary, Ar
     starts, codes, values = first.starts, first.codes, first.values
     for other in others:
         theirs = _vocabulary(other, buckets)
-        vocabulary, starts, codes, from_a, from_b = joined(
-            (vocabulary, starts, codes, None), (theirs, other.starts, other.codes, None)
-        )
-        values = _picked(values, from_a) + _picked(other.values, from_b)
+        vocabulary, a, b = vocabulary.unite(theirs)
+        most = len(codes) + len(other.codes)
+        sides = (a, starts, codes, values, b, other.starts, other.codes, other.values)
+        starts, codes = np.zeros(len(vocabulary) + 1, np.int64), np.empty(most, np.int32)
+        values = np.empty((most, values.shape[1]), values.dtype)
+        n = add_cells(*(readable(each) for each in sides), starts, codes, values)
+        codes, values = codes[:n], values[:n]
     return vocabulary, starts, codes, values
 
 
 def _vocabulary(counted: kernel.Counted, buckets: int) -> Vocabulary:
     return Vocabulary(counted.data, counted.ends, counted.hashes, counted.parents, counted.lasts, buckets)
-
-
-def _picked(values: Array, cells: Array) -> Array:
-    result = values[cells] if len(values) else np.zeros((len(cells), values.shape[1]), values.dtype)
-    result[cells < 0] = 0
-    return result
 
 
 def _translation(text: Text, words: Words, how: kernel.Style) -> Translation:
@@ -152,7 +160,7 @@ def lookup(vocabulary: Vocabulary, words: Words, text: Text | None = None, *, se
     own = Vocabulary.of(()) if vocabulary.buckets else _single(vocabulary)
     table, at, theirs = own.unite(mentioned)
     into, besides = np.arange(len(table), dtype=np.int32), np.full(len(table), -1, np.int32)
-    nodes = np.full(len(table), -1, np.int64)
+    nodes = np.full(len(table) + 1, -1, np.int64)  # the last: what is not known at all
     nodes[at] = np.arange(len(at))
     places = dict(zip(mentioned.words(), theirs.tolist()))
     rows = [places[word] for word in found.words]

@@ -23,7 +23,7 @@ def _per_occurrence(p: ColumnParameters, node: int) -> Floats:
     if len(table.base):
         result = result + table.base[node]
     result = result + table.values(node)
-    if p.strict is not None and p.strict.info[node] >= 0:
+    if p.strict is not None and p.strict.info[node, 0] >= 0:
         lacking = np.ones(len(result), np.bool_)
         lacking[p.bag.codes[int(p.bag.starts[node]) : int(p.bag.starts[node + 1])]] = False
         result[lacking] = -np.inf
@@ -93,6 +93,8 @@ def _absent(p: ColumnParameters, name: str, present: list[int]) -> Factor:
     others = int(np.count_nonzero(p.weights)) - len(present)
     for node in present:
         log -= _log_absent(p, node)
+    if p.n_certain is not None:  # where every document of a class has a word, none can be without it
+        log[p.n_certain > sum((_certain(p, node) for node in present), np.zeros(len(log)))] = -np.inf
     terms = tuple(Term(f"{others:,} factors 1 - p", exponential(float(each)), float(each)) for each in log)
     return Factor(name, f"{others:,} absent", terms)
 
@@ -103,6 +105,12 @@ def _log_absent(p: ColumnParameters, node: int) -> Floats:
     a1 = float(np.max(p.pseudo))
     rest = p.normaliser - a1 - counts
     return np.where(rest > 0, np.log(np.where(rest > 0, rest, 1) / np.maximum(p.normaliser, 1e-300)), 0.0)
+
+
+def _certain(p: ColumnParameters, node: int) -> NDArray[np.bool_]:
+    """The classes all of whose documents have the word, with nothing imagined."""
+    counts = _counts(p, node)
+    return (counts > 0) & (p.normaliser - float(np.max(p.pseudo)) - counts <= 0)
 
 
 def _counts(p: ColumnParameters, node: int) -> Floats:

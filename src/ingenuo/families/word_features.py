@@ -60,15 +60,6 @@ def totals(bag: Bag) -> NDArray[Any]:
     return np.asarray(ends[bag.starts[1:]] - ends[bag.starts[:-1]])
 
 
-def missing(text: Text, words: Words) -> NDArray[np.bool_]:
-    """Which rows have no text at all."""
-    parts = [
-        np.zeros(piece.n_rows, np.bool_) if piece.missing is None else piece.missing
-        for piece in text.pieces(words.errors)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, np.bool_)
-
-
 def nothing(words: Words) -> Bag:
     """The bag of a column in which no word was seen."""
     none = np.zeros(0, np.int32)
@@ -143,8 +134,10 @@ def _with_frequent(vocabulary: Vocabulary, sums: NDArray[Any], n: int) -> NDArra
     """The n most frequent words, and every n-gram that has one of them."""
     found = np.zeros(len(vocabulary), np.bool_)
     words = sums[: vocabulary.levels[1]]
-    if not words.any():  # n-grams without words among them: a word is as frequent as what ends with it
-        words = np.bincount(vocabulary.lasts[0], sums[vocabulary.levels[1] : vocabulary.levels[2]], len(words))
+    for level in range(1, vocabulary.order):
+        if not words.any():  # n-grams without words among them: a word is as frequent as what ends with it
+            ending = sums[vocabulary.levels[level] : vocabulary.levels[level + 1]]
+            words = np.bincount(vocabulary.lasts[level - 1], ending, len(words))
     found[_ranked(vocabulary, words, np.arange(len(words)), n)] = True
     for level in range(1, vocabulary.order):
         above = found[vocabulary.levels[level - 1] : vocabulary.levels[level]]
@@ -203,7 +196,7 @@ def reference_of(chunk: Chunk, text: Text, words: Words) -> Reference:
     counts, documents = bags.count(
         text, words, everything, labels_of(["all"]), chunk.weights, counts=True, documents=True
     )
-    there = ~missing(text, words)
+    there = ~text.missing(words.errors)
     rows = float(there.sum() if chunk.weights is None else chunk.weights[there].sum())
     sums = documents if words.binary else counts
     return Reference(counts.vocabulary, totals(sums).astype(np.float64), totals(documents).astype(np.float64), rows)

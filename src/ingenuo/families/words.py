@@ -25,7 +25,6 @@ from ingenuo.families.family import Factor, Floats, Passage
 from ingenuo.families.word_explanations import factors, passage, sample
 from ingenuo.families.word_features import (
     counted,
-    missing,
     node_weights,
     normalised,
     nothing,
@@ -37,6 +36,7 @@ from ingenuo.families.word_parameters import ColumnParameters, inside, outside, 
 from ingenuo.kernels import moments
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
+from ingenuo.real import TOLERANCE, Real
 from ingenuo.schema import Schema
 from ingenuo.tally import Table, Tally
 from ingenuo.text.words import Words
@@ -97,12 +97,14 @@ class TextFamily:
             else:
                 look.score(text.pieces(errors), p.table, out, once=p.once)
             if p.absent is not None:
-                out[~missing(text, p.words)] += p.absent
+                out[~text.missing(p.words.errors)] += p.absent
             for table, known in ((p.strict, None), (p.certain, p.n_certain)):
                 if table is not None:
                     hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
                     look.score(text.pieces(errors), table, hits, once=p.once)
-                    wanted = hits[:, -1:] if known is None else np.where(missing(text, p.words), 0, 1)[:, None] * known
+                    wanted = (
+                        hits[:, -1:] if known is None else np.where(text.missing(p.words.errors), 0, 1)[:, None] * known
+                    )
                     lacking = wanted - hits[:, :-1]
                     with np.errstate(invalid="ignore"):
                         out += np.where(lacking > 0, lacking * (-np.inf if floor is None else floor), 0)
@@ -126,15 +128,17 @@ class TextFamily:
         return {p.name: sample(p, self.model, drawn, rng) for p in parameters}
 
     def check(self, tally: Tally) -> None:
-        """No word is in more documents of a class than the class has."""
+        """No class has more documents than rows, words without a document, or a word in more documents than it has."""
         for name in tally:
+            if name.startswith("text:"):
+                _refuse_without_rows(tally, name)
             if name.startswith("text:") and name.endswith(":documents"):
                 _refuse_more_than_rows(tally, name)
 
 
 def _rows(chunk: Chunk, text: Text, words: Words) -> Table:
     """How many documents each class has: the rows that are not missing."""
-    there = ~missing(text, words)
+    there = ~text.missing(words.errors)
     codes, n = chunk.coded[there], len(chunk.classes)
     if chunk.weights is None:
         counts = Exact.counts(np.bincount(codes, minlength=n))
@@ -143,11 +147,26 @@ def _rows(chunk: Chunk, text: Text, words: Words) -> Table:
     return Table.of({"class": chunk.classes}, counts)
 
 
+def _refuse_without_rows(tally: Tally, name: str) -> None:
+    """Raise where a class has words and no document, or more documents than rows."""
+    rows = f"{name.rpartition(':')[0]}:rows"
+    classes = tally[name].axes[0]
+    documents, all_rows = tally.over(rows, classes).floats(), tally.over("class", classes).floats()
+    wrong = np.flatnonzero((documents > all_rows) | (documents <= 0))
+    if len(wrong):
+        k = int(wrong[0])
+        raise ForgetError(
+            f"cannot take these rows away: class {classes.tolist()[k]!r} would have {all_rows[k]:g} rows left, "
+            f"{documents[k]:g} documents in '{rows}', and words in them; only rows that were learned can be forgotten"
+        )
+
+
 def _refuse_more_than_rows(tally: Tally, name: str) -> None:
     bag = tally.bag(name)
     assert bag is not None
     rows = tally.over(name.removesuffix("documents") + "rows", bag.classes).floats()
-    over = np.flatnonzero(bag.sums.floats() > rows[bag.codes])
+    slack = TOLERANCE if isinstance(bag.sums, Real) else 0.0  # sums of fractions are rounded as they are added
+    over = np.flatnonzero(bag.sums.floats() > rows[bag.codes] * (1 + slack))
     if len(over):
         cell = int(over[0])
         node = int(np.searchsorted(bag.starts, cell, "right")) - 1

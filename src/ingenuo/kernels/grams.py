@@ -54,6 +54,8 @@ def read(  # type: ignore[no-untyped-def]
         if not inside:
             i, scope = begin, 0
         room = full - found - uint64(8)  # a word takes a byte at least, and two closing words may be added
+        if parts > 0 and end - begin > room:  # only a row that begins a batch is cut, so its cuts are its own
+            break
         if separated:
             found, used, i = cut(data, i, end, room, scratch, used, hashes, packs, sizes, found)
         elif cues.size:
@@ -81,21 +83,26 @@ def read(  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _cell(links, sums, stamps, cells, e, label):  # type: ignore[no-untyped-def]
-    """The cell of a class in the ring that e (or -1) is on, made if there is none; and the number of cells."""
-    if e >= 0:
+    """The cell of a class in the ring that e (or -1) is on, made if there is none; and the number of cells.
+
+    A ring goes round by ascending class. Rows come in the order of their classes, so the search, which begins at
+    the cell that was used last, is over after a step.
+    """
+    new = cells
+    if e < 0:
+        links[new] = (new << 32) | label
+    else:
         at = e
         while True:
-            if (links[at] & 0xFFFFFFFF) == label:
+            own, after = links[at] & 0xFFFFFFFF, links[at] >> 32
+            if own == label:
                 return at, cells
-            at = links[at] >> 32
-            if at == e:
+            following = links[after] & 0xFFFFFFFF
+            if own < label < following or (following <= own and (label > own or label < following)):
                 break
-    new = cells
-    if e >= 0:
-        links[new] = (links[e] >> 32 << 32) | label
-        links[e] = (new << 32) | (links[e] & 0xFFFFFFFF)
-    else:
-        links[new] = (new << 32) | label
+            at = after
+        links[new] = (links[at] >> 32 << 32) | label
+        links[at] = (new << 32) | own
     sums[new, :] = 0
     if stamps.size > new:  # where documents are counted
         stamps[new] = -1

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.kernels import grams as loops
 from ingenuo.kernels import vocabulary
 from ingenuo.kernels.codes import readable
-from ingenuo.kernels.text import Style, cuts_by_bytes, scratch_for
+from ingenuo.kernels.text import Style, by_part, cuts_by_bytes, scratch_for
 from ingenuo.kernels.threads import run, width
 from ingenuo.kernels.tokens import TOUCH, find_known, home_shift
 
@@ -27,17 +27,20 @@ Floats = NDArray[np.float64]
 
 _TOKENS = 1 << 14
 _MOST = 1 << 20  # classes a node can have
+_NEAR = 1 << 18  # nodes whose numbers a cache holds
 _NONE: Floats = np.zeros(0)
 
 
 class Table(NamedTuple):
-    """What each node adds to the log joint, laid out so that a rare node takes two loads.
+    """What each node adds to the log joint, laid out so that a rare node takes one load.
 
-    A node of few classes has cells (class, value); one of many a full line, a value for every class. Its number
-    says which, and where: (place · 2 + 1 for a line) · 2^20 + its cells; -1 for a node that is not used.
+    A node of one class has its value beside its number; one of several has cells (class, value), one of many a full
+    line, a value for every class. The number says which, and where: (place · 2 + 1 for a line) · 2^20 + how many
+    classes, the place of a single one being the class; -1 for a node that is not used.
     """
 
-    info: NDArray[np.int64]
+    info: NDArray[np.int64]  # (nodes, 2): numbers, and the values of single classes in the same memory as doubles
+    single: Floats  # the same memory as doubles
     cells: Floats  # (cells, 2)
     lines: Floats  # (lines, classes)
     weights: Floats  # what one occurrence of a node counts; empty: 1
@@ -46,10 +49,13 @@ class Table(NamedTuple):
 
     def values(self, node: int) -> Floats:
         """What an occurrence of a node adds for each class, beyond the constant and the base."""
-        info = int(self.info[node])
+        info = int(self.info[node, 0])
         result = np.zeros(len(self.constant))
         if info >= 0:
             place, n = info >> 21, info & (_MOST - 1)
+            if n == 1:
+                result[place] = self.single[node, 1]
+                return result
             if info >> 20 & 1:
                 return np.asarray(self.lines[place].copy())
             result[self.cells[place : place + n, 0].astype(np.intp)] = self.cells[place : place + n, 1]
@@ -61,36 +67,40 @@ def pack(
     base: Floats = _NONE,
 ) -> Table:  # fmt: skip
     """A table from the cells of each node: their classes and values."""
-    info = np.empty(len(starts) - 1, np.int64)
+    info = np.empty((len(starts) - 1, 2), np.int64)
+    single = info.view(np.float64)
     given = readable(starts), readable(codes), readable(values), readable(used)
-    n_cells, n_lines = _lay_out(given[0], given[3], len(constant), info)
+    n_cells, n_lines = _lay_out(*given, len(constant), info, single)
     cells, lines = np.empty((n_cells, 2)), np.zeros((n_lines, len(constant)))
     _fill(*given[:3], info, cells, lines)
-    return Table(info, cells, lines, weights, base, constant)
+    return Table(info, single, cells, lines, weights, base, constant)
 
 
 @njit(cache=True, nogil=True)
-def _lay_out(starts, used, classes, info):  # type: ignore[no-untyped-def]
+def _lay_out(starts, codes, values, used, classes, info, single):  # type: ignore[no-untyped-def]
     cells = lines = 0
-    for f in range(info.size):
-        n = starts[f + 1] - starts[f]
+    for f in range(info.shape[0]):
+        first, n = starts[f], starts[f + 1] - starts[f]
         if not used[f]:
-            info[f] = -1
+            info[f, 0] = -1
+        elif n == 1:
+            info[f, 0] = (np.int64(codes[first]) << 21) | 1
+            single[f, 1] = values[first]
         elif 2 * n >= classes and n > 1:
-            info[f] = (((lines << 1) | 1) << 20) | n
+            info[f, 0] = (((lines << 1) | 1) << 20) | n
             lines += 1
         else:
-            info[f] = (cells << 21) | n
+            info[f, 0] = (cells << 21) | n
             cells += n
     return cells, lines
 
 
 @njit(cache=True, nogil=True)
 def _fill(starts, codes, values, info, cells, lines):  # type: ignore[no-untyped-def]
-    for f in range(info.size):
-        if info[f] < 0:
+    for f in range(info.shape[0]):
+        if info[f, 0] < 0 or starts[f + 1] - starts[f] < 2:
             continue
-        place, line = info[f] >> 21, (info[f] >> 20) & 1
+        place, line = info[f, 0] >> 21, (info[f, 0] >> 20) & 1
         for c in range(starts[f], starts[f + 1]):
             if line:
                 lines[place, codes[c]] = values[c]
@@ -144,6 +154,7 @@ def _score(  # type: ignore[no-untyped-def]
     parts,
     completed,
     info,
+    single,
     cells,
     lines,
     weights,
@@ -162,20 +173,23 @@ def _score(  # type: ignore[no-untyped-def]
     """
     t, ahead, last, touched = 0, 0, ends[parts - 1], 0.0
     weighted, based, stamped = weights.size > 0, base.size > 0, stamps.size > 0
+    far = info.shape[0] > _NEAR
+    full, classes = lines.reshape(-1), uint64(out.shape[1])
+    found = np.empty(nodes.size, np.uint64)  # where the lines of a part's nodes begin
     for part in range(parts):
         row, stamp = part_row[part], completed + part + 1
-        total, level, square = 0.0, 0.0, 0.0
+        total, level, square, n = 0.0, 0.0, 0.0, uint64(0)
         line = out[row]
         while t < ends[part]:
-            if t >= ahead:  # so that the loads of several nodes are under way at once
+            if far and t >= ahead:  # so that the loads of several nodes are under way at once
                 ahead = min(t + TOUCH, last)
                 seen = np.int64(0)
                 for near in range(t, ahead):
                     if nodes[near] >= 0:
-                        seen |= info[nodes[near]]
+                        seen |= info[nodes[near], 0]
                 for near in range(t, ahead):
-                    number = info[nodes[near]] if nodes[near] >= 0 else -1
-                    if number >= 0 and number & (_MOST - 1):
+                    number = info[nodes[near], 0] if nodes[near] >= 0 else -1
+                    if number >= 0 and number & (_MOST - 1) > 1:
                         place = uint64(number >> 21)
                         touched += lines[place, 0] if (number >> 20) & 1 else cells[place, 0]
                 touched += np.float64(seen)
@@ -183,7 +197,7 @@ def _score(  # type: ignore[no-untyped-def]
             t += 1
             if node < 0:
                 continue
-            number = info[uint64(node)]
+            number = info[uint64(node), 0]
             if number < 0:
                 continue
             weight = weights[node] if weighted else 1.0
@@ -199,15 +213,37 @@ def _score(  # type: ignore[no-untyped-def]
             if based:
                 level += base[node]
             place = uint64(number >> 21)
-            if (number >> 20) & 1:
-                full = lines[place]
-                for k in range(line.size):
-                    line[k] += full[k]
+            if number & (_MOST - 1) == 1:
+                line[place] += single[uint64(node), 1]
+            elif (number >> 20) & 1:
+                found[n] = place * classes
+                n += uint64(1)
             else:
                 for c in range(place, place + uint64(number & (_MOST - 1))):
                     line[uint64(cells[c, 0])] += cells[c, 1]
-        for k in range(constant.size):
-            line[k] += total * constant[k] + level
+        # Four classes at a time stay in registers, over all of the part's lines.
+        k = uint64(0)
+        while k + uint64(4) <= classes and n > 0:
+            one = two = three = four = 0.0
+            for i in range(n):
+                at = found[i] + k
+                one += full[at]
+                two += full[at + uint64(1)]
+                three += full[at + uint64(2)]
+                four += full[at + uint64(3)]
+            line[k] += one
+            line[k + uint64(1)] += two
+            line[k + uint64(2)] += three
+            line[k + uint64(3)] += four
+            k += uint64(4)
+        while k < classes and n > 0:
+            one = 0.0
+            for i in range(n):
+                one += full[found[i] + k]
+            line[k] += one
+            k += uint64(1)
+        for c in range(constant.size):
+            line[c] += total * constant[c] + level
         if squares.size:
             squares[row] += square
     return touched
@@ -245,7 +281,7 @@ class Lookup:
             run(
                 [
                     partial(self._score, piece, lo, hi, table, out[here], once, squares[here])
-                    for lo, hi in pairwise(cuts_by_bytes(np.diff(piece.offsets), width()))
+                    for lo, hi in pairwise(cuts_by_bytes(np.diff(piece.offsets), 4 * width()))
                 ]
             )
 
@@ -321,6 +357,17 @@ class Reader:
         return have, lead
 
     def _batch(
+        self, found: int, parts: int, completed: int, have: int, hashes: Array, nodes: Array
+    ) -> Iterator[tuple[Array, Array, int, int]]:
+        levels = self._levels(found, parts, completed, have, hashes, nodes)
+        if not self.lookup.buckets:
+            yield from levels
+            return
+        # A word and a pair of one document may share a bucket: what counts once must come together.
+        streams = [(places[: int(ends[parts - 1])].copy(), ends[:parts].copy()) for places, ends, _, _ in levels]
+        yield (*by_part(streams, parts), parts, completed)
+
+    def _levels(
         self, found: int, parts: int, completed: int, have: int, hashes: Array, nodes: Array
     ) -> Iterator[tuple[Array, Array, int, int]]:
         look, raw = self.lookup, self.lookup.raw

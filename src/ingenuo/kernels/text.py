@@ -148,6 +148,7 @@ class Counter:
             Level(4 * size, Cells(2 * size, columns, documents, kind))
             for _ in range(0 if buckets else self.highest - 1)
         ]
+        self.waiting: list[tuple[Array, Array]] = []  # places, and the ends of the parts among them
         self.completed = 0
         tokens = min(_TOKENS, max(1 << 10, room))
         self.hashes, self.packs, self.sizes = (np.zeros(tokens, np.uint64) for _ in range(3))
@@ -319,8 +320,17 @@ class Counter:
                     number, self.part_end, parts, self.firsts, self.level_hash, self.buckets, self.ids, self.extra_end
                 )
                 self._add_words(self.ids, self.extra_end, parts, labels, weights)
+        if self.waiting:
+            self._add_places(*by_part(self.waiting, parts), parts, labels, weights)
+            self.waiting.clear()
 
     def _add_words(self, places: Array, ends: Array, parts: int, labels: Array, weights: Array) -> None:
+        if self.buckets and self.documents and parts > 1:  # a word and a pair of one document may share a bucket
+            self.waiting.append((places[: int(ends[parts - 1])].copy(), ends[:parts].copy()))
+        else:
+            self._add_places(places, ends, parts, labels, weights)
+
+    def _add_places(self, places: Array, ends: Array, parts: int, labels: Array, weights: Array) -> None:
         c = self.cells
         c.ensure(int(ends[parts - 1]))
         loops.add_words(
@@ -362,7 +372,19 @@ def scratch_for(longest: int) -> tuple[NDArray[np.uint8], int]:
     return np.zeros(min(_LONG, 64 * longest + 64) + spare, np.uint8), spare
 
 
-def cuts_by_bytes(lengths: Array, parts: int, minimum: int = 1 << 17) -> list[int]:
+def by_part(streams: Sequence[tuple[Array, Array]], parts: int) -> tuple[Array, Array]:
+    """Places that came level by level, each with the ends of the parts among them, part by part.
+
+    >>> places, ends = by_part([(np.array([1, 2, 3]), np.array([2, 3])), (np.array([4]), np.array([1, 1]))], 2)
+    >>> places.tolist(), ends.tolist()
+    ([1, 2, 4, 3], [3, 4])
+    """
+    part = np.concatenate([np.repeat(np.arange(parts), np.diff(ends[:parts], prepend=0)) for _, ends in streams])
+    places = np.concatenate([each for each, _ in streams])
+    return places[np.argsort(part, kind="stable")], np.cumsum(np.bincount(part, minlength=parts))
+
+
+def cuts_by_bytes(lengths: Array, parts: int, minimum: int = 1 << 18) -> list[int]:
     """Where to cut rows of these lengths into parts of about as many bytes, and at least so many."""
     total = np.cumsum(lengths)
     size = int(total[-1]) if len(total) else 0

@@ -15,6 +15,7 @@ from ingenuo.kernels.letters import BEYOND, DOTTED_I, SIGMA
 
 # Words whose places in a table are loaded before the first of them is looked at.
 TOUCH = 1 << 8
+_NEAR = 1 << 18  # unless the table has no more slots than this: then a cache holds it
 
 _ONE, _TWO = uint64(0xFF51AFD7ED558CCD), uint64(0xC4CEB9FE1A85EC53)
 START = uint64(0x9E3779B97F4A7C15)
@@ -239,8 +240,15 @@ def tokenise(data, begin, i, end, room, kinds, letters, cases, shortest, scratch
             continue
         if pack > _EIGHT and place - begin > 8 and uint8(kinds[data[place - uint64(9)]] - 1) < 127:
             at = _start(data, begin, place, kinds)
-            h, n, _, _, _, _ = _spell(data, begin, at, place, kinds, letters, cases, 0, scratch, used)
-            hashes[t], packs[t], sizes[t] = h, used, n
+            n, h, last = place - at, START, uint64(0)
+            for j in range(n):
+                byte = kinds[data[at + j]]
+                if j & uint64(7) == 0 and j > 0:
+                    h = fold(h, last)
+                    last = uint64(0)
+                last = (last << uint64(8)) | uint64(byte)
+                scratch[used + j] = byte
+            hashes[t], packs[t], sizes[t] = finish(h, last, n), used, n
             used += n
         else:
             hashes[t] = mix(pack)
@@ -364,9 +372,9 @@ def add_new(found, hashes, packs, sizes, scratch, slots, text, ends, own, n_word
     the first word's end.
     """
     mask, shift = uint64(slots.shape[0] - 1), home_shift(slots)
-    touched = uint64(0)
+    far, touched = slots.shape[0] > _NEAR, uint64(0)
     for t in range(found):
-        if t % TOUCH == 0:  # so that the loads of several words are under way at once
+        if far and t % TOUCH == 0:  # so that the loads of several words are under way at once
             for ahead in range(t, min(t + TOUCH, found)):
                 touched |= slots[hashes[ahead] >> shift, 0]
         h, n = hashes[t], sizes[t]
@@ -399,9 +407,9 @@ def add_new(found, hashes, packs, sizes, scratch, slots, text, ends, own, n_word
 def find_known(found, hashes, packs, sizes, scratch, slots, text, ends, ids):  # type: ignore[no-untyped-def]
     """The numbers of words in a table, -1 for those that it has not."""
     mask, shift = uint64(slots.shape[0] - 1), home_shift(slots)
-    touched = uint64(0)
+    far, touched = slots.shape[0] > _NEAR, uint64(0)
     for t in range(found):
-        if t % TOUCH == 0:
+        if far and t % TOUCH == 0:
             for ahead in range(t, min(t + TOUCH, found)):
                 touched |= slots[hashes[ahead] >> shift, 0]
         h, n = hashes[t], sizes[t]

@@ -181,9 +181,23 @@ def unite_words(hash_a, data_a, ends_a, hash_b, data_b, ends_b, map_a, map_b):  
 
 @njit(cache=True, nogil=True)
 def unite_level(  # type: ignore[no-untyped-def]
-    hash_a, parents_a, lasts_a, hash_b, parents_b, lasts_b, above_a, above_b, words_a, words_b, map_a, map_b
+    hash_a,
+    parents_a,
+    lasts_a,
+    hash_b,
+    parents_b,
+    lasts_b,
+    above_a,
+    above_b,
+    words_a,
+    words_b,
+    map_a,
+    map_b,
+    hashes,
+    parents,
+    lasts,
 ):
-    """The same for n-grams, given where their parts went."""
+    """The same for n-grams, given where their parts went; and the united level itself."""  # fmt: skip
     i = j = n = 0
     while i < hash_a.size or j < hash_b.size:
         if j >= hash_b.size:
@@ -197,8 +211,11 @@ def unite_level(  # type: ignore[no-untyped-def]
             if sign == 0:
                 sign = np.int64(words_a[lasts_a[i]]) - np.int64(words_b[lasts_b[j]])
         if sign <= 0:
+            hashes[n], parents[n], lasts[n] = hash_a[i], above_a[parents_a[i]], words_a[lasts_a[i]]
             map_a[i] = n
             i += 1
+        if sign > 0:
+            hashes[n], parents[n], lasts[n] = hash_b[j], above_b[parents_b[j]], words_b[lasts_b[j]]
         if sign >= 0:
             map_b[j] = n
             j += 1
@@ -228,16 +245,22 @@ def join_words(data_a, ends_a, map_a, data_b, ends_b, map_b, data, ends):  # typ
 
 
 @njit(cache=True, nogil=True)
-def join_cells(node_a, starts_a, codes_a, class_a, node_b, starts_b, codes_b, class_b, starts, codes, from_a, from_b):  # type: ignore[no-untyped-def]
-    """The cells of two bags over united nodes (node_a: which node of a each is, or -1) and classes; returns how many.
+def join_cells(  # type: ignore[no-untyped-def]
+    map_a, starts_a, codes_a, class_a, map_b, starts_b, codes_b, class_b, starts, codes, from_a, from_b
+):
+    """The cells of two bags over united nodes (where each node went: ascending) and classes; returns how many.
 
     from_a and from_b say which cell of either each one comes from, or -1.
     """
-    n = 0
+    n = a = b = 0
     for f in range(starts.size - 1):
-        a, b = node_a[f], node_b[f]
-        i, i_end = (starts_a[a], starts_a[a + 1]) if a >= 0 else (0, 0)
-        j, j_end = (starts_b[b], starts_b[b + 1]) if b >= 0 else (0, 0)
+        i = i_end = j = j_end = 0
+        if a < map_a.size and map_a[a] == f:
+            i, i_end = starts_a[a], starts_a[a + 1]
+            a += 1
+        if b < map_b.size and map_b[b] == f:
+            j, j_end = starts_b[b], starts_b[b + 1]
+            b += 1
         while i < i_end or j < j_end:
             one = class_a[codes_a[i]] if i < i_end else 1 << 40
             two = class_b[codes_b[j]] if j < j_end else 1 << 40
@@ -246,6 +269,43 @@ def join_cells(node_a, starts_a, codes_a, class_a, node_b, starts_b, codes_b, cl
             codes[n] = min(one, two)
             i += one <= two
             j += two <= one
+            n += 1
+        starts[f + 1] = n
+    return n
+
+
+@njit(cache=True, nogil=True)
+def add_cells(  # type: ignore[no-untyped-def]
+    map_a, starts_a, codes_a, values_a, map_b, starts_b, codes_b, values_b, starts, codes, values
+):
+    """The same for what two threads have counted, over the same classes, with the sums of both."""
+    n = a = b = 0
+    columns = values.shape[1]
+    for f in range(starts.size - 1):
+        i = i_end = j = j_end = 0
+        if a < map_a.size and map_a[a] == f:
+            i, i_end = starts_a[a], starts_a[a + 1]
+            a += 1
+        if b < map_b.size and map_b[b] == f:
+            j, j_end = starts_b[b], starts_b[b + 1]
+            b += 1
+        while i < i_end or j < j_end:
+            if j >= j_end or (i < i_end and codes_a[i] < codes_b[j]):
+                codes[n] = codes_a[i]
+                for c in range(columns):
+                    values[n, c] = values_a[i, c]
+                i += 1
+            elif i >= i_end or codes_b[j] < codes_a[i]:
+                codes[n] = codes_b[j]
+                for c in range(columns):
+                    values[n, c] = values_b[j, c]
+                j += 1
+            else:
+                codes[n] = codes_a[i]
+                for c in range(columns):
+                    values[n, c] = values_a[i, c] + values_b[j, c]
+                i += 1
+                j += 1
             n += 1
         starts[f + 1] = n
     return n

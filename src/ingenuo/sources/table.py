@@ -62,7 +62,8 @@ def is_texts(X: Any) -> bool:
     kind = str(getattr(X, "type", getattr(X, "dtype", ""))).lower()  # of an Arrow array, or of a series
     if kind == "object" and hasattr(X, "tolist"):
         return is_texts(X[:1000].tolist())
-    return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary"))
+    kind = kind.removeprefix("dictionary<values=")
+    return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum"))
 
 
 def open_source(X: Any) -> Source:
@@ -166,7 +167,7 @@ def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.flo
 def match(schema: Schema, source: Source) -> Places:
     """Where each column of the schema stands in the source: by name, or by position where there are none."""
     if not schema.named or source.names.dtype != object or source.anonymous:
-        if source.anonymous and (len(schema) != 1 or FAMILIES[list(FAMILIES)[schema.families[0]]] != "text"):
+        if source.anonymous and len(schema) != 1:  # one of another kind is refused when it is asked for
             raise InputError(
                 f"the model was trained on {len(schema)} columns and got a list of texts; give a table with the same "
                 "columns"

@@ -26,7 +26,7 @@ class ArrowText(Text):
         super().__init__(name, sum(len(chunk) for chunk in chunks))
         self._chunks = [chunk for chunk in chunks if len(chunk)]
 
-    def pieces(self, errors: str = "strict") -> Iterator[Piece]:
+    def _read(self, errors: str) -> Iterator[Piece]:
         """The chunks, small ones put together."""
         at = 0
         for chunk in _grouped(self._chunks):
@@ -41,7 +41,7 @@ class ListText(Text):
         super().__init__(name, len(values))
         self._values = values
 
-    def pieces(self, errors: str = "strict") -> Iterator[Piece]:
+    def _read(self, errors: str) -> Iterator[Piece]:
         """Some rows at a time, by the mean length of the first."""
         first = [len(value) for value in self._values[:100] if isinstance(value, str | bytes)]
         step = max(1, _PIECE // (max(sum(first), 1) // max(len(first), 1) + 16))
