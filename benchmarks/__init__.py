@@ -1,1 +1,1 @@
-"""Speed, memory and agreement against the peers, as ratios in one run: ``python -m benchmarks tables``."""
+"""Speed, memory and agreement against the peers, as ratios in one run: ``python -m benchmarks tables``, ``text``."""

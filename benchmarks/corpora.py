@@ -1,7 +1,6 @@
 """The texts: public collections read from a folder of files, whole or in part, or repeated with new words.
 
-They are looked for in the folder that INGENUO_TEXTS names, else in a folder data/text beside the project's own. A case
-whose file is not there is skipped.
+A case whose file is not there is skipped.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from string import ascii_lowercase, ascii_uppercase
 
 import numpy as np
 
-from benchmarks.memory import ROOT
+from benchmarks.public_data import public_data
 from benchmarks.report import Absent
 
 _WORD = re.compile(r"\b\w\w+\b")
@@ -134,9 +133,7 @@ def _new_file(suffix: str) -> Path:
 
 
 def _path(name: str) -> Path:
-    named = os.environ.get("INGENUO_TEXTS")
-    folders = [Path(named)] if named else sorted(ROOT.parent.glob("*/data/text"))
-    for folder in folders:
-        if (folder / name).is_file():
-            return folder / name
-    raise Absent(f"the file {name} is not there; set INGENUO_TEXTS to the folder that has it")
+    found = public_data(f"text/{name}")
+    if found is not None:
+        return found
+    raise Absent(f"the file {name} is not there; set INGENUO_DATA to the folder that has text/{name}")

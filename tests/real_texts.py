@@ -1,37 +1,25 @@
-"""Texts that people wrote, for the tests that want them: a few labelled sets, in files that do not come with the code.
-
-They are looked for in the folder that INGENUO_TEXTS names, else in a folder data/text beside the project's own.
-"""
+"""Texts that people wrote, for the tests that want them: labelled sets, in files that do not come with the code."""
 
 from __future__ import annotations
 
 import csv
 import gzip
 import io
-import os
 import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 
 import pytest
+from benchmarks.public_data import public_data
 
 Labelled = tuple[list[str], list[str]]
 
 
-def folder() -> Path | None:
-    """Where the files lie, if they are there at all."""
-    if named := os.environ.get("INGENUO_TEXTS"):
-        return Path(named)
-    root = Path(__file__).resolve().parents[1]
-    return next((found for found in sorted(root.parent.glob("*/data/text")) if found.is_dir()), None)
-
-
 def _lines(name: str) -> list[str]:
-    where = folder()
-    if where is None or not (where / name).is_file():
-        pytest.skip(f"the file {name} is not there; set INGENUO_TEXTS to the folder that has it")
-    with gzip.open(where / name) as file:
+    found = public_data(f"text/{name}")
+    if found is None:
+        pytest.skip(f"the file {name} is not there; set INGENUO_DATA to the folder that has text/{name}")
+    with gzip.open(found) as file:
         return io.TextIOWrapper(file, "utf-8", "replace", newline="").read().split("\n")
 
 

@@ -38,7 +38,8 @@ def made_up(rng: np.random.Generator, n: int, classes: int) -> list[tuple[str, s
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files of the text suite, with the layout of the real ones and few documents."""
-    home = tmp_path_factory.mktemp("data")
+    home = tmp_path_factory.mktemp("data") / "text"
+    home.mkdir()
     rng = np.random.default_rng(5)
     for name, n, classes in (("20news-train", 120, 4), ("20news-test", 40, 4), ("polarity", 60, 2)):
         with gzip.open(home / f"{name}.csv.gz", "wt", encoding="utf-8", newline="") as file:
@@ -54,7 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("INGENUO_TEXTS", str(folder))
+    monkeypatch.setenv("INGENUO_DATA", str(folder.parent))
     return folder
 
 
@@ -212,7 +213,7 @@ def test_a_collection_repeated_has_as_many_other_words_of_the_same_length(texts:
 
 
 def test_what_is_not_there_is_skipped_with_a_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INGENUO_TEXTS", str(tmp_path))
+    monkeypatch.setenv("INGENUO_DATA", str(tmp_path))
     race, memory_of = of_kind(Race, TEXT_CASES)[0], of_kind(ExtraMemory, TEXT_CASES)[0]
     results = list(run([race, memory_of], rows=100, repeat=1))
     assert all(isinstance(result, Skipped) and "20news-train.csv.gz" in result.why for result in results)

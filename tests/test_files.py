@@ -42,7 +42,7 @@ def test_bytes_that_are_not_utf8_are_told_with_file_row_and_offset(tmp_path, con
     path = tmp_path / "reviews.csv"
     path.write_bytes(content)
     row = content.count(b"\n") - 2
-    with pytest.raises(InputError, match=rf"reviews\.csv: column 'text' of row {row} has the byte 0xe9 at offset 3"):
+    with pytest.raises(InputError, match=rf"reviews\.csv: column 'text', row {row}: the byte 0xe9 at offset 3 is not"):
         read(path)
     assert read(path, errors="replace").column("text").to_pylist()[row].startswith("caf\ufffd")
 

@@ -65,7 +65,7 @@ def count(
         while len(counters) < min(width(), len(ranges)):
             counter = kernel.Counter(
                 how, words.ngrams, counts=counts, documents=documents, bounded=bounded, buckets=buckets, real=real,
-                room=int(lengths.sum()) // 64,
+                room=int(lengths.sum()) // 256,
             )  # fmt: skip
             if changed is not None:
                 counter.translate(*changed)
@@ -76,6 +76,7 @@ def count(
     if not counters:
         counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
     results = run([counter.finish for counter in counters])
+    counters.clear()  # whose tables are larger than what they have counted
     vocabulary, starts, codes, values = _merged(results, buckets)
     bags = []
     for column in values.T:

@@ -11,11 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, uint64
 
-from ingenuo.kernels.tokens import TOUCH, cut, follow, home_shift, mark, mix, tokenise
+from ingenuo.kernels.tokens import TOUCH, add_new, cut, follow, home_shift, mark, mix, tokenise
 
 # Places in the reader's state: the next row, the byte to go on from (-1: its first), a negation's scope, and how
 # many words, bytes of long words, and parts the last call has found.
 ROW, BYTE, SCOPE, FOUND, USED, PARTS = range(6)
+# What a table lacks.
+DONE, MORE_WORDS, MORE_GRAMS, MORE_CELLS = range(4)
 
 
 @njit(cache=True, nogil=True)
@@ -282,6 +284,150 @@ def add_grams(  # type: ignore[no-untyped-def]
         begin = part_end[part]
     state[0], state[1], state[2] = cells, run, previous
     return n_grams, touched
+
+
+@njit(cache=True, nogil=True)
+def _needed(found, sizes):  # type: ignore[no-untyped-def]
+    """Bytes that the words which were read take at most."""
+    total = np.int64(found) * 8
+    for t in range(found):
+        total += np.int64(sizes[t])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def carry(parts, inside, have, known, part_end, level_hash, level_node, start_hash, start_node, lead_hash, lead_node):  # type: ignore[no-untyped-def]
+    """What precedes the next batch: a document's beginning, or what one that was cut has come to.
+
+    The n-grams that end there are written to `lead`; returns how many words there are.
+    """
+    highest = lead_hash.size - 1
+    if not inside or parts > 1:
+        have = known
+        lead_hash[:], lead_node[:] = start_hash, start_node
+    if inside:
+        begin = part_end[parts - 2] if parts > 1 else 0
+        n = part_end[parts - 1] - begin
+        have = min(have + n, highest - 1)
+        if n:
+            for level in range(1, have + 1):
+                lead_hash[level] = level_hash[level, begin + n - 1]
+                lead_node[level] = level_node[level, begin + n - 1]
+    return have
+
+
+@njit(cache=True, nogil=True)
+def count_rows(  # type: ignore[no-untyped-def]
+    data,
+    offsets,
+    rows,
+    labels,
+    weights,
+    kinds,
+    letters,
+    cases,
+    shortest,
+    cues,
+    separated,
+    closing,
+    lowest,
+    highest,
+    counts,
+    documents,
+    mapped,
+    scratch,
+    spare,
+    hashes,
+    packs,
+    sizes,
+    ids,
+    extras,
+    part_row,
+    part_end,
+    extra_end,
+    firsts,
+    level_hash,
+    level_node,
+    slots,
+    text,
+    ends,
+    own,
+    heads,
+    act,
+    extra,
+    links,
+    sums,
+    stamps,
+    cells,
+    level_slots,
+    level_links,
+    level_sums,
+    level_stamps,
+    level_cells,
+    level_n,
+    start_hash,
+    start_node,
+    lead_hash,
+    lead_node,
+    state,
+    progress,
+):
+    """Read, look up and add, batch after batch, until all rows are done or a table is full; returns what is lacking.
+
+    In one call, because a thread that comes back to Python waits there for the other threads. `progress` is (words,
+    documents completed, words that precede the batch, whether a batch that was read waits for room).
+    """  # fmt: skip
+    known = highest - 1 if closing else 0
+    while True:
+        if not progress[3]:
+            read(data, offsets, rows, kinds, letters, cases, shortest, cues, separated, closing, scratch, spare,
+                 hashes, packs, sizes, part_row, part_end, state)  # fmt: skip
+            progress[3] = 1
+        found, parts = state[FOUND], state[PARTS]
+        if parts == 0:
+            progress[3] = 0
+            return DONE
+        if progress[0] + found > min(own.size, slots.shape[0] // 2) or (
+            ends[progress[0]] + _needed(found, sizes) > text.size
+        ):
+            return MORE_WORDS
+        if cells[0] + 2 * found > links.size:
+            return MORE_CELLS
+        for level in range(2, highest + 1):
+            if (level_n[level - 2] + found) * 8 > level_slots[level - 2].shape[0] * 5:
+                return MORE_GRAMS
+            if level_cells[level - 2][0] + found > level_links[level - 2].size:
+                return MORE_GRAMS
+        before = progress[0]
+        words, _ = add_new(uint64(found), hashes, packs, sizes, scratch, slots, text, ends, own, uint64(before), ids)
+        progress[0] = words
+        for word in range(before, progress[0]):
+            heads[word], act[word], extra[word] = -1, word, -1
+        completed = progress[1]
+        if mapped:
+            translate(ids, hashes, own, act, extra, part_end, parts, extras, extra_end)
+            add_words(extras, part_row, extra_end, parts, completed, labels, weights, counts, documents, heads, links,
+                      sums, stamps, cells)  # fmt: skip
+        n = part_end[parts - 1]
+        if lowest == 1:
+            add_words(ids, part_row, part_end, parts, completed, labels, weights, counts, documents, heads, links,
+                      sums, stamps, cells)  # fmt: skip
+        if highest > 1:
+            level_hash[1, :n], level_node[1, :n] = hashes[:n], ids[:n]
+        for level in range(2, highest + 1):
+            at = level - 2
+            hash_level(level, part_end, parts, progress[2], known, lead_hash, start_hash, level_hash, firsts)
+            level_n[at], _ = add_grams(
+                level, level >= lowest, part_row, part_end, parts, completed, firsts, lead_node, start_node, level_hash,
+                level_node, level_slots[at], level_n[at], labels, weights, counts, documents, level_links[at],
+                level_sums[at], level_stamps[at], level_cells[at],
+            )  # fmt: skip
+        inside = state[BYTE] >= 0
+        progress[1] += parts - inside
+        if highest > 1:
+            progress[2] = carry(parts, inside, progress[2], known, part_end, level_hash, level_node, start_hash,
+                                start_node, lead_hash, lead_node)  # fmt: skip
+        progress[3] = 0
 
 
 @njit(cache=True, nogil=True)

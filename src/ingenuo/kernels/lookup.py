@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.kernels import grams as loops
 from ingenuo.kernels import vocabulary
 from ingenuo.kernels.codes import readable
+from ingenuo.kernels.grams import BYTE, FOUND, PARTS, carry, hash_level, read, translate
 from ingenuo.kernels.text import Style, by_part, cuts_by_bytes, scratch_for
 from ingenuo.kernels.threads import run, width
 from ingenuo.kernels.tokens import TOUCH, find_known, home_shift
@@ -249,6 +250,100 @@ def _score(  # type: ignore[no-untyped-def]
     return touched
 
 
+@njit(cache=True, nogil=True)
+def _score_rows(  # type: ignore[no-untyped-def]
+    data,
+    offsets,
+    rows,
+    kinds,
+    letters,
+    cases,
+    shortest,
+    cues,
+    separated,
+    scratch,
+    spare,
+    hashes,
+    packs,
+    sizes,
+    ids,
+    extras,
+    part_row,
+    part_end,
+    extra_end,
+    firsts,
+    level_hash,
+    level_node,
+    lowest,
+    highest,
+    slots,
+    text,
+    ends,
+    own,
+    mapped,
+    into,
+    besides,
+    named,
+    level_slots,
+    level_first,
+    info,
+    single,
+    cells,
+    lines,
+    weights,
+    base,
+    constant,
+    once,
+    stamps,
+    times,
+    squares,
+    out,
+):
+    """Read rows, look their words and n-grams up, and add what they say: in one call, for a thread that comes back to
+    Python waits there for the others.
+    """  # fmt: skip
+    state = np.array([0, -1, 0, 0, 0, 0])
+    completed, have = np.int64(0), np.int64(0)
+    start_hash, start_node = np.zeros(highest + 1, np.uint64), np.full(highest + 1, -1)
+    lead_hash, lead_node = start_hash.copy(), start_node.copy()
+    while True:
+        read(data, offsets, rows, kinds, letters, cases, shortest, cues, separated, uint64(0), scratch, spare,
+                   hashes, packs, sizes, part_row, part_end, state)  # fmt: skip
+        found, parts = state[FOUND], state[PARTS]
+        if parts == 0:
+            return
+        find_known(uint64(found), hashes, packs, sizes, scratch, slots, text, ends, ids)
+        if mapped:
+            translate(ids, hashes, own, into, besides, part_end, parts, extras, extra_end)
+            for t in range(extra_end[parts - 1]):
+                extras[t] = named[extras[t]]
+            if extra_end[parts - 1]:
+                _score(extras, part_row, extra_end, parts, completed, info, single, cells, lines, weights, base,
+                       constant, once, stamps, times, squares, out)  # fmt: skip
+            for t in range(part_end[parts - 1]):
+                ids[t] = named[ids[t]] if ids[t] >= 0 else -1
+        n = part_end[parts - 1]
+        if highest > 1:
+            level_hash[1, :n], level_node[1, :n] = hashes[:n], ids[:n]
+        if lowest == 1:
+            _score(ids, part_row, part_end, parts, completed, info, single, cells, lines, weights, base, constant,
+                   once, stamps, times, squares, out)  # fmt: skip
+        for level in range(2, highest + 1):
+            hash_level(level, part_end, parts, have, 0, lead_hash, start_hash, level_hash, firsts)
+            _find_grams(level, part_end, parts, firsts, lead_node, start_node, level_hash, level_node,
+                        level_slots[level - 2])  # fmt: skip
+            if level >= lowest:
+                for t in range(n):
+                    ids[t] = level_node[level, t] + level_first[level - 1] if level_node[level, t] >= 0 else -1
+                _score(ids, part_row, part_end, parts, completed, info, single, cells, lines, weights, base, constant,
+                       once, stamps, times, squares, out)  # fmt: skip
+        inside = state[BYTE] >= 0
+        completed += parts - inside
+        if highest > 1:
+            have = carry(parts, inside, have, 0, part_end, level_hash, level_node, start_hash, start_node,
+                               lead_hash, lead_node)  # fmt: skip
+
+
 class Lookup:
     """The tables of a vocabulary, for any number of threads to read.
 
@@ -290,8 +385,22 @@ class Lookup:
         size = len(table.info) if once or len(squares) else 0
         stamps, times = np.zeros(size, np.int64), np.zeros(size, np.int32)
         table = Table(*(readable(each) for each in table))
-        for nodes, ends, parts, completed in reader:
-            _score(nodes, reader.part_row, ends, parts, completed, *table, once, stamps, times, squares, out)
+        if self.buckets:
+            for nodes, ends, parts, completed in reader:
+                _score(nodes, reader.part_row, ends, parts, completed, *table, once, stamps, times, squares, out)
+            return
+        none = np.zeros(0, np.int32)
+        into, besides, named = (none, none, np.zeros(0, np.int64)) if self.raw is None else self.raw[1:]
+        levels = tuple(self.levels) if self.levels else (readable(np.zeros((2, 2), np.uint64)),)
+        how, r = self.how, reader
+        _score_rows(
+            readable(piece.data), readable(piece.offsets), readable(r.rows), how.kinds, how.letters, how.cases,
+            np.uint64(how.shortest), how.cues, how.separated, r.scratch, r.spare, r.hashes, r.packs, r.sizes, r.ids,
+            r.extras, r.part_row, r.part_end, r.extra_end, r.firsts, r.level_hash, r.level_node, self.lowest,
+            self.highest, self.slots, self.text, self.ends, self.own, self.raw is not None, readable(into),
+            readable(besides), readable(named), levels, readable(np.array(self.offsets)), *table, once, stamps, times,
+            squares, out,
+        )  # fmt: skip
 
     def nodes(self, pieces: Iterable[Any], n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The node of every word and n-gram (-1: not known), row by row, and where each row's end.
@@ -330,7 +439,8 @@ class Reader:
         """Nodes, the ends of the parts among them, how many parts, and how many rows were completed before."""
         how, state, closing = self.lookup.how, np.array([0, -1, 0, 0, 0, 0]), np.uint64(0)
         completed, have = 0, 0
-        lead = np.zeros(self.lookup.highest + 1, np.uint64), np.full(self.lookup.highest + 1, -1)
+        start = np.zeros(self.lookup.highest + 1, np.uint64), np.full(self.lookup.highest + 1, -1)
+        lead = start[0].copy(), start[1].copy()
         while True:
             loops.read(
                 readable(self.piece.data), readable(self.piece.offsets), readable(self.rows), how.kinds, how.letters,
@@ -343,18 +453,10 @@ class Reader:
             yield from self._batch(found, parts, completed, have, *lead)
             inside = int(state[loops.BYTE] >= 0)
             completed += parts - inside
-            have, lead = self._carry(parts, have, lead) if inside else (0, lead)
-
-    def _carry(self, parts: int, have: int, lead: tuple[Array, Array]) -> tuple[int, tuple[Array, Array]]:
-        """How many words of a row that was cut are known, and the n-grams they end with."""
-        begin = int(self.part_end[parts - 2]) if parts > 1 else 0
-        n, highest = int(self.part_end[parts - 1]) - begin, self.lookup.highest
-        have = min((have if parts == 1 else 0) + n, highest - 1)
-        if n and highest > 1:
-            lead = lead[0].copy(), lead[1].copy()
-            lead[0][1 : have + 1] = self.level_hash[1 : have + 1, begin + n - 1]
-            lead[1][1 : have + 1] = self.level_node[1 : have + 1, begin + n - 1]
-        return have, lead
+            if self.lookup.highest > 1:
+                have = carry(
+                    parts, bool(inside), have, 0, self.part_end, self.level_hash, self.level_node, *start, *lead
+                )
 
     def _batch(
         self, found: int, parts: int, completed: int, have: int, hashes: Array, nodes: Array

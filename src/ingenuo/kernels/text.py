@@ -144,9 +144,10 @@ class Counter:
         self.heads = np.full(1 << buckets if buckets else size, -1, np.int32)
         self.act, self.extra = np.zeros(size, np.int32), np.zeros(size, np.int32)
         self.cells = Cells(2 * size, columns, documents, kind)
+        deep = self.highest > 1 and not buckets
         self.levels = [
-            Level(4 * size, Cells(2 * size, columns, documents, kind))
-            for _ in range(0 if buckets else self.highest - 1)
+            Level(4 * size if deep else 2, Cells(2 * size if deep else 2, columns, documents, kind))
+            for _ in range(max(self.highest - 1, 1))  # one at least, for the loops to be of one type
         ]
         self.waiting: list[tuple[Array, Array]] = []  # places, and the ends of the parts among them
         self.completed = 0
@@ -174,7 +175,7 @@ class Counter:
                 data, at, np.uint64(len(data)), room, self.scratch, none, self.hashes, self.packs, self.sizes, none
             )
             at = np.uint64(at)
-            self._resolve(int(found), int(used), adding=True)
+            self._add_new(int(found), int(used))
             result.append(self.ids[: int(found)].copy())
         return np.concatenate(result) if result else np.zeros(0, np.int64)
 
@@ -202,120 +203,122 @@ class Counter:
         if len(self.scratch) - self.spare < _LONG or self.spare < 2 * longest + 64:
             self.scratch, self.spare = scratch_for(longest)
 
-    def _resolve(self, found: int, used: int, *, adding: bool) -> None:
-        """Number the words that were read, in tables that are large enough for all of them to be new."""
-        if adding:
-            while self.words + found > min(len(self.own), len(self.slots) // 2):
-                slots = np.zeros((2 * len(self.slots), 2), np.uint64)
-                loops.refill(self.slots, slots)
-                self.slots = slots
-                self.ends, self.own = _longer(self.ends), _longer(self.own)
-                self.act, self.extra = _longer(self.act), _longer(self.extra)
-                if not self.buckets:
-                    self.heads = _longer(self.heads)
-            while int(self.ends[self.words]) + 8 * found + used > len(self.text):
-                self.text = _longer(self.text)
-            before = self.words
-            after, _ = add_new(
-                np.uint64(found), self.hashes, self.packs, self.sizes, self.scratch, self.slots, self.text, self.ends,
-                self.own, np.uint64(before), self.ids,
-            )  # fmt: skip
-            self.words = int(after)
+    def _ensure_words(self, found: int, used: int) -> None:
+        """Have room for so many more words, and bytes of long ones."""
+        while self.words + found > min(len(self.own), len(self.slots) // 2):
+            slots = np.zeros((2 * len(self.slots), 2), np.uint64)
+            loops.refill(self.slots, slots)
+            self.slots = slots
+            self.ends, self.own = _longer(self.ends), _longer(self.own)
+            self.act, self.extra = _longer(self.act), _longer(self.extra)
             if not self.buckets:
-                self.heads[before : self.words] = -1
-            self.act[before : self.words] = np.arange(before, self.words)
-            self.extra[before : self.words] = -1
-        else:
-            find_known(
-                np.uint64(found), self.hashes, self.packs, self.sizes, self.scratch, readable(self.slots),
-                readable(self.text), readable(self.ends), self.ids,
-            )  # fmt: skip
+                self.heads = _longer(self.heads)
+        while int(self.ends[self.words]) + 8 * found + used > len(self.text):
+            self.text = _longer(self.text)
+
+    def _add_new(self, found: int, used: int) -> None:
+        """Number the words that were read."""
+        self._ensure_words(found, used)
+        before = self.words
+        after, _ = add_new(
+            np.uint64(found), self.hashes, self.packs, self.sizes, self.scratch, self.slots, self.text, self.ends,
+            self.own, np.uint64(before), self.ids,
+        )  # fmt: skip
+        self.words = int(after)
+        if not self.buckets:
+            self.heads[before : self.words] = -1
+        self.act[before : self.words] = np.arange(before, self.words)
+        self.extra[before : self.words] = -1
 
     def count(self, data: Array, offsets: Array, rows: Array, labels: Array, weights: Array, longest: int) -> None:
         """Count these rows, the longest of which has so many bytes; they should come in the order of their labels."""
         self._reserve(longest)
         data, offsets, rows, labels, weights = (readable(each) for each in (data, offsets, rows, labels, weights))
+        if self.buckets:
+            self._count_buckets(data, offsets, rows, labels, weights)
+            return
         how, state = self.how, np.array([0, -1, 0, 0, 0, 0])
         closing = np.uint64(int.from_bytes(END.encode()) if self.bounded else 0)
-        have, lead_hash, lead_node = self._start()
+        lead_hash, lead_node = self.start_hash.copy(), self.start_node.copy()
+        progress = np.array([self.words, self.completed, self.highest - 1 if self.bounded else 0, 0])
+        level_n = np.array([level.n for level in self.levels])
+        lacking = -1
+        while lacking != loops.DONE:
+            c, levels = self.cells, self.levels
+            pools = [level.cells for level in levels]
+            lacking = loops.count_rows(
+                data, offsets, rows, labels, weights, how.kinds, how.letters, how.cases, np.uint64(how.shortest),
+                how.cues, how.separated, closing, self.lowest, self.highest, self.counts, self.documents, self.mapped,
+                self.scratch, self.spare, self.hashes, self.packs, self.sizes, self.ids, self.extras, self.part_row,
+                self.part_end, self.extra_end, self.firsts, self.level_hash, self.level_node,
+                self.slots, self.text, self.ends, self.own, self.heads, self.act, self.extra,
+                c.links, c.sums, c.stamps, c.state, tuple(level.slots for level in levels),
+                tuple(p.links for p in pools), tuple(p.sums for p in pools), tuple(p.stamps for p in pools),
+                tuple(p.state for p in pools), level_n,
+                self.start_hash, self.start_node, lead_hash, lead_node, state, progress,
+            )  # fmt: skip
+            self.words, self.completed = int(progress[0]), int(progress[1])
+            for level, n in zip(levels, level_n.tolist()):
+                level.n = n
+            self._grow(int(state[loops.FOUND]), int(state[loops.USED]))
+
+    def _grow(self, found: int, used: int) -> None:
+        """Have room for so many more words, all of them new, and n-grams."""
+        self._ensure_words(found, used)
+        self.cells.ensure(2 * found)
+        for level in self.levels[: self.highest - 1]:
+            level.ensure(found)
+            level.cells.ensure(found)
+
+    def _count_buckets(self, data: Array, offsets: Array, rows: Array, labels: Array, weights: Array) -> None:
+        """The same for hashed words."""
+        how, state = self.how, np.array([0, -1, 0, 0, 0, 0])
+        have, lead_hash, lead_node = 0, self.start_hash.copy(), self.start_node.copy()
         while True:
             loops.read(
                 data, offsets, rows, how.kinds, how.letters, how.cases, np.uint64(how.shortest), how.cues,
-                how.separated, closing, self.scratch, self.spare, self.hashes, self.packs, self.sizes,
+                how.separated, np.uint64(0), self.scratch, self.spare, self.hashes, self.packs, self.sizes,
                 self.part_row, self.part_end, state,
             )  # fmt: skip
-            found, used, parts = state[loops.FOUND :].tolist()
+            found, _, parts = state[loops.FOUND :].tolist()
             if parts == 0:
                 return
-            if not self.buckets or self.mapped:
-                self._resolve(found, used, adding=not self.buckets)
-            self._add(found, parts, labels, weights, have, lead_hash, lead_node)
-            complete = parts - int(state[loops.BYTE] >= 0)
-            self.completed += complete
-            have, lead_hash, lead_node = self._carry(parts, complete, have, lead_hash, lead_node)
+            if self.mapped:
+                find_known(
+                    np.uint64(found), self.hashes, self.packs, self.sizes, self.scratch, readable(self.slots),
+                    readable(self.text), readable(self.ends), self.ids,
+                )  # fmt: skip
+            self._add(parts, labels, weights, have, lead_hash)
+            inside = bool(state[loops.BYTE] >= 0)
+            self.completed += parts - inside
+            if self.highest > 1:
+                have = loops.carry(
+                    parts, inside, have, 0, self.part_end, self.level_hash, self.level_node, self.start_hash,
+                    self.start_node, lead_hash, lead_node,
+                )  # fmt: skip
 
-    def _start(self) -> tuple[int, Array, Array]:
-        """How many words precede a document, and the n-grams they end with."""
-        return self.highest - 1 if self.bounded else 0, self.start_hash, self.start_node
-
-    def _carry(self, parts: int, complete: int, have: int, hashes: Array, nodes: Array) -> tuple[int, Array, Array]:
-        """The same for the next batch: what a document that was cut has come to."""
-        if complete == parts:
-            return self._start()
-        begin = int(self.part_end[parts - 2]) if parts > 1 else 0
-        n = int(self.part_end[parts - 1]) - begin
-        if parts > 1:
-            have, hashes, nodes = self._start()
-        have = min(have + n, self.highest - 1)
-        if n and self.highest > 1:
-            hashes, nodes = hashes.copy(), nodes.copy()
-            hashes[1 : have + 1] = self.level_hash[1 : have + 1, begin + n - 1]
-            nodes[1 : have + 1] = self.level_node[1 : have + 1, begin + n - 1]
-        return have, hashes, nodes
-
-    def _add(
-        self, found: int, parts: int, labels: Array, weights: Array, have: int, hashes: Array, nodes: Array
-    ) -> None:
-        """Add what was read to the cells."""
+    def _add(self, parts: int, labels: Array, weights: Array, have: int, hashes: Array) -> None:
+        """Add the buckets of what was read to the cells."""
+        shift = np.uint64(64 - self.buckets)
         if self.mapped:
             loops.translate(
-                self.ids,
-                self.hashes,
-                readable(self.own),
-                readable(self.act),
-                readable(self.extra),
-                self.part_end,
-                parts,
-                self.extras,
+                self.ids, self.hashes, self.own, self.act, self.extra, self.part_end, parts, self.extras,
                 self.extra_end,
-            )
+            )  # fmt: skip
             more = int(self.extra_end[parts - 1])
-            if self.buckets:
-                self.extras[:more] = self.own[self.extras[:more]] >> np.uint64(64 - self.buckets)
+            self.extras[:more] = self.own[self.extras[:more]] >> shift
             self._add_words(self.extras, self.extra_end, parts, labels, weights)
         n = int(self.part_end[parts - 1])
         if self.highest > 1:
-            self.level_hash[1, :n], self.level_node[1, :n] = self.hashes[:n], self.ids[:n]
+            self.level_hash[1, :n] = self.hashes[:n]
         if self.lowest == 1:
-            if self.buckets:
-                self.ids[:n] = self.hashes[:n] >> np.uint64(64 - self.buckets)
+            self.ids[:n] = self.hashes[:n] >> shift
             self._add_words(self.ids, self.part_end, parts, labels, weights)
-        known, start_hash, start_node = self._start()
         for number in range(2, self.highest + 1):
             loops.hash_level(
-                number, self.part_end, parts, have, known, hashes, start_hash, self.level_hash, self.firsts
+                number, self.part_end, parts, have, 0, hashes, self.start_hash, self.level_hash, self.firsts
             )
-            if not self.buckets:
-                level = self.levels[number - 2]
-                level.ensure(n)
-                level.cells.ensure(n)
-                c = level.cells
-                level.n, _ = loops.add_grams(
-                    number, number >= self.lowest, self.part_row, self.part_end, parts, self.completed, self.firsts,
-                    nodes, start_node, self.level_hash, self.level_node, level.slots, level.n, labels, weights,
-                    self.counts, self.documents, c.links, c.sums, c.stamps, c.state,
-                )  # fmt: skip
-            elif number >= self.lowest:
+            if number >= self.lowest:
                 loops.bucket_level(
                     number, self.part_end, parts, self.firsts, self.level_hash, self.buckets, self.ids, self.extra_end
                 )
@@ -349,7 +352,7 @@ class Counter:
         vocabulary.write_words(readable(self.text), readable(self.ends), readable(order), data, ends)
         cells = [self.cells.gather(self.heads[order])]
         all_hashes, all_parents, all_lasts = [hashes], [], []
-        for level in self.levels:
+        for level in self.levels[: self.highest - 1]:
             hashes, order = np.empty(level.n, np.uint64), np.empty(level.n, np.int32)
             parents, lasts, heads, place = (np.empty(level.n, np.int32) for _ in range(4))
             vocabulary.order_grams(level.slots, places[-1], places[0], hashes, parents, lasts, order, heads, place)

@@ -7,6 +7,7 @@ replaced, as the reader is asked.
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 from pyarrow import csv
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.sources.texts import decode
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
@@ -51,7 +53,9 @@ def read(path: str | os.PathLike[str], target: str | None = None, *, errors: str
         raise InputError(f"{name}: the file cannot be read as a table ({_first_line(error)})") from None
     for place, column in enumerate(table.column_names):
         if pa.types.is_binary(table.schema.types[place]):  # which Arrow takes for what is not all UTF-8
-            table = table.set_column(place, column, _decoded(name, column, table.column(place), errors))
+            where = partial("{}: column {!r}, row {}".format, name, column)
+            text = decode(table.column(place), errors, where, "save the file as UTF-8")
+            table = table.set_column(place, column, text)
     if target is None:
         return table
     if target not in table.column_names:
@@ -79,19 +83,6 @@ def _table(name: str, separator: str) -> Any:
             parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN"]),
         )
-
-
-def _decoded(name: str, column: str, values: Any, errors: str) -> Any:
-    rows: list[str | None] = []
-    for row, value in enumerate(values.to_pylist()):
-        try:
-            rows.append(None if value is None else value.decode("utf-8", errors))
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{name}: column {column!r} of row {row} has the byte {value[error.start]:#04x} at offset "
-                f"{error.start}, which is not UTF-8; save the file as UTF-8, or take errors='replace'"
-            ) from None
-    return pa.array(rows, pa.large_string())
 
 
 def _first_line(error: Exception) -> str:

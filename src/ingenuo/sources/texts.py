@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from ingenuo.labels import Labels, is_missing, objects
 from ingenuo.schema import column_name
 
 # Pieces that are converted, or put together from smaller ones, have about so many bytes.
-_PIECE = 1 << 25
+_PIECE = 1 << 23
 
 
 class ArrowText(Text):
@@ -136,15 +136,21 @@ def _decoded(array: Any, at: int, name: object, errors: str) -> Any:
     try:
         return array.cast(pa.large_string())
     except pa.ArrowInvalid:
-        pass
+        return decode(
+            array, errors, lambda row: f"column {column_name(name)!r}, row {at + row}", "decode the text first"
+        )
+
+
+def decode(values: Any, errors: str, place: Callable[[int], str], remedy: str) -> Any:
+    """Bytes as text, one by one; the error says where those are that are no text."""
     rows: list[str | None] = []
-    for row, value in enumerate(array.to_pylist()):
+    for row, value in enumerate(values.to_pylist()):
         try:
             rows.append(None if value is None else value.decode("utf-8", errors))
         except UnicodeDecodeError as error:
             raise InputError(
-                f"column {column_name(name)!r}, row {at + row}: the byte {value[error.start]:#04x} at offset "
-                f"{error.start} is not UTF-8; decode the text with its own encoding first, or take errors='replace'"
+                f"{place(row)}: the byte {value[error.start]:#04x} at offset {error.start} is not UTF-8; {remedy}, or "
+                "take errors='replace'"
             ) from None
     return pa.array(rows, pa.large_string())
 

@@ -1,4 +1,4 @@
-"""Where the public data sets lie that some tests need; none of them is part of the project."""
+"""Where the public data sets lie that some tests and benchmarks need; none of them is part of the project."""
 
 from __future__ import annotations
 
