@@ -69,3 +69,16 @@ def test_bad_requests_are_refused(tmp_path):
     path.write_text("label,text\ngood,a,b\n")
     with pytest.raises(InputError, match=r"reviews\.csv: the file cannot be read as a table"):
         read(path)
+
+
+def test_a_stray_quote_in_a_tsv_joins_no_lines(tmp_path):
+    path = tmp_path / "messages.tsv"
+    path.write_text('label\ttext\nham\t"so he said\nspam\twin now\nham\tok" then\n')
+    assert read(path).column("text").to_pylist() == ['"so he said', "win now", 'ok" then']
+
+
+def test_a_damaged_file_is_named(tmp_path):
+    path = tmp_path / "reviews.csv.gz"
+    path.write_bytes(b"not gzip")
+    with pytest.raises(InputError, match=r"reviews\.csv\.gz: the file cannot be read as a table"):
+        read(path)

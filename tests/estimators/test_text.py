@@ -14,7 +14,9 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import MultinomialNB
 
 import ingenuo as ing
 from ingenuo import Dirichlet, Laplace, Lidstone, MaximumLikelihood, NaiveBayes, Words, container, store
@@ -845,3 +847,38 @@ def test_a_refused_text_changes_nothing(kind):
                 learn(wrong, ["good", "bad"])
     assert model.tally_ == before
     np.testing.assert_array_equal(model.predict_proba(ASKED), said)
+
+
+@pytest.mark.parametrize("ngrams", [(1, 4), (1, 5), (3, 7)])
+def test_n_grams_of_any_length_have_the_parameters_of_scikit_learn(ngrams):
+    vectoriser, peer = CountVectorizer(ngram_range=ngrams), MultinomialNB()
+    texts = [
+        "to be or not to be that is the question",
+        "to be is to do",
+        "the rest is silence that is the question",
+    ] * 3
+    labels = ["a", "b", "c"] * 3
+    peer.fit(vectoriser.fit_transform(texts), labels)
+    model = NaiveBayes(text=Words(ngrams=ngrams)).fit(texts, labels)
+    wanted = peer.predict_joint_log_proba(vectoriser.transform(texts))
+    np.testing.assert_allclose(model.predict_joint_log_proba(texts), wanted, rtol=1e-10)
+
+
+def test_n_grams_that_are_of_no_use_are_refused():
+    with pytest.raises(
+        InputError, match=r"ngrams=\(1, 101\) are longer than any that are of use; take 100 words at most"
+    ):
+        Words(ngrams=(1, 101))
+
+
+def test_a_number_among_texts_is_told():
+    with pytest.raises(KindError, match=r"column 'text' has a int in row 0 \(1\) where text is expected"):
+        NaiveBayes().fit([1, "a fine film", "dull"], ["a", "b", "b"])
+
+
+def test_what_a_terminal_would_obey_is_not_printed():
+    model = NaiveBayes().fit(["good film", "bad film"], ["a", "b"])
+    printed = model.explain("good \x1b[31m film\x07\r").to_text()
+    assert "\x1b" not in printed
+    assert "\x07" not in printed
+    assert "\r" not in printed

@@ -19,6 +19,7 @@ from ingenuo.schema import Schema
 from ingenuo.sources.texts import ArrowText, ListText
 from ingenuo.tally import Tally
 from ingenuo.text import Words
+from ingenuo.text.words import LONGEST
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +40,8 @@ def whole(name: str, value: Any, least: int) -> None:
 def _check(model: Any) -> None:
     """Raise a clear error if a parameter makes no sense."""
     whole("order", model.order, 1)
+    if model.order > LONGEST:
+        raise InputError(f"the order is {model.order}; n-grams of more than {LONGEST} words are of no use")
     whole("min_count", model.min_count, 1)
     Smoothing.of(model.smoothing, model.order, model.discount, model.base)
     if not isinstance(model.boundaries, bool | np.bool_):

@@ -34,18 +34,23 @@ def in_html(passage: Passage) -> str:
     return f"<span style='white-space:pre-wrap'>{''.join(parts)}</span>"
 
 
+def _harmless(text: str) -> str:
+    """A text without what a terminal would obey: its control characters are shown as �."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+
+
 def in_terminal(passage: Passage) -> str:
     """The same with the escape codes of a terminal of 256 colours; strong words are bold as well."""
     parts = []
     for text, weight in passage.pieces:
         strength = _strength(weight)
         if not strength:
-            parts.append(text)
+            parts.append(_harmless(text))
             continue
         shades = (71, 34, 28) if strength > 0 else (174, 167, 160)
         shade = shades[min(2, int(3 * abs(strength)))]
         bold = "1;" if abs(strength) >= 0.5 else ""
-        parts.append(f"\x1b[{bold}38;5;{shade}m{text}\x1b[0m")
+        parts.append(f"\x1b[{bold}38;5;{shade}m{_harmless(text)}\x1b[0m")
     return "".join(parts)
 
 
@@ -55,5 +60,5 @@ def in_signs(passage: Passage) -> str:
     for text, weight in passage.pieces:
         strength = _strength(weight)
         sign = "⁺" if strength > 0 else "⁻"
-        parts.append(text + sign * (2 if abs(strength) >= 0.5 else 1 if abs(strength) >= 0.1 else 0))
+        parts.append(_harmless(text) + sign * (2 if abs(strength) >= 0.5 else 1 if abs(strength) >= 0.1 else 0))
     return "".join(parts)

@@ -16,8 +16,11 @@ from ingenuo.kernels.tokens import TOUCH, add_new, cut, follow, home_shift, mark
 # Places in the reader's state: the next row, the byte to go on from (-1: its first), a negation's scope, and how
 # many words, bytes of long words, and parts the last call has found.
 ROW, BYTE, SCOPE, FOUND, USED, PARTS = range(6)
-# What a table lacks.
-DONE, MORE_WORDS, MORE_GRAMS, MORE_CELLS = range(4)
+# What a table lacks; or that longer n-grams are to be added.
+DONE, MORE_WORDS, MORE_GRAMS, MORE_CELLS, LONGER = range(5)
+# The longest n-grams that are counted within the loop over batches. It takes the tables of their levels as a tuple,
+# always as many, for another number would have it compiled again.
+DEEPEST = 4
 
 
 @njit(cache=True, nogil=True)
@@ -317,6 +320,19 @@ def carry(parts, inside, have, known, part_end, level_hash, level_node, start_ha
 
 
 @njit(cache=True, nogil=True)
+def _next_batch(  # type: ignore[no-untyped-def]
+    highest, known, part_end, level_hash, level_node, start_hash, start_node, lead_hash, lead_node, state, progress
+):
+    """Note what the batch has come to."""
+    parts, inside = state[PARTS], state[BYTE] >= 0
+    progress[1] += parts - inside
+    if highest > 1:
+        progress[2] = carry(parts, inside, progress[2], known, part_end, level_hash, level_node, start_hash,
+                            start_node, lead_hash, lead_node)  # fmt: skip
+    progress[3] = 0
+
+
+@njit(cache=True, nogil=True)
 def count_rows(  # type: ignore[no-untyped-def]
     data,
     offsets,
@@ -375,10 +391,15 @@ def count_rows(  # type: ignore[no-untyped-def]
     """Read, look up and add, batch after batch, until all rows are done or a table is full; returns what is lacking.
 
     In one call, because a thread that comes back to Python waits there for the other threads. `progress` is (words,
-    documents completed, words that precede the batch, whether a batch that was read waits for room).
+    documents completed, words that precede the batch, whether a batch that was read waits: 1 for room, 2 for longer
+    n-grams).
     """  # fmt: skip
     known = highest - 1 if closing else 0
+    near = min(highest, DEEPEST)
     while True:
+        if progress[3] == 2:  # the longer n-grams of the batch were added
+            _next_batch(highest, known, part_end, level_hash, level_node, start_hash, start_node, lead_hash, lead_node,
+                        state, progress)  # fmt: skip
         if not progress[3]:
             read(data, offsets, rows, kinds, letters, cases, shortest, cues, separated, closing, scratch, spare,
                  hashes, packs, sizes, part_row, part_end, state)  # fmt: skip
@@ -393,7 +414,7 @@ def count_rows(  # type: ignore[no-untyped-def]
             return MORE_WORDS
         if cells[0] + 2 * found > links.size:
             return MORE_CELLS
-        for level in range(2, highest + 1):
+        for level in range(2, near + 1):
             if (level_n[level - 2] + found) * 8 > level_slots[level - 2].shape[0] * 5:
                 return MORE_GRAMS
             if level_cells[level - 2][0] + found > level_links[level - 2].size:
@@ -414,7 +435,7 @@ def count_rows(  # type: ignore[no-untyped-def]
                       sums, stamps, cells)  # fmt: skip
         if highest > 1:
             level_hash[1, :n], level_node[1, :n] = hashes[:n], ids[:n]
-        for level in range(2, highest + 1):
+        for level in range(2, near + 1):
             at = level - 2
             hash_level(level, part_end, parts, progress[2], known, lead_hash, start_hash, level_hash, firsts)
             level_n[at], _ = add_grams(
@@ -422,12 +443,11 @@ def count_rows(  # type: ignore[no-untyped-def]
                 level_node, level_slots[at], level_n[at], labels, weights, counts, documents, level_links[at],
                 level_sums[at], level_stamps[at], level_cells[at],
             )  # fmt: skip
-        inside = state[BYTE] >= 0
-        progress[1] += parts - inside
-        if highest > 1:
-            progress[2] = carry(parts, inside, progress[2], known, part_end, level_hash, level_node, start_hash,
-                                start_node, lead_hash, lead_node)  # fmt: skip
-        progress[3] = 0
+        if highest > DEEPEST:
+            progress[3] = 2
+            return LONGER
+        _next_batch(highest, known, part_end, level_hash, level_node, start_hash, start_node, lead_hash, lead_node,
+                    state, progress)  # fmt: skip
 
 
 @njit(cache=True, nogil=True)

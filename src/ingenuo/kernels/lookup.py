@@ -385,13 +385,15 @@ class Lookup:
         size = len(table.info) if once or len(squares) else 0
         stamps, times = np.zeros(size, np.int64), np.zeros(size, np.int32)
         table = Table(*(readable(each) for each in table))
-        if self.buckets:
+        if self.buckets or self.highest > loops.DEEPEST:
             for nodes, ends, parts, completed in reader:
                 _score(nodes, reader.part_row, ends, parts, completed, *table, once, stamps, times, squares, out)
             return
         none = np.zeros(0, np.int32)
         into, besides, named = (none, none, np.zeros(0, np.int64)) if self.raw is None else self.raw[1:]
-        levels = tuple(self.levels) if self.levels else (readable(np.zeros((2, 2), np.uint64)),)
+        # Always as many levels, for another number would have the loop compiled again.
+        spare = readable(np.zeros((2, 2), np.uint64))
+        levels = tuple([*self.levels, *[spare] * loops.DEEPEST][: loops.DEEPEST - 1])
         how, r = self.how, reader
         _score_rows(
             readable(piece.data), readable(piece.offsets), readable(r.rows), how.kinds, how.letters, how.cases,

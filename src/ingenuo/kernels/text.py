@@ -244,7 +244,9 @@ class Counter:
         level_n = np.array([level.n for level in self.levels])
         lacking = -1
         while lacking != loops.DONE:
-            c, levels = self.cells, self.levels
+            c, levels = self.cells, (self.levels * loops.DEEPEST)[: loops.DEEPEST - 1]  # some twice, and not used
+            if self.highest > loops.DEEPEST:
+                levels = self.levels[: loops.DEEPEST - 1]
             pools = [level.cells for level in levels]
             lacking = loops.count_rows(
                 data, offsets, rows, labels, weights, how.kinds, how.letters, how.cases, np.uint64(how.shortest),
@@ -258,9 +260,31 @@ class Counter:
                 self.start_hash, self.start_node, lead_hash, lead_node, state, progress,
             )  # fmt: skip
             self.words, self.completed = int(progress[0]), int(progress[1])
-            for level, n in zip(levels, level_n.tolist()):
+            for level, n in zip(self.levels, level_n.tolist()):
                 level.n = n
+            if lacking == loops.LONGER:
+                self._add_longer(int(state[loops.PARTS]), labels, weights, int(progress[2]), lead_hash, lead_node)
+                level_n = np.array([level.n for level in self.levels])
             self._grow(int(state[loops.FOUND]), int(state[loops.USED]))
+
+    def _add_longer(
+        self, parts: int, labels: Array, weights: Array, have: int, lead_hash: Array, lead_node: Array
+    ) -> None:
+        """Add the n-grams that are longer than those of the loop over batches."""
+        known, n = self.highest - 1 if self.bounded else 0, int(self.part_end[parts - 1])
+        for number in range(loops.DEEPEST + 1, self.highest + 1):
+            level = self.levels[number - 2]
+            level.ensure(n)
+            level.cells.ensure(n)
+            c = level.cells
+            loops.hash_level(
+                number, self.part_end, parts, have, known, lead_hash, self.start_hash, self.level_hash, self.firsts
+            )
+            level.n, _ = loops.add_grams(
+                number, number >= self.lowest, self.part_row, self.part_end, parts, self.completed, self.firsts,
+                lead_node, self.start_node, self.level_hash, self.level_node, level.slots, level.n, labels, weights,
+                self.counts, self.documents, c.links, c.sums, c.stamps, c.state,
+            )  # fmt: skip
 
     def _grow(self, found: int, used: int) -> None:
         """Have room for so many more words, all of them new, and n-grams."""

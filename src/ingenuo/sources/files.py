@@ -6,6 +6,7 @@ replaced, as the reader is asked.
 
 from __future__ import annotations
 
+import errno
 import os
 from functools import partial
 from pathlib import Path
@@ -49,7 +50,9 @@ def read(path: str | os.PathLike[str], target: str | None = None, *, errors: str
     separator = _separator(name)
     try:
         table = _table(name, separator)
-    except pa.ArrowInvalid as error:
+    except FileNotFoundError:
+        raise FileNotFoundError(errno.ENOENT, "there is no such file", name) from None
+    except (pa.ArrowInvalid, OSError) as error:
         raise InputError(f"{name}: the file cannot be read as a table ({_first_line(error)})") from None
     for place, column in enumerate(table.column_names):
         if pa.types.is_binary(table.schema.types[place]):  # which Arrow takes for what is not all UTF-8
@@ -80,7 +83,11 @@ def _table(name: str, separator: str) -> Any:
         return csv.read_csv(
             stream,
             read_options=csv.ReadOptions(block_size=1 << 24),
-            parse_options=csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+            parse_options=csv.ParseOptions(
+                delimiter=separator,
+                quote_char=False if separator == "\t" else '"',  # tabs need no quotes, and a stray one would join lines
+                newlines_in_values=separator != "\t",
+            ),
             convert_options=csv.ConvertOptions(strings_can_be_null=True, null_values=["", "NA", "NaN"]),
         )
 

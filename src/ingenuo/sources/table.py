@@ -54,6 +54,8 @@ def is_texts(X: Any) -> bool:
     """Whether X is one column of texts: a list, an array or a series of strings (or bytes)."""
     if isinstance(X, list | tuple):
         first = next((value for value in X if not is_missing(value)), None)
+        if isinstance(first, int | float):  # a number among texts, which will be told
+            first = next((value for value in X[:1000] if isinstance(value, str | bytes)), first)
         return isinstance(first, str | bytes)
     if isinstance(X, np.ndarray):
         return X.ndim == 1 and (X.dtype.kind in "UST" or (X.dtype == object and is_texts(X[:1000].tolist())))

@@ -21,6 +21,7 @@ SHORTEST = {r"\b\w\w+\b": 2, r"\w+": 1}
 WEIGHTINGS = ("count", "tfidf")
 MODELS = ("multinomial", "complement", "bernoulli")
 MOST_BUCKETS = 2**30
+LONGEST = 100  # words of an n-gram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -273,6 +274,8 @@ def _ngrams(value: Any) -> tuple[int, int]:
     low, high = (_whole("each of ngrams", each) for each in value)
     if low > high:
         raise InputError(f"ngrams={value!r} begins above its end; write ({high}, {low})")
+    if high > LONGEST:
+        raise InputError(f"ngrams={value!r} are longer than any that are of use; take {LONGEST} words at most")
     return low, high
 
 
