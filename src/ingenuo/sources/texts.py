@@ -15,7 +15,7 @@ from ingenuo.labels import Labels, is_missing, objects
 from ingenuo.schema import column_name
 
 # Pieces that are converted, or put together from smaller ones, have about so many bytes.
-_PIECE = 1 << 23
+_PIECE = 1 << 25
 
 
 class ArrowText(Text):
