@@ -57,7 +57,7 @@ def read(path: str | os.PathLike[str], target: str | None = None, *, errors: str
     for place, column in enumerate(table.column_names):
         if pa.types.is_binary(table.schema.types[place]):  # which Arrow takes for what is not all UTF-8
             where = partial("{}: column {!r}, row {}".format, name, column)
-            text = decode(table.column(place), errors, where, "save the file as UTF-8")
+            text = decode(table.column(place), errors, where, "save the file as UTF-8, or take errors='replace'")
             table = table.set_column(place, column, text)
     if target is None:
         return table

@@ -66,7 +66,7 @@ def _arrow(values: Any, at: int, name: object, errors: str) -> Any:
                 if errors == "strict":
                     raise InputError(
                         f"column {column_name(name)!r}, row {at + row}: character {error.start} is half of a pair "
-                        f"({value[error.start]!r}), which no text has; mend it, or take errors='replace'"
+                        f"({value[error.start]!r}), which no text has; mend it, or take Words(errors='replace')"
                     ) from None
                 rows.append(value.encode("utf-8", "replace"))
         elif isinstance(value, bytes):
@@ -136,9 +136,8 @@ def _decoded(array: Any, at: int, name: object, errors: str) -> Any:
     try:
         return array.cast(pa.large_string())
     except pa.ArrowInvalid:
-        return decode(
-            array, errors, lambda row: f"column {column_name(name)!r}, row {at + row}", "decode the text first"
-        )
+        remedy = "decode the text with its own encoding first, or take Words(errors='replace')"
+        return decode(array, errors, lambda row: f"column {column_name(name)!r}, row {at + row}", remedy)
 
 
 def decode(values: Any, errors: str, place: Callable[[int], str], remedy: str) -> Any:
@@ -149,8 +148,7 @@ def decode(values: Any, errors: str, place: Callable[[int], str], remedy: str) -
             rows.append(None if value is None else value.decode("utf-8", errors))
         except UnicodeDecodeError as error:
             raise InputError(
-                f"{place(row)}: the byte {value[error.start]:#04x} at offset {error.start} is not UTF-8; {remedy}, or "
-                "take errors='replace'"
+                f"{place(row)}: the byte {value[error.start]:#04x} at offset {error.start} is not UTF-8; {remedy}"
             ) from None
     return pa.array(rows, pa.large_string())
 
