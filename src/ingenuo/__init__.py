@@ -12,38 +12,52 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "BayesOptimalClassifier": "estimators.bayes_optimal",
     "BernoulliNB": "estimators.drop_in",
     "CategoricalNB": "estimators.drop_in",
     "ComplementNB": "estimators.drop_in",
     "Dirichlet": "prior",
+    "GaussianDiscriminant": "estimators.discriminant",
     "GaussianNB": "estimators.drop_in",
+    "Hypotheses": "estimators.hypotheses",
     "LanguageModel": "estimators.language",
     "LanguageModelClassifier": "estimators.language_classifier",
     "Laplace": "prior",
+    "LeastSquaresClassifier": "estimators.least_squares",
     "Lidstone": "prior",
     "MEstimate": "prior",
     "MaximumLikelihood": "prior",
     "MultinomialNB": "estimators.drop_in",
     "NaiveBayes": "estimators.naive_bayes",
+    "NaiveBayesRegressor": "estimators.regressor",
     "Schema": "schema",
+    "SoftmaxRegression": "estimators.softmax",
     "Tally": "tally",
     "Words": "text.words",
     "load": "store",
     "read": "sources.files",
     "save": "store",
+    "twins": "evaluate.twins",
 }
 
 __all__ = sorted([*_HOMES, "__version__"])
 
 if TYPE_CHECKING:
+    from ingenuo.estimators.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
+    from ingenuo.estimators.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from ingenuo.estimators.drop_in import BernoulliNB as BernoulliNB
     from ingenuo.estimators.drop_in import CategoricalNB as CategoricalNB
     from ingenuo.estimators.drop_in import ComplementNB as ComplementNB
     from ingenuo.estimators.drop_in import GaussianNB as GaussianNB
     from ingenuo.estimators.drop_in import MultinomialNB as MultinomialNB
+    from ingenuo.estimators.hypotheses import Hypotheses as Hypotheses
     from ingenuo.estimators.language import LanguageModel as LanguageModel
     from ingenuo.estimators.language_classifier import LanguageModelClassifier as LanguageModelClassifier
+    from ingenuo.estimators.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
     from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
+    from ingenuo.estimators.regressor import NaiveBayesRegressor as NaiveBayesRegressor
+    from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
+    from ingenuo.evaluate.twins import twins as twins
     from ingenuo.prior import Dirichlet as Dirichlet
     from ingenuo.prior import Laplace as Laplace
     from ingenuo.prior import Lidstone as Lidstone

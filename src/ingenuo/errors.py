@@ -7,6 +7,7 @@
     │   ├── ForgetError                  taking away what was never added
     │   ├── EmptyModelError              asking a model that has forgotten all it knew (AttributeError too)
     │   ├── MergeError                   adding what is of another kind
+    │   ├── RefusedError                 asking a model for what its mathematics does not allow (AttributeError too)
     │   └── ModelFileError               a model file that is damaged, of another kind or too new
     └── KindError (TypeError)            a value of a type that has no meaning here
 
@@ -37,6 +38,10 @@ class EmptyModelError(InputError, AttributeError):
 
 class MergeError(InputError):
     """Adding what is of another kind."""
+
+
+class RefusedError(InputError, AttributeError):
+    """Asking a model for what its mathematics does not allow; to `hasattr` it is not there."""
 
 
 class ModelFileError(InputError):

@@ -186,6 +186,20 @@ class Exact:
         return np.array([_nearest(n, exponent) for n in numbers.flat], np.float64).reshape(self.shape)
 
 
+def ratio(top: int, bottom: int, shift: int) -> float:
+    """top · 2^shift / bottom as the nearest double; 0 where the bottom is 0.
+
+    >>> ratio(1, 3, 2)
+    1.3333333333333333
+    """
+    if bottom == 0:
+        return 0.0
+    try:
+        return (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
+    except OverflowError:
+        return math.inf if top > 0 else -math.inf
+
+
 def _nearest(n: int, exponent: int) -> float:
     try:
         return float(n << exponent) if exponent >= 0 else n / (1 << -exponent)

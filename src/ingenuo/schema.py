@@ -29,6 +29,12 @@ FAMILIES = {
     "words": "text",
     "words-complement": "text",
     "words-bernoulli": "text",
+    "histogram": "number",
+    "kernel": "number",
+    "mixture": "number",
+    "auto": "number",
+    "gaussian-shared": "number",
+    "gaussian-full": "number",
 }
 KINDS = ("number", "category", "count", "text", "ignore")
 TEXT_FAMILIES = {"multinomial": "words", "complement": "words-complement", "bernoulli": "words-bernoulli"}

@@ -19,13 +19,15 @@ from numpy.typing import NDArray
 
 from ingenuo import container
 from ingenuo.bag import Bag
+from ingenuo.bins import PREFIX, Bins
 from ingenuo.errors import InputError, KindError, ModelFileError
 from ingenuo.exact import Exact
 from ingenuo.labels import Labels, labels_of, objects, same
 from ingenuo.prior import PRIORS, Prior
 from ingenuo.real import Real
+from ingenuo.scatter import Scatter, diagonal
 from ingenuo.schema import FAMILIES, Reference, Schema
-from ingenuo.tally import Table, Tally
+from ingenuo.tally import AnyTable, Table, Tally
 from ingenuo.text.stemming import version as stemmer_version
 from ingenuo.text.words import Words
 from ingenuo.vocabulary import Vocabulary
@@ -35,10 +37,17 @@ Tensors = dict[str, NDArray[Any]]
 
 def _models() -> dict[str, type[Any]]:
     """The classes a file may name."""
-    from ingenuo.estimators import drop_in, language, language_classifier, naive_bayes
+    from ingenuo.estimators import drop_in, language, language_classifier, naive_bayes, regressor
+    from ingenuo.estimators.discriminant import GaussianDiscriminant
+    from ingenuo.estimators.least_squares import LeastSquaresClassifier
+    from ingenuo.estimators.softmax import SoftmaxRegression
 
     return {
         "NaiveBayes": naive_bayes.NaiveBayes,
+        "GaussianDiscriminant": GaussianDiscriminant,
+        "LeastSquaresClassifier": LeastSquaresClassifier,
+        "NaiveBayesRegressor": regressor.NaiveBayesRegressor,
+        "SoftmaxRegression": SoftmaxRegression,
         "GaussianNB": drop_in.GaussianNB,
         "MultinomialNB": drop_in.MultinomialNB,
         "ComplementNB": drop_in.ComplementNB,
@@ -97,6 +106,10 @@ def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
         "schema": _pack_schema(model.schema_, tensors),
         "tally": _pack_tally(model.tally_, tensors),
     }
+    if hasattr(model, "_besides"):  # what no tally gives
+        plain, arrays = model._besides()
+        manifest["besides"] = _pack(plain)
+        tensors.update({f"besides/{name}": array for name, array in arrays.items()})
     if "_declared_classes" in model.__dict__:
         manifest["classes"] = _pack_labels(model._declared_classes, "classes", tensors)
     if "_target" in model.__dict__:
@@ -125,6 +138,12 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
             model._target = str(manifest["target"])
         if "names" in manifest:
             model.feature_names_in_ = _unpack_labels(manifest["names"], tensors)
+        if hasattr(model, "_restore"):
+            arrays = {
+                key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")
+            }
+            model._restore(schema, tally, _unpack(manifest["besides"]), arrays)
+            return model
         model._set(schema, tally)
         if "class" in tally:
             model._check_against_data()
@@ -165,6 +184,12 @@ def _pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
             entry["words"] = places[id(words)]
             tensors[f"{place}/cells"] = np.diff(table.starts).astype(np.int32)
             tensors[f"{place}/codes"] = table.codes
+        if isinstance(table, Bins):
+            entry["exponent"] = table.exponent
+        if isinstance(table, Scatter):
+            entry["rows"] = table.counts.low
+            tensors[f"{place}/rows"] = table.counts.limbs
+            tensors[f"{place}/products"], tensors[f"{place}/noise"] = table.products, table.noise
         packed.append(entry)
     return packed
 
@@ -200,7 +225,7 @@ def _typed(tensors: Tensors, place: str, dtype: Any) -> NDArray[Any]:
 
 
 def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
-    tables: dict[str, Table | Bag] = {}
+    tables: dict[str, AnyTable] = {}
     vocabularies: dict[str, Vocabulary] = {}
     for number, entry in enumerate(packed):
         values = tensors[f"tally/{number}/sums"]
@@ -217,11 +242,17 @@ def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             at = str(entry["words"]["at"])
             if at not in vocabularies:
                 vocabularies[at] = _unpack_vocabulary(entry["words"], tensors)
-            table: Table | Bag = _unpack_bag(entry["name"], number, axes, vocabularies[at], sums, tensors)
+            table: AnyTable = _unpack_bag(entry["name"], number, axes, vocabularies[at], sums, tensors)
+        elif "exponent" in entry:
+            table = _unpack_bins(str(entry["name"]), axes, entry["exponent"], sums)
+        elif "rows" in entry:
+            table = _unpack_scatter(entry, f"tally/{number}", axes, sums, tensors)
         else:
             table = Table.of(axes, sums, signed=bool(entry["signed"])).trimmed()
             if not all(same(a, b) for a, b in zip(table.axes, axes.values())):
                 raise InputError(f"the labels of table {entry['name']!r} are not sorted, or some are empty")
+        if str(entry["name"]).startswith(PREFIX) != isinstance(table, Bins):
+            raise InputError(f"table {entry['name']!r} is no table of that name")
         if not table.signed and (table.sums.signs() < 0).any():
             raise InputError(f"table {entry['name']!r} has negative counts")
         if str(entry["name"]) in tables:
@@ -249,6 +280,38 @@ def _unpack_bag(name: str, number: int, axes: Any, words: Vocabulary, sums: Exac
     if not same(labels_of(classes), classes) or bag.trimmed() is not bag:
         raise InputError(f"the labels of table {name!r} are not sorted, or some are empty")
     return bag
+
+
+def _unpack_scatter(entry: Any, place: str, axes: Any, sums: Exact | Real, tensors: Tensors) -> Scatter:
+    limbs, products, noise = (tensors[f"{place}/{part}"] for part in ("rows", "products", "noise"))
+    name, low, (classes, columns) = entry["name"], entry["rows"], axes.values()
+    if list(axes) != ["class", "column"] or any(not same(labels_of(each), each) for each in (classes, columns)):
+        raise InputError(f"the labels of table {name!r} are not sorted")
+    if limbs.dtype != np.int64 or type(low) is not int or not -1000 < low < 1000 or not isinstance(sums, Exact):
+        raise InputError(f"table {name!r} has no limbs")
+    shape, counts = (len(classes), len(columns)), Exact.canonical(limbs, low)
+    if products.dtype != np.float64 or noise.dtype != np.float64 or noise.shape not in (shape, shape[1:]):
+        raise InputError(f"table {name!r} has no scatter")
+    if counts.shape != shape[:1] or sums.shape != shape or products.shape != (*noise.shape, shape[1]):
+        raise InputError(f"the parts of table {name!r} do not match")
+    sound = np.isfinite(products).all() and np.isfinite(noise).all() and (noise >= 0).all()
+    if not sound or not np.array_equal(products, products.swapaxes(-1, -2)) or not (counts.signs() > 0).all():
+        raise InputError(f"table {name!r} is no scatter of any rows")
+    if (diagonal(products) < -16 * noise).any():
+        raise InputError(f"table {name!r} has a negative variance")
+    return Scatter(classes, columns, counts, sums, products, noise)
+
+
+def _unpack_bins(name: str, axes: Any, exponent: Any, sums: Exact | Real) -> Bins:
+    classes, places = axes.get("class"), axes.get("bin")
+    if list(axes) != ["class", "bin"] or type(exponent) is not int or not isinstance(sums, Exact):
+        raise InputError(f"table {name!r} is no histogram")
+    if places.dtype != np.int64 or not np.isfinite(sums.floats()).all():
+        raise InputError(f"table {name!r} has no bins, or counts beyond the doubles")
+    bins = Bins.of(classes, places, sums, exponent)
+    if not same(bins.classes, classes) or len(bins.places) != len(places):
+        raise InputError(f"the labels of table {name!r} are not sorted, or some are empty")
+    return bins
 
 
 def _pack_schema(schema: Schema, tensors: Tensors) -> dict[str, Any]:

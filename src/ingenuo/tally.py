@@ -16,10 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.bag import Bag
+from ingenuo.bins import Bins
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.exact import Exact
 from ingenuo.labels import Labels, find, labels_of, same, unite
 from ingenuo.real import Real
+from ingenuo.scatter import Scatter
 
 Sums = Exact | Real
 
@@ -88,7 +90,7 @@ class Table:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _together(self, name: str, other: Table | Bag) -> tuple[tuple[Labels, ...], Any, Any]:
+    def _together(self, name: str, other: AnyTable) -> tuple[tuple[Labels, ...], Any, Any]:
         if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
             raise MergeError(
                 f"'{name}' is a table over {' × '.join(self.names)} here and over {' × '.join(other.names)} there; "
@@ -100,14 +102,14 @@ class Table:
             left, right = Real(left.floats()), Real(right.floats())
         return axes, left, right
 
-    def plus(self, name: str, other: Table | Bag) -> Table:
+    def plus(self, name: str, other: AnyTable) -> Table:
         """The sum with another table of the same name."""
         axes, left, right = self._together(name, other)
         total = Table(self.names, axes, left + right, self.signed)
         # Where no cell is negative, none that was not zero becomes zero.
         return total._settled() if self.signed else total
 
-    def minus(self, name: str, other: Table | Bag) -> Table:
+    def minus(self, name: str, other: AnyTable) -> Table:
         """What is left when the other is taken away; an error where that was never added."""
         axes, left, right = self._together(name, other)
         rest = left - right
@@ -144,7 +146,10 @@ class Table:
         return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
 
 
-class Tally(Mapping[str, Table | Bag]):
+AnyTable = Table | Bag | Bins | Scatter
+
+
+class Tally(Mapping[str, AnyTable]):
     """Named tables of sums over rows: all that a model has learned.
 
     >>> a = Tally({"class": Table.of({"class": ["no", "yes"]}, [5, 9])})
@@ -159,11 +164,11 @@ class Tally(Mapping[str, Table | Bag]):
     ingenuo.errors.ForgetError: cannot take away 1 from 'class' at class 'maybe', where only 0 was added; ...
     """
 
-    def __init__(self, tables: Mapping[str, Table | Bag] | Iterable[tuple[str, Table | Bag]] = ()) -> None:
+    def __init__(self, tables: Mapping[str, AnyTable] | Iterable[tuple[str, AnyTable]] = ()) -> None:
         kept = {name: table for name, table in dict(tables).items() if 0 not in table.sums.shape}
         self._tables = dict(sorted(kept.items()))
 
-    def __getitem__(self, name: str) -> Table | Bag:
+    def __getitem__(self, name: str) -> AnyTable:
         return self._tables[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -224,13 +229,25 @@ class Tally(Mapping[str, Table | Bag]):
         table = self._tables.get(name)
         if table is None:
             return Exact.zeros(tuple(len(labels) for labels in axes))
-        assert isinstance(table, Table), f"{name!r} is a bag of words"
+        assert isinstance(table, Table), f"{name!r} is a {type(table).__name__}"
         return table.over(*axes)
 
     def bag(self, name: str) -> Bag | None:
         """A bag of words, or None where nothing was added to it."""
         table = self._tables.get(name)
         assert table is None or isinstance(table, Bag), f"{name!r} is a table"
+        return table
+
+    def bins(self, name: str) -> Bins | None:
+        """A histogram, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Bins), f"{name!r} is a table"
+        return table
+
+    def scatter(self, name: str) -> Scatter | None:
+        """A scatter, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Scatter), f"{name!r} is a table"
         return table
 
     def __repr__(self) -> str:

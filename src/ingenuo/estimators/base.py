@@ -6,6 +6,7 @@ whenever the tally or a prior has changed.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
+from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
 from ingenuo.engines import local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
@@ -27,13 +29,14 @@ from ingenuo.families import FAMILY
 from ingenuo.families.categorical import table_name
 from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term
 from ingenuo.families.gaussian import COUNT
+from ingenuo.families.scatter import FULL, SHARED, refuse_incomplete
 from ingenuo.families.word_features import reference_of, refuse_empty
 from ingenuo.families.words import TextFamily
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source, open_source
+from ingenuo.sources import Source
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Table, Tally
 
@@ -258,10 +261,13 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _family_parameters(self, prior: Any) -> dict[str, Any]:
         classes = labels_of(self.classes_)
-        return {
+        found = {
             name: FAMILY[name].estimate(self.tally_, prior, self.schema_, self.schema_.columns(name), classes)
             for name in self.schema_.families_used()
         }
+        for remark in (remark for each in found.values() for remark in getattr(each, "remarks", ())):
+            warnings.warn(remark, stacklevel=6)
+        return found
 
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
@@ -269,11 +275,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._blocks(source, self.schema_), source.n_rows
 
     def _without_target(self, X: Any) -> Any:
-        """A table without the column that was learned as the label, should it still be there."""
-        target = self.__dict__.get("_target")
-        if target is None or not inputs.is_frame(X) or target in self.schema_.names.tolist():
-            return X
-        return inputs.target_column(X, target)[0] if target in open_source(X).names.tolist() else X
+        return inputs.without_target(X, self.__dict__.get("_target"), self.schema_)
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """Log joint probabilities; the floor, if there is one, stands in for log 0."""
@@ -284,13 +286,17 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             FAMILY[name].log_likelihood(parameters.families[name], block, joint, floor)
         return joint
 
+    def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
+        """What classes are compared by: log joints, but for a term that all classes of a row have in common."""
+        return self._joint(found, n_rows)
+
     def _possible(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
         """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
         joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
         return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
 
     def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
-        posterior = self._joint(found, n_rows)
+        posterior = self._scores(found, n_rows)
         odd = densities.posterior(posterior, log=log)
         if len(odd):
             rows = self._possible(found, n_rows, odd)
@@ -313,7 +319,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[Any]:
         """The most probable class of each row."""
         found, n_rows = self._rows(X)
-        best, odd = densities.best(self._joint(found, n_rows))
+        best, odd = densities.best(self._scores(found, n_rows))
         if len(odd):
             best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
@@ -468,8 +474,12 @@ def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
     counted = tally.canonical().labels(COUNT, 1)
     for family in schema.families_used():
         columns = schema.columns(family)
+        if family in (SHARED, FULL):
+            refuse_incomplete(tally, schema, family)
+            continue
         if FAMILIES[family] == "number":
             empty = columns[find(counted, columns) < 0].tolist()
+            empty = [name for name in empty if bins_name(name) not in tally]
         elif FAMILIES[family] == "category":
             empty = [name for name in columns.tolist() if table_name(name) not in tally]
         elif FAMILIES[family] == "text":

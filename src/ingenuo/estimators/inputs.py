@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.labels import Labels, encode, labels_of, objects, recode
+from ingenuo.labels import Labels, encode, is_missing, labels_of, objects, recode
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
@@ -158,6 +160,13 @@ def _position(name: object) -> object:
     return int(name[1:]) if isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() else name
 
 
+class Coded(NamedTuple):
+    """Labels that are codes already, as those of a target in bins, and the sorted classes they stand for."""
+
+    codes: NDArray[np.int32]
+    classes: Labels
+
+
 def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
     """Codes of the classes and the classes, sorted."""
     if y is None:
@@ -167,12 +176,14 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
     if isinstance(y, str):
         raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
     with ours():
-        n_labels = _num_samples(y)
+        n_labels = _num_samples(y.codes if isinstance(y, Coded) else y)
     if n_labels != n_rows:
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n_labels}]: "
             f"X has {n_rows} rows and y has {n_labels} labels; give one label for each row"
         )
+    if isinstance(y, Coded):
+        return y.codes, y.classes
     codes, classes = _series(y)
     if classes is None:
         array = y if isinstance(y, np.ndarray) else _label_array(y)
@@ -192,6 +203,45 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
             "labels: use strings or whole numbers"
         )
     return codes.astype(np.int32, copy=False), classes
+
+
+def targets(estimator: Any, y: Any) -> Floats:
+    """The number that each row is to be answered with."""
+    if y is None:
+        raise InputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    if isinstance(y, str):
+        raise KindError(f"y must hold a number for each row, got the string {y!r}; a column name needs a table as X")
+    with ours():
+        array = column_or_1d(y if isinstance(y, np.ndarray) else _label_array(y), warn=True)
+    if len(array) == 0:
+        raise InputError("Found array with 0 sample(s): y is empty, and there is nothing to learn from; give some rows")
+    if array.dtype.kind not in "fiub":
+        array = np.array([_number(value, row) for row, value in enumerate(array.tolist())], np.float64)
+    array = array.astype(np.float64, copy=False)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row = int(np.argmax(bad))
+        if np.isnan(array[row]):
+            raise InputError(f"Input y contains NaN: row {row} has no target; drop rows without a target")
+        raise InputError(
+            f"Input y contains infinity or a value too large for dtype('float64'): the target of row {row} is "
+            f"{float(array[row])!r}; give finite targets"
+        )
+    return np.ascontiguousarray(array)
+
+
+def _number(value: Any, row: int) -> float:
+    """A target that came as an object: NaN where it is missing."""
+    if is_missing(value):
+        return float("nan")
+    if isinstance(value, Real | Decimal | np.number | np.bool_) and not isinstance(value, np.timedelta64):
+        return float(value)
+    raise KindError(
+        f"the target of row {row} is {type(value).__name__} {value!r}, which is no number; convert y to numbers, "
+        "or use a classifier"
+    )
 
 
 def _label_array(y: Any) -> NDArray[Any]:
@@ -267,3 +317,10 @@ def target_column(X: Any, y: Any) -> tuple[Any, Any]:
     if y not in frame.columns:
         raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
     return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
+
+
+def without_target(X: Any, target: str | None, schema: Schema) -> Any:
+    """A table without the column that was learned as the label, should it still be there."""
+    if target is None or not is_frame(X) or target in schema.names.tolist():
+        return X
+    return target_column(X, target)[0] if target in open_source(X).names.tolist() else X

@@ -10,10 +10,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
+from ingenuo.bins import bins_name
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import class_prior
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.explain import density_curves
+from ingenuo.families.density import Chosen, chosen
 from ingenuo.families.family import logs
 from ingenuo.labels import is_missing, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
@@ -35,9 +39,10 @@ class NaiveBayes(TallyClassifier):
         `MEstimate(m, weights)`, `Dirichlet(alphas)`.
     class_prior : Prior or mapping
         Imaginary rows of each class; or, as a mapping, the probability of each class.
-    numbers : {"gaussian", "gaussian-unbiased"} or mapping
-        How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1;
-        a mapping chooses by column.
+    numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "auto"} or mapping
+        How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1; a histogram;
+        a kernel estimate; a mixture of Gaussians; or for each column the likeliest of these. A mapping chooses by
+        column. "gaussian-shared" and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
     counts : {"multinomial", "complement", "bernoulli"} or mapping
         How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
     text : Words or mapping, optional
@@ -51,6 +56,10 @@ class NaiveBayes(TallyClassifier):
         What each column is, and why.
     classes_ : array
         The classes, sorted.
+    densities_ : dict
+        Of each column of numbers, the density it was given, with the scores of those that were tried.
+    resolution_ : dict
+        Of each column whose density is estimated from a histogram, the width of its bins.
 
     Examples
     --------
@@ -202,6 +211,56 @@ class NaiveBayes(TallyClassifier):
         rows = self.tally_.over(CLASS, classes).floats()
         shares, prior = class_prior.shares(self.class_prior, rows, classes)
         return Parameters(classes, logs(shares), self._family_parameters(self.prior), prior)
+
+    @property
+    def densities_(self) -> dict[Any, Chosen]:
+        """The density of each column of numbers."""
+        parameters = self._parameters().families
+        return {name: chosen(parameters[family], name) for name, family in self._numbers().items()}
+
+    @property
+    def resolution_(self) -> dict[Any, float]:
+        """The bin width of each column that has a histogram: counts add and subtract exactly at it."""
+        found = {name: self.tally_.bins(bins_name(name)) for name in self._numbers()}
+        return {name: bins.width for name, bins in found.items() if bins is not None}
+
+    def _numbers(self) -> dict[Any, str]:
+        names = list(FAMILIES)
+        return {
+            name: names[code]
+            for name, code in zip(self.schema_.names.tolist(), self.schema_.families.tolist())
+            if FAMILIES[names[code]] == "number"
+        }
+
+    def plot(self, column: Any, ax: Any = None) -> Any:
+        """Draw the density of a column of numbers within each class, over the histogram of its values.
+
+        Parameters
+        ----------
+        column : str or int
+            Its name, or its position.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+            `ax.figure.savefig(path)` writes the picture.
+        """
+        check_is_fitted(self)
+        numbers = self._numbers()
+        if column not in numbers:
+            what = (
+                f"is {self.schema_.family(column)}, and" if column in self.schema_.names.tolist() else "is not there:"
+            )
+            raise InputError(
+                f"column {column!r} {what} only columns of numbers have a density to draw"
+                f"{did_you_mean(column, numbers)}"
+            )
+        parameters = self._parameters().families[numbers[column]]
+        return density_curves.draw(
+            parameters, column, labels_of(self.classes_), self.tally_.bins(bins_name(column)), ax
+        )
 
     @property
     def class_count_(self) -> Any:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from ingenuo.families.bernoulli import Bernoulli
 from ingenuo.families.categorical import Categorical
+from ingenuo.families.density import Density
 from ingenuo.families.family import Family
 from ingenuo.families.gaussian import Gaussian
 from ingenuo.families.multinomial import Complement, Multinomial
+from ingenuo.families.scatter import FULL, SHARED, ScatterFamily
 from ingenuo.families.words import TextFamily
 
 FAMILY: dict[str, Family] = {
@@ -22,4 +24,10 @@ FAMILY: dict[str, Family] = {
     "words": TextFamily("multinomial"),
     "words-complement": TextFamily("complement"),
     "words-bernoulli": TextFamily("bernoulli"),
+    "histogram": Density("histogram"),
+    "kernel": Density("kernel"),
+    "mixture": Density("mixture"),
+    "auto": Density("auto"),
+    SHARED: ScatterFamily(),
+    FULL: ScatterFamily(pooled=False),
 }

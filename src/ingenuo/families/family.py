@@ -86,7 +86,7 @@ def refuse_more_than_rows(tally: Tally, name: str) -> None:
     if name not in tally or not isinstance(counts := tally[name].sums, Exact):
         return
     classes = tally[name].axes[0]
-    if tally[name].names[1] == "value":  # a row has one value at most
+    if tally[name].names[1] in ("value", "bin"):  # a row has one value at most
         counts = Exact.canonical(counts.limbs.sum(axis=2, keepdims=True), counts.low)
     rows = tally.over("class", classes)
     assert isinstance(rows, Exact)
@@ -109,6 +109,17 @@ def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digit
     if all_pseudo == 0:
         return f"{count:.{digits}g}/{total:.{digits}g}"
     return f"({count:.{digits}g} + {pseudo:.6g})/({total:.{digits}g} + {all_pseudo:.6g})"
+
+
+def powers_of_e(weight: float, value: float) -> str:
+    """What a feature of a linear model multiplies the odds by, as a person writes it.
+
+    >>> powers_of_e(-0.25, 1), powers_of_e(0.5, 3), powers_of_e(0.0, 3)
+    ('e^-0.25', 'e^(0.5·3)', '1')
+    """
+    if weight == 0:
+        return "1"
+    return f"e^{weight:.6g}" if value == 1 else f"e^({weight:.6g}·{value:.6g})"
 
 
 def logs(values: Floats) -> Floats:

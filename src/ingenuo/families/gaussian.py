@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
-from ingenuo.exact import Exact
+from ingenuo.exact import Exact, ratio
 from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, unite
@@ -167,7 +167,7 @@ def _scatter(n: Whole, s: Whole, q: Whole) -> Whole:
 
 
 def _ratios(top: Whole, bottom: Whole) -> Floats:
-    flat = [_ratio(int(a), int(b), top[1] - bottom[1]) for a, b in zip(top[0].flat, bottom[0].flat)]
+    flat = [ratio(int(a), int(b), top[1] - bottom[1]) for a, b in zip(top[0].flat, bottom[0].flat)]
     return np.array(flat, np.float64).reshape(top[0].shape)
 
 
@@ -179,7 +179,7 @@ def _variances(scatter: Whole, n: Whole, exponents: NDArray[np.int64], *, unbias
         b = int(n[0][k, j])
         below = b * (b - one)
         if below > 0:
-            result[k, j] = _ratio(a, below, scatter[1] - 2 * n[1] - 2 * int(exponents[j]))
+            result[k, j] = ratio(a, below, scatter[1] - 2 * n[1] - 2 * int(exponents[j]))
     return result
 
 
@@ -189,13 +189,3 @@ def _exponent(top: int, top_exponent: int, bottom: int, bottom_exponent: int) ->
         return 0
     size = top.bit_length() + top_exponent - 2 * (bottom.bit_length() + bottom_exponent)
     return size // 2
-
-
-def _ratio(top: int, bottom: int, shift: int) -> float:
-    """top · 2^shift / bottom as the nearest double; 0 where the bottom is 0."""
-    if bottom == 0:
-        return 0.0
-    try:
-        return (top << shift) / bottom if shift >= 0 else top / (bottom << -shift)
-    except OverflowError:
-        return math.inf if top > 0 else -math.inf

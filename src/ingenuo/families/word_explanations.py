@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, fraction
+from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, fraction, powers_of_e
 from ingenuo.families.word_parameters import ColumnParameters
 from ingenuo.labels import objects
 from ingenuo.schema import column_name
@@ -122,7 +122,9 @@ def _counts(p: ColumnParameters, node: int) -> Floats:
 
 
 def _written(p: ColumnParameters, node: int, model: str, power: float) -> list[str]:
-    """The fraction of each class as a person writes it, to the power of the word's count."""
+    """The fraction of each class as a person writes it, to the power of the word's count; or e to its weight."""
+    if model == "linear":
+        return [powers_of_e(float(w), power / max(p.weights[node], 1e-300)) for w in p.table.values(node)]
     counts = _counts(p, node)
     if model == "bernoulli":
         a1 = float(np.max(p.pseudo))

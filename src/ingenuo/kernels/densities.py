@@ -16,11 +16,11 @@ from ingenuo.kernels.moments import Rows
 Floats = NDArray[np.float64]
 
 # Sums may be taken in any order here (they are not tallies); NaN must keep its meaning.
-_ANY_ORDER = {"reassoc", "contract", "nsz"}
+ANY_ORDER = {"reassoc", "contract", "nsz"}
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 
 
-@njit(cache=True, nogil=True, fastmath=_ANY_ORDER)
+@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
 def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ignore[no-untyped-def]
     """out[first + i, k] += Σ_j constants[k, j] - z²/2 over the columns j that are not missing.
 
@@ -104,7 +104,7 @@ def repeated(row: Floats, n_rows: int) -> Floats:
     def fill(lo: int, hi: int) -> None:
         matrix[lo:hi] = row
 
-    _over_rows(fill, n_rows)
+    over_rows(fill, n_rows)
     return matrix
 
 
@@ -128,7 +128,7 @@ def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) ->
                 infinite.append((start + row, column))
                 return
 
-    _over_rows(work, table.shape[0])
+    over_rows(work, table.shape[0])
     return min(infinite, default=None)
 
 
@@ -138,17 +138,18 @@ def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
     Returns the rows that were left as they are, for they have no finite maximum.
     """
     odd = np.empty(len(joint), np.bool_)
-    _over_rows(lambda lo, hi: _posterior(joint, lo, hi, log, odd), len(joint))
+    over_rows(lambda lo, hi: _posterior(joint, lo, hi, log, odd), len(joint))
     return np.flatnonzero(odd)
 
 
 def best(joint: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The most probable class of each row, and the rows that have no finite maximum."""
     found, odd = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_)
-    _over_rows(lambda lo, hi: _best(joint, lo, hi, found, odd), len(joint))
+    over_rows(lambda lo, hi: _best(joint, lo, hi, found, odd), len(joint))
     return found, np.flatnonzero(odd)
 
 
-def _over_rows(work: Callable[[int, int], None], n_rows: int) -> None:
+def over_rows(work: Callable[[int, int], None], n_rows: int) -> None:
+    """Do the work on ranges of rows, by all the threads."""
     parts = threads.split(n_rows, threads.width(), 1 << 10)
     threads.run([partial(work, lo, hi) for lo, hi in parts])

@@ -30,6 +30,7 @@ _TOKENS = 1 << 14
 _MOST = 1 << 20  # classes a node can have
 _NEAR = 1 << 18  # nodes whose numbers a cache holds
 _NONE: Floats = np.zeros(0)
+_NO_INTS: NDArray[np.int32] = np.zeros(0, np.int32)
 
 
 class Table(NamedTuple):
@@ -251,6 +252,29 @@ def _score(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
+def _list(nodes, part_row, ends, parts, completed, info, stamps, places, rows, found, counts, n):  # type: ignore[no-untyped-def]
+    """Append each part's nodes that are used, each once for a document, with how often it is there; n are there."""
+    t = 0
+    for part in range(parts):
+        stamp = completed + part + 1
+        while t < ends[part]:
+            node = nodes[t]
+            t += 1
+            if node < 0 or info[node, 0] < 0:
+                continue
+            if stamps[node] == stamp:
+                counts[places[node]] += 1
+                continue
+            stamps[node] = stamp
+            places[node] = n
+            rows[n] = part_row[part]
+            found[n] = node
+            counts[n] = 1
+            n += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
 def _score_rows(  # type: ignore[no-untyped-def]
     data,
     offsets,
@@ -298,10 +322,15 @@ def _score_rows(  # type: ignore[no-untyped-def]
     times,
     squares,
     out,
+    listed,
+    listed_nodes,
+    listed_counts,
 ):
     """Read rows, look their words and n-grams up, and add what they say: in one call, for a thread that comes back to
-    Python waits there for the others.
+    Python waits there for the others. With room to list them (rows, nodes, counts), they are listed instead; returns
+    how many there are.
     """  # fmt: skip
+    listing, n_listed = listed.size > 0, np.int64(0)
     state = np.array([0, -1, 0, 0, 0, 0])
     completed, have = np.int64(0), np.int64(0)
     start_hash, start_node = np.zeros(highest + 1, np.uint64), np.full(highest + 1, -1)
@@ -311,13 +340,16 @@ def _score_rows(  # type: ignore[no-untyped-def]
                    hashes, packs, sizes, part_row, part_end, state)  # fmt: skip
         found, parts = state[FOUND], state[PARTS]
         if parts == 0:
-            return
+            return n_listed
         find_known(uint64(found), hashes, packs, sizes, scratch, slots, text, ends, ids)
         if mapped:
             translate(ids, hashes, own, into, besides, part_end, parts, extras, extra_end)
             for t in range(extra_end[parts - 1]):
                 extras[t] = named[extras[t]]
-            if extra_end[parts - 1]:
+            if extra_end[parts - 1] and listing:
+                n_listed = _list(extras, part_row, extra_end, parts, completed, info, stamps, times, listed,
+                                 listed_nodes, listed_counts, n_listed)  # fmt: skip
+            elif extra_end[parts - 1]:
                 _score(extras, part_row, extra_end, parts, completed, info, single, cells, lines, weights, base,
                        constant, once, stamps, times, squares, out)  # fmt: skip
             for t in range(part_end[parts - 1]):
@@ -325,7 +357,10 @@ def _score_rows(  # type: ignore[no-untyped-def]
         n = part_end[parts - 1]
         if highest > 1:
             level_hash[1, :n], level_node[1, :n] = hashes[:n], ids[:n]
-        if lowest == 1:
+        if lowest == 1 and listing:
+            n_listed = _list(ids, part_row, part_end, parts, completed, info, stamps, times, listed, listed_nodes,
+                             listed_counts, n_listed)  # fmt: skip
+        elif lowest == 1:
             _score(ids, part_row, part_end, parts, completed, info, single, cells, lines, weights, base, constant,
                    once, stamps, times, squares, out)  # fmt: skip
         for level in range(2, highest + 1):
@@ -335,6 +370,10 @@ def _score_rows(  # type: ignore[no-untyped-def]
             if level >= lowest:
                 for t in range(n):
                     ids[t] = level_node[level, t] + level_first[level - 1] if level_node[level, t] >= 0 else -1
+                if listing:
+                    n_listed = _list(ids, part_row, part_end, parts, completed, info, stamps, times, listed,
+                                     listed_nodes, listed_counts, n_listed)  # fmt: skip
+                    continue
                 _score(ids, part_row, part_end, parts, completed, info, single, cells, lines, weights, base, constant,
                        once, stamps, times, squares, out)  # fmt: skip
         inside = state[BYTE] >= 0
@@ -385,23 +424,60 @@ class Lookup:
         size = len(table.info) if once or len(squares) else 0
         stamps, times = np.zeros(size, np.int64), np.zeros(size, np.int32)
         table = Table(*(readable(each) for each in table))
-        if self.buckets or self.highest > loops.DEEPEST:
+        if self._by_batches:
             for nodes, ends, parts, completed in reader:
                 _score(nodes, reader.part_row, ends, parts, completed, *table, once, stamps, times, squares, out)
             return
+        self._rows(reader, table, once, stamps, times, squares, out, (_NO_INTS, _NO_INTS, _NO_INTS))
+
+    def entries(self, pieces: Iterable[Any], used: Array) -> tuple[Array, Array, Array]:
+        """Rows, nodes and counts: each node of a row that is used once; for any one node, rows in their order."""
+        parts: list[tuple[Array, Array, Array]] = []
+        info = np.where(used, 0, -1)[:, np.newaxis]
+        table = Table(*(readable(each) for each in (info, *(np.zeros((0, 1)),) * 3, _NONE, _NONE, _NONE)))
+        for piece in pieces:
+            cuts = cuts_by_bytes(np.diff(piece.offsets), width())
+            parts += run([partial(self._entries, piece, lo, hi, table) for lo, hi in pairwise(cuts)])
+        return tuple(np.concatenate(each) for each in zip(*parts)) if parts else (_NO_INTS,) * 3  # type: ignore[return-value]
+
+    def _entries(self, piece: Any, lo: int, hi: int, table: Table) -> tuple[Array, Array, Array]:
+        reader = Reader(self, piece, np.arange(lo, hi))
+        size = len(table.info)
+        stamps, places = np.zeros(size, np.int64), np.zeros(size, np.int32)
+        # A word takes a byte, and another byte parts it from the next; of what is not written to no memory is taken.
+        words = int(piece.offsets[hi] - piece.offsets[lo] + hi - lo) // 2 + 1
+        found = tuple(np.empty(words * (self.highest - self.lowest + 2), np.int32) for _ in range(3))
+        if self._by_batches:
+            n = 0
+            for nodes, ends, parts, completed in reader:
+                n = _list(nodes, reader.part_row, ends, parts, completed, table.info, stamps, places, *found, n)
+        else:
+            n = self._rows(reader, table, True, stamps, places, _NONE, np.zeros((0, 0)), found)
+        return tuple(each[:n] + (piece.first if i == 0 else 0) for i, each in enumerate(found))  # type: ignore[return-value]
+
+    @property
+    def _by_batches(self) -> bool:
+        return bool(self.buckets) or self.highest > loops.DEEPEST
+
+    def _rows(
+        self, r: Reader, table: Table, once: bool, stamps: Array, times: Array, squares: Floats, out: Floats,
+        listed: tuple[Array, ...],
+    ) -> int:  # fmt: skip
         none = np.zeros(0, np.int32)
         into, besides, named = (none, none, np.zeros(0, np.int64)) if self.raw is None else self.raw[1:]
         # Always as many levels, for another number would have the loop compiled again.
         spare = readable(np.zeros((2, 2), np.uint64))
         levels = tuple([*self.levels, *[spare] * loops.DEEPEST][: loops.DEEPEST - 1])
-        how, r = self.how, reader
-        _score_rows(
-            readable(piece.data), readable(piece.offsets), readable(r.rows), how.kinds, how.letters, how.cases,
-            np.uint64(how.shortest), how.cues, how.separated, r.scratch, r.spare, r.hashes, r.packs, r.sizes, r.ids,
-            r.extras, r.part_row, r.part_end, r.extra_end, r.firsts, r.level_hash, r.level_node, self.lowest,
-            self.highest, self.slots, self.text, self.ends, self.own, self.raw is not None, readable(into),
-            readable(besides), readable(named), levels, readable(np.array(self.offsets)), *table, once, stamps, times,
-            squares, out,
+        how, piece = self.how, r.piece
+        return int(
+            _score_rows(
+                readable(piece.data), readable(piece.offsets), readable(r.rows), how.kinds, how.letters, how.cases,
+                np.uint64(how.shortest), how.cues, how.separated, r.scratch, r.spare, r.hashes, r.packs, r.sizes,
+                r.ids, r.extras, r.part_row, r.part_end, r.extra_end, r.firsts, r.level_hash, r.level_node,
+                self.lowest, self.highest, self.slots, self.text, self.ends, self.own, self.raw is not None,
+                readable(into), readable(besides), readable(named), levels, readable(np.array(self.offsets)), *table,
+                once, stamps, times, squares, out, *listed,
+            )
         )  # fmt: skip
 
     def nodes(self, pieces: Iterable[Any], n_rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -68,7 +68,7 @@ def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) ->
                 block, bits, labels[start:stop], done, stop - start, sums, squares, missing, window
             )
             if row >= 0:
-                raise _not_finite(table, start + row, column, block[row, column])
+                raise not_finite(table, start + row, column, block[row, column])
             if done < stop - start:
                 sums = _widened(sums, before[:2], window[:2])
                 squares = _widened(squares, before[2:], window[2:])
@@ -105,7 +105,7 @@ def _weighted_of(
             block, labels[start:stop], weights[start:stop], 0, stop - start, *arrays, bases
         )
         if row >= 0:
-            raise _not_finite(table, start + row, column, block[row, column])
+            raise not_finite(table, start + row, column, block[row, column])
         total = tuple(t + _exact(a, base) for t, a, base in zip(total, arrays, bases))
     return total[0], total[1], total[2]
 
@@ -144,7 +144,8 @@ def _exact(limbs: NDArray[np.int64], base: int) -> Exact:
     return Exact.canonical(np.ascontiguousarray(np.moveaxis(limbs, 2, 0)), int(base))
 
 
-def _not_finite(table: Rows, row: int, column: int, value: float) -> InputError:
+def not_finite(table: Rows, row: int, column: int, value: float) -> InputError:
+    """What to say of an infinite value."""
     return InputError(
         f"{table.place(row, column)}: {float(value)!r} is infinite; replace it by a finite number, or by NaN if it is "
         "missing"

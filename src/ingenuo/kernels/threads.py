@@ -13,9 +13,11 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from ingenuo.errors import InputError
 
@@ -68,6 +70,11 @@ def limited(threads: int) -> Iterator[None]:
         yield
     finally:
         _limit.reset(token)
+
+
+def single_blas() -> AbstractContextManager[Any]:
+    """Let BLAS work in the thread that calls it within the block: ours are enough, and its own wait for one another."""
+    return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
 
 
 def split(n: int, parts: int, minimum: int = 1) -> list[tuple[int, int]]:

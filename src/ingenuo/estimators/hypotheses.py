@@ -1,0 +1,362 @@
+"""A finite set of hypotheses and what is believed of them: Bayes' rule, one observation or a million at a time.
+
+P(h | D) = P(D | h) P(h) / Σ_h' P(D | h') P(h')
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators.likelihoods import Exactly, Floats, Number, Steps, Tables, hashable, log, shares
+from ingenuo.explain.arithmetic import Explanation
+from ingenuo.explain.beliefs import Beliefs, shortened
+from ingenuo.families.family import Factor, Term, exponential
+from ingenuo.labels import objects
+
+_EVERY: Any = object()  # predict() without a value
+_LINES = 12  # of different observations, that `explain` shows one by one
+
+
+class Hypotheses:
+    """A finite set of hypotheses with their priors, and what each says of an observation.
+
+    Nothing is ever changed: `update` gives new hypotheses that have seen more.
+
+    Parameters
+    ----------
+    priors : mapping, or sequence of names
+        The probability of each hypothesis; names alone have equal ones.
+    likelihoods : mapping, or function
+        What each hypothesis says of an observation:
+
+        - a mapping from hypothesis to a table, {observation: probability}; what a table leaves out has probability 0;
+        - a mapping from hypothesis to a function of the observation, or one function f(hypothesis, observation), which
+          gives a probability or a density;
+        - a mapping from hypothesis to a fitted model that gives log p(observation): a `LanguageModel`; a distribution
+          of SciPy (`logpdf`, `logpmf`); a density of scikit-learn (`score_samples`); a generative classifier
+          (`predict_joint_log_proba`, summed over its classes).
+    normalise : bool
+        Whether priors and tables are weights, such as counts, that are to be divided by their sum. By default they must
+        sum to 1.
+
+    Notes
+    -----
+    Where every number is a whole number, a `Fraction` or a `Decimal`, all answers are exact fractions, as long as
+    Python can print them (4,300 digits, some thousand observations); `exact` says whether they are. Else, and beyond,
+    they are doubles, worked out in logarithms, so that nothing underflows.
+
+    Examples
+    --------
+    >>> coin = Hypotheses({"fair": 0.75, "biased": 0.25}, {"fair": {"Head": 0.5, "Tail": 0.5},
+    ...                                                    "biased": {"Head": 0.6, "Tail": 0.4}})
+    >>> round(coin.predict("Head"), 6)
+    0.525
+    >>> seen = coin.update("Head")
+    >>> {name: round(p, 6) for name, p in seen.posterior.items()}
+    {'fair': 0.714286, 'biased': 0.285714}
+    >>> coin.update({"Head": 70, "Tail": 30}).map()
+    'biased'
+
+    Counts, as weights, give exact fractions:
+
+    >>> boxes = Hypotheses({"red": 4, "white": 6}, {"red": {"apple": 2, "lemon": 4, "orange": 6},
+    ...                                             "white": {"apple": 3, "lemon": 6, "orange": 1}}, normalise=True)
+    >>> boxes.update("orange").posterior
+    {'red': Fraction(10, 13), 'white': Fraction(3, 13)}
+    """
+
+    def __init__(self, priors: Any, likelihoods: Any, normalise: bool = False) -> None:
+        if not isinstance(normalise, bool | np.bool_):
+            raise KindError(f"normalise must be True or False, got {type(normalise).__name__} {normalise!r}")
+        self._priors = _priors(priors, bool(normalise))
+        self.names = tuple(self._priors)
+        self._likelihoods = _likelihoods(self.names, likelihoods, bool(normalise))
+        self._log_prior: Floats = np.array([log(p) for p in self._priors.values()])
+        self._seen: Any = self._likelihoods.nothing()
+        self._blocks: tuple[Steps, ...] = ()
+
+    # Learning.
+
+    def update(self, observation: Any) -> Self:
+        """What is believed after one more observation, or several; these hypotheses stay as they are.
+
+        Parameters
+        ----------
+        observation
+            One observation (a string is one); a list, tuple, array, column or iterator of them; or a mapping from
+            observation to how often it was made, which is one step of the trace for each. A tuple that a table knows as
+            a value is one observation. Functions and models take the rows of an array or of a table, too.
+        """
+        steps = self._likelihoods.read(observation)
+        if not len(steps):
+            return self
+        first = np.where(np.isneginf(self._log_joint), -1, self._likelihoods.first_impossible(steps))
+        if (first < len(steps)).all():
+            at = int(first.max())
+            one = Beliefs(self.names, self._log_prior, *self._labelled(steps))
+            raise InputError(
+                f"observation {self._n_steps + at + 1}, {one.observation(at + 1)!r}, is impossible: every hypothesis "
+                "that was still possible gives it probability 0; check it, or give it some probability under one of "
+                "them"
+            )
+        result = object.__new__(type(self))
+        for name in ("_priors", "names", "_likelihoods", "_log_prior"):
+            setattr(result, name, getattr(self, name))
+        result._seen = self._likelihoods.add(self._seen, steps)
+        blocks = self._blocks
+        while blocks and len(blocks[-1]) <= len(steps):  # so there are few, and few are ever copied
+            steps, blocks = blocks[-1].then(steps), blocks[:-1]
+        result._blocks = (*blocks, steps)
+        return result
+
+    # Answering.
+
+    @property
+    def priors(self) -> dict[Any, Number]:
+        """The probability of each hypothesis before any observation."""
+        return dict(self._priors)
+
+    @cached_property
+    def _exactly(self) -> Exactly:
+        """P(D | h), exactly; None where that cannot be, or would be too long."""
+        if not all(isinstance(prior, Fraction) for prior in self._priors.values()):
+            return None
+        found: Exactly = self._likelihoods.exactly(self._seen)
+        return found
+
+    @cached_property
+    def _log_likelihoods(self) -> Floats:
+        return np.asarray(self._likelihoods.log_likelihoods(self._seen))
+
+    @cached_property
+    def _log_joint(self) -> Floats:
+        return self._log_prior + self._log_likelihoods
+
+    @property
+    def exact(self) -> bool:
+        """Whether answers are exact fractions."""
+        return self._exactly is not None
+
+    @property
+    def likelihoods(self) -> dict[Any, Number]:
+        """P(D | h): how probable each hypothesis makes all that was observed, in its order."""
+        if self._exactly is not None:
+            numerators, denominator = self._exactly
+            return {name: Fraction(n, denominator) for name, n in zip(self.names, numerators)}
+        return {name: exponential(each) for name, each in self.log_likelihoods.items()}
+
+    @property
+    def log_likelihoods(self) -> dict[Any, float]:
+        """log P(D | h), where P(D | h) itself may be too small for a double."""
+        return dict(zip(self.names, self._log_likelihoods.tolist()))
+
+    @property
+    def posterior(self) -> dict[Any, Number]:
+        """P(h | D) of each hypothesis; the prior, as long as nothing was observed."""
+        if self._exactly is not None:
+            joint = [prior * n for prior, n in zip(self._priors.values(), self._exactly[0])]
+            total = sum(joint)
+            return {name: each / total for name, each in zip(self.names, joint)}
+        return dict(zip(self.names, np.exp(self._log_joint - self.log_evidence).tolist()))
+
+    @property
+    def evidence(self) -> Number:
+        """P(D) = Σ_h P(D | h) P(h): how probable all that was observed was, in its order."""
+        if self._exactly is not None:
+            numerators, denominator = self._exactly
+            return sum((p * n for p, n in zip(self._priors.values(), numerators)), Fraction(0)) / denominator
+        return exponential(self.log_evidence)
+
+    @property
+    def log_evidence(self) -> float:
+        """log P(D), where P(D) itself may be too small for a double."""
+        return float(logsumexp(self._log_joint))
+
+    def map(self) -> Any:
+        """The hypothesis of the largest posterior, argmax P(D | h) P(h); of equal ones the first."""
+        if self._exactly is not None:
+            posterior = self.posterior
+            return max(posterior, key=lambda name: posterior[name])
+        return self.names[int(np.argmax(self._log_joint))]
+
+    def ml(self) -> Any:
+        """The hypothesis of the largest likelihood, argmax P(D | h), whatever the priors; of equal ones the first."""
+        if not self._blocks:
+            raise InputError("nothing was observed yet, so every hypothesis is as likely as any other; update it first")
+        if self._exactly is not None:
+            return self.names[max(range(len(self.names)), key=self._exactly[0].__getitem__)]
+        return self.names[int(np.argmax(self._log_likelihoods))]
+
+    def predict(self, value: Any = _EVERY) -> Any:
+        """P(value | D) = Σ_h P(value | h) P(h | D): the vote of all hypotheses, weighted by what is believed of them.
+
+        Parameters
+        ----------
+        value : optional
+            What may be observed next. Without it, a dictionary of every value that the tables have.
+        """
+        if value is _EVERY:
+            if self._likelihoods.values is None:
+                raise InputError("which values there are is known of tables only; name the value: predict(value)")
+            beliefs = list(self.posterior.values())
+            return {each: _vote(self._likelihoods.probabilities(each), beliefs) for each in self._likelihoods.values}
+        return _vote(self._likelihoods.probabilities(value), list(self.posterior.values()))
+
+    def classify(self) -> Any:
+        """The Bayes-optimal answer, argmax_v Σ_h P(v | h) P(h | D), over the values of tables; of equal ones the first.
+
+        The hypotheses vote, and the most probable one may be outvoted:
+
+        >>> answers = {"h1": {"+": 1}, "h2": {"-": 1}, "h3": {"-": 1}}
+        >>> voters = Hypotheses({"h1": 0.4, "h2": 0.3, "h3": 0.3}, answers)
+        >>> voters.map(), voters.predict(), voters.classify()
+        ('h1', {'+': 0.4, '-': 0.6}, '-')
+        """
+        table = self.predict()
+        return max(table, key=lambda value: table[value])
+
+    # Showing.
+
+    @property
+    def n_observations(self) -> int:
+        """How many observations were made."""
+        return sum(int(block.times.sum()) for block in self._blocks)
+
+    @property
+    def _n_steps(self) -> int:
+        return sum(map(len, self._blocks))
+
+    def _labelled(self, steps: Steps) -> tuple[Any, Any, Any, Floats]:
+        labels, places, logs = self._likelihoods.trace(steps)
+        return labels, places, steps.times, logs
+
+    @property
+    def trace(self) -> Beliefs:
+        """Beliefs before any observation and after each: `trace[3]` is a dictionary, `print(trace)` a table."""
+        steps = self._likelihoods.read([])
+        for block in self._blocks:
+            steps = steps.then(block)
+        return Beliefs(self.names, self._log_prior, *self._labelled(steps))
+
+    def trace_table(self) -> Any:
+        """The trace as an Arrow table: step, observation, times, and P(hypothesis) for each."""
+        return self.trace.table()
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the trace on matplotlib's axes, or on those of a new figure, which are returned."""
+        return self.trace.plot(ax)
+
+    def explain(self) -> Explanation:
+        """The arithmetic: prior, likelihoods, product, and the division by the sum."""
+        return Explanation(
+            objects(list(self.names)),
+            Factor("prior", "", tuple(_term(p, log(p)) for p in self._priors.values())),
+            self._factors(),
+            self._log_joint,
+            np.array([float(p) for p in self.posterior.values()]),
+        )
+
+    def _factors(self) -> tuple[Factor, ...]:
+        """A line for each different observation (of functions and models: for each), the last ones together."""
+        trace = self.trace
+        times = np.zeros(len(trace.labels), np.int64)
+        np.add.at(times, trace.places, trace.times)
+        made = np.flatnonzero(times).tolist()
+        most = len(made) if len(made) <= _LINES else _LINES - 1
+        factors = []
+        for place in made[:most]:
+            n, logs = int(times[place]), trace.logs[place].tolist()
+            values = self._likelihoods.columns[place] if self._likelihoods.columns else map(exponential, logs)
+            terms = tuple(_term(p, each, n) for p, each in zip(values, logs))
+            factors.append(Factor(shortened(trace.labels[place]), f"×{n:,}" if n > 1 else "", terms))
+        if made[most:]:
+            rest = times[made[most:]] @ trace.logs[made[most:]]
+            terms = tuple(Term(f"{len(made) - most:,} factors", exponential(each), each) for each in rest.tolist())
+            factors.append(Factor(f"… {len(made) - most:,} more", "", terms))
+        return tuple(factors)
+
+    def __str__(self) -> str:
+        return str(self.explain())
+
+    def _repr_html_(self) -> str:
+        return self.explain()._repr_html_()
+
+    def __repr__(self) -> str:
+        best = sorted(self.posterior.items(), key=lambda pair: -pair[1])
+        shown = ", ".join(f"{name} {float(p):.6g}" for name, p in best[:4]) + (", …" if len(best) > 4 else "")
+        n = self.n_observations
+        return f"<Hypotheses after {n:,} observation{'s' if n != 1 else ''}: {shown}>"
+
+
+def _term(value: Number, log_value: float, times: int = 1) -> Term:
+    """A factor that occurs so many times, as a person writes it."""
+    fraction = isinstance(value, Fraction) and value.denominator > 1
+    how = str(value) if fraction else f"{float(value):.6g}"
+    if times > 1:
+        how = f"({how})^{times}" if fraction else f"{how}^{times}"
+    return Term(how if fraction or times > 1 else "", exponential(times * log_value), times * log_value)
+
+
+def _vote(said: list[Number], beliefs: list[Number]) -> Number:
+    """Σ_h P(v | h) P(h | D)."""
+    if all(isinstance(each, Fraction) for each in (*said, *beliefs)):
+        return sum((p * belief for p, belief in zip(said, beliefs)), Fraction(0))
+    return math.fsum(float(p) * float(belief) for p, belief in zip(said, beliefs))
+
+
+def _priors(given: Any, normalise: bool) -> dict[Any, Number]:
+    """The probability of each hypothesis, checked."""
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise KindError(
+            "priors must be a mapping from hypothesis to probability, or a list of hypotheses, "
+            f"got {type(given).__name__} {given!r}"
+        )
+    if not isinstance(given, Mapping):
+        names = list(given)
+        for name in names:
+            if not hashable(name):
+                raise KindError(
+                    f"{type(name).__name__} {name!r} can be no name of a hypothesis; give strings or numbers"
+                )
+        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
+        if twice is not None:
+            raise InputError(f"the hypothesis {twice!r} is named twice; give each another name")
+        given = {name: Fraction(1, len(names)) for name in names}
+    if not given:
+        raise InputError("there is no hypothesis; name one at least, with its prior")
+    return shares(given, "the priors", normalise)
+
+
+def _likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
+    """What each hypothesis says of an observation: `Tables`, or `Densities` for functions and models."""
+    if not isinstance(given, Mapping) and not callable(given):
+        raise KindError(
+            "likelihoods must be a mapping from hypothesis to a table, a function or a fitted model, or one function "
+            f"of hypothesis and observation, got {type(given).__name__} {given!r}"
+        )
+    if isinstance(given, Mapping):
+        for name in names:
+            if name not in given:
+                raise InputError(f"the hypothesis {name!r} has a prior and no likelihood{did_you_mean(name, given)}")
+        for name in given:
+            if name not in names:
+                raise InputError(f"the hypothesis {name!r} has a likelihood and no prior{did_you_mean(name, names)}")
+        tables = [name for name in names if isinstance(given[name], Mapping)]
+        if len(tables) == len(names):
+            return Tables(names, given, normalise)
+        if tables:
+            other = next(name for name in names if name not in tables)
+            raise InputError(
+                f"{tables[0]!r} has a table and {other!r} has none; give a table to all hypotheses, or to none"
+            )
+    from ingenuo.estimators.model_likelihoods import Densities  # which needs scikit-learn, as tables do not
+
+    return Densities(names, given)

@@ -1,0 +1,216 @@
+"""P(observation | hypothesis) from tables, for every hypothesis of a finite set; exact where all is rational.
+
+What was seen is a sum, of how often each value was observed, and the likelihood is a function of it:
+
+    log P(D | h) = Σ_v n_v log P(v | h)
+
+(`model_likelihoods` does the same for functions and fitted models.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral, Rational, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+
+Floats = NDArray[np.float64]
+Number = Fraction | float
+# Numerators of each hypothesis over one denominator; None where a number is no fraction, or the fraction too long.
+Exactly = tuple[tuple[int, ...], int] | None
+
+# Fractions longer than Python prints (4,300 digits, 14,284 bits) help nobody: from there on doubles go on alone. Some
+# bits are left for the priors, with which the likelihoods are multiplied in the end.
+LONGEST = 13_800
+_TOLERANCE = 1e-9  # how far from 1 doubles may sum
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Observations in their order, each so many times in a row."""
+
+    observed: NDArray[Any]  # of a table the places of the values; else the observations themselves
+    times: NDArray[np.int64]
+    logs: Floats  # steps × hypotheses; of a table, which has them once for all, steps × 0
+    values: list[list[Number]] | None = None  # what functions gave, hypothesis by hypothesis, where it is all exact
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def then(self, later: Steps) -> Steps:
+        """These steps, and the later ones, for the trace."""
+        pairs = ((self.observed, later.observed), (self.times, later.times), (self.logs, later.logs))
+        observed, times, logs = map(np.concatenate, pairs)
+        return Steps(observed, times, logs)
+
+
+def number(value: Any, what: str) -> Number:
+    """A number that can be a probability or a density: whole numbers, fractions and decimals stay exact."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+        raise KindError(f"{what} is {type(value).__name__} {value!r}; it must be a number")
+    if (isinstance(value, Decimal) and not value.is_finite()) or not 0 <= value < math.inf:  # type: ignore[operator]
+        raise InputError(f"{what} is {value!r}; it must be finite and not negative")
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    return Fraction(value) if isinstance(value, Rational | Decimal) else float(value)
+
+
+def shares(given: Mapping[Any, Any], what: str, normalise: bool) -> dict[Any, Number]:
+    """Probabilities that sum to 1 (fractions: exactly); with `normalise`, any weights, divided by their sum.
+
+    >>> shares({"apple": 2, "lemon": 6}, "the box", normalise=True)
+    {'apple': Fraction(1, 4), 'lemon': Fraction(3, 4)}
+    """
+    found = {name: number(value, f"{what}: that of {name!r}") for name, value in given.items()}
+    exact = all(isinstance(value, Fraction) for value in found.values())
+    total: Any = sum(found.values(), Fraction(0)) if exact else math.fsum(found.values())
+    said = str(total) if exact else f"{total:.12g}"
+    if normalise:
+        if not total:
+            raise InputError(f"{what} sum to 0, so they cannot be normalised; give one of them more")
+        return {name: value / total for name, value in found.items()}
+    if total != 1 and (exact or abs(total - 1) > _TOLERANCE):
+        raise InputError(f"{what} sum to {said}; they must sum to 1: correct them, or give normalise=True")
+    return found
+
+
+def log(value: Number) -> float:
+    """The logarithm of a number, of a fraction beyond the doubles too; log 0 = -inf."""
+    if isinstance(value, Fraction) and 0 < value < Fraction(1, 1 << 1000):
+        return math.log(value.numerator) - math.log(value.denominator)
+    return math.log(value) if value > 0 else -math.inf
+
+
+def multiply(one: Exactly, values: Sequence[Number], times: int) -> Exactly:
+    """What was there, times each hypothesis' value so many times, over one denominator."""
+    if one is None or not all(isinstance(value, Fraction) for value in values):
+        return None
+    fractions = [Fraction(value) for value in values]
+    below = math.lcm(*(value.denominator for value in fractions))
+    above = [value.numerator * (below // value.denominator) for value in fractions]
+    numerators, denominator = one
+    size = math.log2(max(below, *above)) * times + max(denominator, *numerators).bit_length()
+    if size > LONGEST:
+        return None
+    return tuple(n * a**times for n, a in zip(numerators, above)), denominator * below**times
+
+
+def items_of(observation: Any) -> Any:
+    """The observations of a sequence; None where it is a single one."""
+    if isinstance(observation, list | tuple | range):
+        return observation
+    if isinstance(observation, np.ndarray):
+        return observation if observation.ndim else None
+    if isinstance(observation, Iterator):
+        return list(observation)
+    if isinstance(observation, str | bytes | frozenset) or not hasattr(observation, "__getitem__"):
+        return None
+    return observation if hasattr(observation, "__len__") else None  # a column, or a table of rows
+
+
+def times_of(counts: Mapping[Any, Any]) -> tuple[list[Any], NDArray[np.int64]]:
+    """The observations of a mapping from observation to how often, without those that were not made."""
+    for value, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int | np.integer):
+            raise KindError(f"{value!r} was observed {count!r} times; give a whole number, or a list of observations")
+        if not 0 <= count < 1 << 53:
+            raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
+    made = {value: int(count) for value, count in counts.items() if count}
+    return list(made), np.array(list(made.values()), np.int64)
+
+
+class Tables:
+    """A probability for each value, under each hypothesis; a value that a hypothesis does not name has 0."""
+
+    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any], normalise: bool) -> None:
+        rows = [shares(given[name], f"the probabilities under {name!r}", normalise) for name in names]
+        self.values = list(dict.fromkeys(value for row in rows for value in row))
+        self.place = {value: place for place, value in enumerate(self.values)}
+        self.columns = [[row.get(value, Fraction(0)) for row in rows] for value in self.values]
+        self.logs: Floats = np.array([[log(p) for p in column] for column in self.columns])
+
+    def nothing(self) -> NDArray[np.int64]:
+        """No value was observed yet."""
+        return np.zeros(len(self.values), np.int64)
+
+    def read(self, observation: Any) -> Steps:
+        """One observation, a sequence of them, or a mapping from observation to how often."""
+        if isinstance(observation, Mapping):
+            items, times = times_of(observation)
+        else:
+            found = None if self._known(observation) else items_of(observation)  # a tuple can be a value itself
+            found = [observation] if found is None else found
+            if hasattr(found, "columns") or hasattr(found, "column_names"):
+                raise KindError(
+                    f"a {type(found).__name__} has several columns; give the one that holds the observations"
+                )
+            items = found.tolist() if isinstance(found, np.ndarray) else list(found)
+            times = np.ones(len(items), np.int64)
+        try:
+            places = np.fromiter((self.place.get(item, -1) for item in items), np.int32, len(items))
+        except TypeError:
+            odd = next(item for item in items if not hashable(item))
+            raise KindError(
+                f"{type(odd).__name__} {odd!r} can be no value of a table; give a value that it has"
+            ) from None
+        if (places < 0).any():
+            at = int(np.argmax(places < 0))
+            raise InputError(
+                f"observation {at + 1}, {items[at]!r}, is in no table of the hypotheses"
+                f"{did_you_mean(items[at], self.values)}"
+            )
+        return Steps(places, times, np.empty((len(places), 0)))
+
+    def _known(self, observation: Any) -> bool:
+        return hashable(observation) and observation in self.place
+
+    def first_impossible(self, steps: Steps) -> NDArray[np.intp]:
+        """For each hypothesis, the first step that it makes impossible; the number of steps where there is none."""
+        first = np.full(len(self.values), len(steps))
+        np.minimum.at(first, steps.observed, np.arange(len(steps)))
+        return np.asarray(np.where(np.isneginf(self.logs), first[:, np.newaxis], len(steps)).min(axis=0), np.intp)
+
+    def add(self, seen: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
+        """How often each value was observed, with these."""
+        seen = seen.copy()
+        np.add.at(seen, steps.observed, steps.times)
+        return seen
+
+    def log_likelihoods(self, seen: NDArray[np.int64]) -> Floats:
+        """Σ_v n_v log P(v | h)."""
+        made = seen > 0  # 0 · log 0 is 0 here
+        return np.asarray(seen[made] @ self.logs[made])
+
+    def exactly(self, seen: NDArray[np.int64]) -> Exactly:
+        """Π_v P(v | h)^n_v."""
+        found: Exactly = ((1,) * self.logs.shape[1], 1)
+        for place in np.flatnonzero(seen).tolist():
+            found = multiply(found, self.columns[place], int(seen[place]))
+        return found
+
+    def probabilities(self, value: Any) -> list[Number]:
+        """P(value | h) of each hypothesis."""
+        if not self._known(value):
+            raise InputError(f"{value!r} is in no table of the hypotheses{did_you_mean(value, self.values)}")
+        return self.columns[self.place[value]]
+
+    def trace(self, steps: Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
+        """Labels, the label of each step, and the logarithms of each label."""
+        return self.values, steps.observed, self.logs
+
+
+def hashable(value: Any) -> bool:
+    """Whether a value can name something."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

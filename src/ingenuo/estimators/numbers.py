@@ -1,0 +1,31 @@
+"""Tables of which every column is a number, for the models that need all of them together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.schema import FAMILIES, Schema, column_name
+from ingenuo.sources import Source
+
+
+def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
+    """A schema of this family for every column; a column that holds no numbers is named."""
+    uniform = source.uniform()
+    why: dict[Any, str] = {}
+    for place, name in enumerate(source.names.tolist()):
+        kind, reason = uniform or source.guess(place)
+        if kind in ("category", "text") and reason not in ("booleans", "no values"):
+            if any(odd in reason for odd in ("dict", "list", "tuple", "set")):
+                raise KindError(
+                    f"column {column_name(name)!r} has {reason}: the argument must be a string or a number, and for "
+                    f"{model} a number"
+                )
+            raise InputError(
+                f"column {column_name(name)!r} has {reason} where {model} needs numbers; code it (a column of 0 and 1 "
+                "for each value), drop it, or take NaiveBayes, which reads both"
+            )
+        why[name] = reason
+    return Schema(source.names, np.full(len(source.names), list(FAMILIES).index(family), np.int8), why)

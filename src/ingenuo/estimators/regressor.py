@@ -1,0 +1,399 @@
+"""Regression by naive Bayes: the target is cut into bins, and the answer is the mean of their posterior.
+
+E[y | x] = Σ_b P(b | x) · mean_b
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo.chunk import Chunk, Numbers
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.estimators import inputs
+from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.explain.distribution import Distribution
+from ingenuo.explain.expectation import Expectation
+from ingenuo.explain.summary import summary_html
+from ingenuo.families import FAMILY
+from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
+from ingenuo.labels import find, objects
+from ingenuo.prior import Laplace, MaximumLikelihood, Prior
+from ingenuo.schema import Schema
+from ingenuo.tally import Tally
+from ingenuo.target_bins import RULES, Bins, cut, edges_of
+from ingenuo.text.words import Words
+
+Floats = NDArray[np.float64]
+
+# The sums of the target within each bin are those of a column of numbers, under names of their own.
+_TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
+_COLUMN = objects(["target"])
+
+
+class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Naive Bayes that answers with a number, its whole distribution, its quantiles.
+
+    Parameters
+    ----------
+    bins : int, or sequence of numbers
+        How many bins the target is cut into (with "mdl", at most); or their edges, ascending. Targets below the first
+        edge or above the last fall into the outer bins. A bin with no rows has probability 0 until a row falls into it.
+    binning : {"equal-frequency", "equal-width", "mdl"}
+        How they are cut: as many rows in each, as wide each, or the histogram that describes the targets in the fewest
+        bits. Edges that are given are taken as they are.
+    columns, numbers, counts, text
+        As for `NaiveBayes`.
+    prior : Prior
+        As for `NaiveBayes`, but with a higher floor of the variances: bins have few rows each, and one whose rows
+        happen to agree in a column would else draw every row to itself that agrees too.
+    class_prior : Prior or mapping
+        Imaginary rows of each bin that has any; or, as a mapping, the probability of each bin by its (low, high).
+
+    Attributes
+    ----------
+    tally_ : Tally
+        All that was learned.
+    schema_ : Schema
+        What each column is, and why.
+    edges_ : array
+        The edges of the bins.
+    classifier_ : NaiveBayes
+        The classifier whose classes are the bins.
+
+    Examples
+    --------
+    >>> X = [["flat", 40], ["flat", 55], ["flat", 70], ["house", 90], ["house", 120], ["house", 150]]
+    >>> price = [110, 140, 185, 240, 330, 390]
+    >>> model = NaiveBayesRegressor(bins=3).fit(X, price)
+    >>> model.predict([["flat", 50]]).round(1).tolist()
+    [125.5]
+    >>> model.predict_quantiles([["flat", 50]], [0.05, 0.5, 0.95]).round().tolist()
+    [[111.0, 121.0, 156.0]]
+    """
+
+    def __init__(
+        self,
+        bins: int | Sequence[float] = 20,
+        binning: str = "equal-frequency",
+        columns: Mapping[Any, Any] | None = None,
+        prior: Prior = Laplace(variance_floor=0.01),  # noqa: B008 (immutable)
+        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
+        numbers: str | Mapping[Any, str] = "gaussian",
+        counts: str | Mapping[Any, str] = "multinomial",
+        text: Words | Mapping[Any, Words] | None = None,
+    ) -> None:
+        self.bins = bins
+        self.binning = binning
+        self.columns = columns
+        self.prior = prior
+        self.class_prior = class_prior
+        self.numbers = numbers
+        self.counts = counts
+        self.text = text
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their targets, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
+            The rows; missing values are NaN or null.
+        y : array-like, or the name of a column of X
+            The target of each row: a finite number.
+        sample_weight : array-like, optional
+            How often each row counts.
+        """
+        return self._begin(X, y, sample_weight, whole=True)
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows. The first rows fix the bins; later targets beyond them fall into the outer bins.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        """
+        if not self._fitted:
+            return self._begin(X, y, sample_weight, whole=False)
+        self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
+            wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        rest = self.tally_ - self._more(X, y, sample_weight)
+        for family in self.schema_.families_used():
+            FAMILY[family].check(rest)
+        Gaussian().check(_target_sums(rest))
+        self._set(self.schema_, rest)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another regressor has learned over the same bins; categories and columns unite."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
+                f"not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        self._check_form()
+        other._check_form()
+        if not np.array_equal(self.edges_, other.edges_):
+            raise MergeError(
+                f"the target is cut into {self._bins} in one model and into {other._bins} in the "
+                "other; give both models the same edges: bins=[…]"
+            )
+        self._set(*self._bayes._merged(other._bayes))
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        if not isinstance(other, NaiveBayesRegressor):
+            return NotImplemented
+        check_is_fitted(self)
+        result = clone(self)
+        result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
+        return result.merge(other)
+
+    def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
+        """Cut the target, and learn from the first rows."""
+        self._check_settings()
+        name = y if isinstance(y, str) and inputs.is_frame(X) else None
+        X, target, weights = self._rows_to_learn(X, y, sample_weight)
+        if isinstance(self.bins, int | np.integer):
+            bins = cut(target, weights, int(self.bins), self.binning)
+            if not whole and len(bins) == 1 < self.bins:
+                raise InputError(
+                    f"the first rows that partial_fit sees fix the bins, and these have one bin only, {bins.names[0]}; "
+                    "begin with more rows, or give the edges: bins=[…]"
+                )
+            if self.binning == "mdl" and len(bins) == 1 < self.bins and bins.edges[0] < bins.edges[1]:
+                warnings.warn(
+                    f"the shortest description of these targets, few or evenly spread as they are, is one bin, "
+                    f"{bins.names[0]}, so every row will get their mean as its answer; take binning='equal-frequency'",
+                    stacklevel=3,
+                )
+        else:
+            bins = Bins(edges_of(self.bins))
+        schema, tally = _learn(self._built(), X, target, weights, bins, reset=True, whole=whole)
+        self._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
+        self.__dict__.pop("_target", None)
+        if name is not None:
+            self._target = name
+        self.__dict__.pop("tally_", None)
+        self._set(schema, tally)
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        X, target, weights = self._rows_to_learn(X, y, sample_weight)
+        return _learn(self._bayes, X, target, weights, self._bins, reset=False)[1]
+
+    def _rows_to_learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats, Floats | None]:
+        X, y = inputs.target_column(X, y)
+        target = inputs.targets(self, y)
+        return X, target, inputs.weights(sample_weight, len(target))
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted:  # at the first rows, or when a model file is read
+            self._bins = Bins.of_labels(self._declared_classes)
+            self._learned_as = frozen((self.bins, self.binning))
+        if (find(self._bins.labels, tally.labels(CLASS, 0)) < 0).any():
+            raise InputError("the tally has bins that the model has not")
+        bayes = self._built()
+        bayes._set(schema, tally)
+        if "_target" in self.__dict__:
+            bayes._target = self._target
+        self.schema_, self.tally_, self.edges_, self.classifier_ = schema, tally, self._bins.edges, bayes
+        self.n_features_in_ = len(schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if "feature_names_in_" in bayes.__dict__:
+            self.feature_names_in_ = bayes.feature_names_in_
+
+    # What it is made of.
+
+    def _built(self) -> NaiveBayes:
+        """The classifier over the bins, with nothing learned."""
+        return NaiveBayes(**{name: getattr(self, name) for name in _SHARED})
+
+    @property
+    def _bayes(self) -> NaiveBayes:
+        """The classifier over the bins, with the parameters as they are now."""
+        for name in _SHARED:
+            setattr(self.classifier_, name, getattr(self, name))
+        return self.classifier_
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    def _check_settings(self) -> None:
+        if self.bins is None or isinstance(self.bins, bool | float | str | bytes | Mapping):
+            raise KindError(
+                f"bins must be a whole number, or the edges of the bins, got {type(self.bins).__name__} {self.bins!r}"
+            )
+        if isinstance(self.bins, int | np.integer):
+            if self.bins < 1:
+                raise InputError(f"bins must be at least 1, got {self.bins}")
+        else:
+            edges_of(self.bins)
+        if not isinstance(self.binning, str):
+            raise KindError(f"binning must be one of {', '.join(RULES)}, got {self.binning!r}")
+        if self.binning not in RULES:
+            raise InputError(f"binning={self.binning!r} is not known{did_you_mean(self.binning, RULES)}")
+        self._built()._check_settings()
+
+    def _check_form(self) -> None:
+        if self._learned_as != frozen((self.bins, self.binning)):
+            raise InputError(
+                "bins or binning was changed after the model had learned; fit it again, or set it back to "
+                "go on with the bins it has"
+            )
+
+    def _check_against_data(self) -> None:
+        """Raise if a parameter, or the sums of the target, do not fit what was learned."""
+        Gaussian().check(_target_sums(self.tally_))
+        self._bayes._check_against_data()
+
+    # Answering.
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The expected target of each row.
+
+        Parameters
+        ----------
+        X : as for `fit`
+            The rows.
+        return_std : bool
+            Whether to give the standard deviation of each row's target as well, as a second array.
+        """
+        found = self.predict_distribution(X)
+        return (found.mean(), found.deviation()) if return_std else found.mean()
+
+    def predict_distribution(self, X: Any) -> Distribution:
+        """The whole distribution of each row's target: `probabilities` (rows × bins), `edges`, and what follows."""
+        check_is_fitted(self)
+        bayes = self._bayes
+        seen = bayes.predict_proba(X)
+        edges, means, deviations = self._shape()
+        if seen.shape[1] < len(self._bins):  # a bin with no rows has no class
+            every = np.zeros((len(seen), len(self._bins)))
+            every[:, find(self._bins.labels, bayes._parameters().classes)] = seen
+            seen = every
+        return Distribution(seen, edges, means, deviations)
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Floats:
+        """The values below which each row's target lies with these probabilities (rows × quantiles)."""
+        return self.predict_distribution(X).quantiles(quantiles)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """The interval that holds each row's target with this probability, as much left out on either side."""
+        return self.predict_distribution(X).interval(coverage)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R², the share of the target's variance that is explained; y may be the name of a column of X."""
+        X, y = inputs.target_column(X, y)
+        return float(super().score(X, inputs.targets(self, y), sample_weight))
+
+    def explain(self, row: Any) -> Expectation:
+        """The arithmetic of one row's answer: which bin, by Bayes' rule, and the mean over the bins.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        check_is_fitted(self)
+        found = self._bayes.explain(row)
+        places = find(self._bins.labels, found.classes)
+        names = objects([self._bins.names[place] for place in places])
+        return Expectation(replace(found, classes=names), self._shape()[1][places])
+
+    def _shape(self) -> tuple[Floats, Floats, Floats]:
+        """Edges, means and standard deviations of the bins, from the exact sums of the targets.
+
+        The ends of the outer bins are those of the first rows. Where later targets lay beyond, they move as far as the
+        bin's mean m and variance v ask for: v ≤ (m - low)(high - m) holds for numbers between low and high.
+        """
+        labels = self._bins.labels
+        counts, means, variances, _, exponents = spread(_target_sums(self.tally_), _COLUMN, labels)
+        edges = self._bins.edges.copy()
+        empty = counts[:, 0] == 0
+        centres = np.where(empty, edges[:-1] / 2 + edges[1:] / 2, means[:, 0])
+        deviations = np.where(empty, 0.0, np.ldexp(np.sqrt(variances[:, 0]), exponents[0]))
+        edges[0] = min(edges[0], _end(centres[0], deviations[0], edges[0], edges[1], len(labels)))
+        edges[-1] = max(edges[-1], _end(centres[-1], deviations[-1], edges[-1], edges[-2], len(labels)))
+        return edges, centres, deviations
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self._fitted or CLASS not in self.tally_:
+            return shell
+        return summary_html(self.tally_, self.schema_, self._bins.labels) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+_SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")
+
+
+def _learn(
+    bayes: NaiveBayes,
+    X: Any,
+    target: Floats,
+    weights: Floats | None,
+    bins: Bins,
+    *,
+    reset: bool,
+    whole: bool = False,
+) -> tuple[Schema, Tally]:
+    """The schema and the sums of some rows, those of the target among them."""
+    codes = bins.codes(target)
+    schema, tally, _ = bayes._tally_of(X, inputs.Coded(codes, bins.labels), weights, reset=reset, whole=whole)
+    chunk = Chunk(len(target), {}, codes, bins.labels, weights)
+    sums = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
+    return schema, tally + Tally({_TARGET[name]: table for name, table in sums.items()})
+
+
+def _target_sums(tally: Tally) -> Tally:
+    """The sums of the target as those of a column of numbers."""
+    named = {name: tally[own] for name, own in _TARGET.items() if own in tally}
+    return Tally({**named, CLASS: tally[CLASS]} if CLASS in tally else named)
+
+
+def _end(mean: float, deviation: float, end: float, inner: float, bins: int) -> float:
+    """Where an outer bin ends, on the side of `end`, for its mean and deviation to be possible."""
+    mean, deviation, end, inner = float(mean), float(deviation), float(end), float(inner)  # beyond the doubles: inf
+    # Rounding may make two targets, one at either end, look a trifle too far apart.
+    if abs(mean - end) * abs(mean - inner) >= deviation * deviation * (1 - 1e-9) and (mean - end) * (inner - end) >= 0:
+        return end
+    outwards = 1.0 if end > inner else -1.0
+    if bins == 1 or mean == inner:
+        return float(mean + outwards * deviation)
+    return float(mean + outwards * deviation * (deviation / abs(mean - inner)))

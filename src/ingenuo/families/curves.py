@@ -1,0 +1,264 @@
+"""One column's densities, class by class: the histogram they are estimated from, and the table they are looked up in.
+
+Everything is reckoned in bins: t = x / 2^e - first is the position of x in the column's histogram, bin i covers
+[i, i + 1) and its centre is i + ½. So no column is too large, too small or too far from zero for a double, and
+
+    log p(x) = log p(t) - e log 2
+
+A prior is imaginary data here too: so many values a of each class, spread as widely as the column's values and with
+tails that never end (a Cauchy distribution with the column's median and quartiles):
+
+    p(t | class) = (n f(t) + a g(t)) / (n + a)        g(t) = 1 / (π s (1 + z²)),  z = (t - m) / s
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.bins import Bins
+from ingenuo.families.family import Floats, logs
+from ingenuo.kernels.curves import STRAIGHT
+from ingenuo.labels import Labels, objects
+from ingenuo.prior import Prior
+
+STRAIGHTNESS = 1 / 1024  # of a logarithm: straight lines between the points of a table miss it by no more
+THINNEST = 64
+MODERATE = 1e100  # no class counts for more values than this, or for fewer than one in so many
+FARTHEST = 1e150  # positions beyond are taken as this far: their squares are finite
+
+
+def imaginary(prior: Prior, column: object, values: int = 1) -> float:
+    """How many imaginary observations the prior has of each of so many values of a column of numbers."""
+    # Bins have no names that a prior could speak of, so the labels are such as no column has.
+    labels = objects([("bin", i) for i in range(values)])
+    return float(prior.pseudo_counts(labels, column).sum()) / values
+
+
+@dataclass(frozen=True)
+class Column:
+    """The histogram of one column, from its first bin to its last, for each class."""
+
+    name: object
+    exponent: int
+    first: int
+    seen: Floats  # (classes,) how many values
+    counts: Floats  # (classes, bins); a class that has no value has the whole column's
+    prior: Prior
+
+    @staticmethod
+    def of(name: object, bins: Bins, classes: Labels, prior: Prior) -> Column:
+        """The column's histogram in a tally."""
+        counts = np.zeros((len(classes), int(bins.places[-1] - bins.places[0]) + 1))
+        counts[:, bins.places - bins.places[0]] = bins.over(classes).floats()
+        for own in counts:  # weights beyond MODERATE keep their shares, and the class is as large as that
+            total = float(own.sum())
+            if total > 0 and not 1 / MODERATE < total < MODERATE:
+                own[:] = own / total * min(max(total, 1 / MODERATE), MODERATE)
+        seen = counts.sum(axis=1)
+        counts[seen == 0] = counts.sum(axis=0)
+        return Column(name, bins.exponent, int(bins.places[0]), seen, counts, prior)
+
+    @property
+    def size(self) -> int:
+        """How many bins."""
+        return int(self.counts.shape[1])
+
+    @cached_property
+    def totals(self) -> Floats:
+        """The number of values of each class (of the whole column, for a class that has none)."""
+        return np.asarray(self.counts.sum(axis=1))
+
+    @cached_property
+    def centres(self) -> Floats:
+        """The positions of the bins' centres."""
+        return np.arange(self.size, dtype=np.float64) + 0.5
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """The counts of all the classes together."""
+        return np.asarray(self.counts[self.seen > 0].sum(axis=0))
+
+    @cached_property
+    def gap(self) -> int:
+        """How far the typical value is from the next one that differs: of what is rounded to tenths, a tenth.
+
+        Estimates that are finer would only find out to what values are rounded.
+        """
+        used = np.flatnonzero(self.pooled)
+        if len(used) < 2:
+            return 1
+        steps = np.diff(used)
+        nearest = np.minimum(np.append(steps, steps[-1]), np.append(steps[0], steps))
+        order = np.argsort(nearest, kind="stable")
+        upto = np.cumsum(self.pooled[used][order])
+        return int(nearest[order][np.searchsorted(upto, upto[-1] / 2)])
+
+    @cached_property
+    def imagined(self) -> float:
+        """How many imaginary values each class has."""
+        return imaginary(self.prior, self.name)
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The standard deviation of each class, and that of the whole column last."""
+        every = np.vstack([self.counts, self.pooled])
+        totals = every.sum(axis=1)
+        means = every @ self.centres / totals
+        deviation = self.centres - means[:, np.newaxis]
+        with np.errstate(under="ignore"):
+            return np.asarray(np.sqrt((every * deviation * deviation).sum(axis=1) / totals))
+
+    def quantiles(self, counts: Floats, shares: tuple[float, ...]) -> Floats:
+        """The positions below which these shares of the counts lie (rows × shares)."""
+        result = np.empty((len(counts), len(shares)))
+        for row, each in enumerate(counts):
+            upto = np.append(0.0, np.cumsum(each))
+            used = np.append(True, each > 0)  # no flat steps, so that the inverse is a function
+            result[row] = np.interp(np.array(shares) * upto[-1], upto[used], np.arange(self.size + 1)[used])
+        return result
+
+    @cached_property
+    def background(self) -> tuple[float, float]:
+        """Median and half the distance of the quartiles of the whole column; at least half a gap."""
+        low, middle, high = self.quantiles(self.pooled[np.newaxis], (0.25, 0.5, 0.75))[0]
+        scale = (high - low) / 2 if high - low > self.gap else self.spread[-1]
+        return float(middle), max(float(scale), self.gap / 2)
+
+    def log_background(self, t: Floats) -> Floats:
+        """log g at positions."""
+        middle, scale = self.background
+        z = ((t - middle) / scale).clip(-FARTHEST, FARTHEST)
+        return np.asarray(-math.log(math.pi * scale) - np.log1p(z * z))
+
+    def smoothed(self, log_density: Floats, t: Floats) -> Floats:
+        """log (n f + a g) / (n + a), from log f (positions × classes)."""
+        n, a = self.totals, self.imagined
+        if a == 0:
+            return log_density
+        own = log_density + np.log(n) - np.log(n + a)
+        return np.logaddexp(own, self.log_background(t)[:, np.newaxis] + math.log(a) - np.log(n + a))
+
+    def left_out(self, above: Floats) -> Floats:
+        """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins).
+
+        No probability counts for less than e^-700, so that one value alone decides nothing.
+        """
+        a = self.imagined
+        whole = np.maximum(above, 0) + a * np.exp(self.log_background(self.centres))
+        below = np.maximum(self.totals - 1, 0) + a
+        with np.errstate(divide="ignore", invalid="ignore"):
+            p = np.where(below[:, np.newaxis] > 0, whole / below[:, np.newaxis], 0)
+        return self.total(np.maximum(logs(p), -700.0))
+
+    def total(self, terms: Floats) -> Floats:
+        """Σ n_b · terms over the bins in use of each class (terms: classes × bins)."""
+        return np.asarray((self.counts * np.where(self.counts > 0, terms, 0)).sum(axis=1))
+
+    def summed(self, scores: Floats) -> float:
+        """The scores of the classes that have values, together."""
+        return float(scores[self.seen > 0].sum())
+
+    def positions(self, x: Floats) -> Floats:
+        """Where values stand in the histogram."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.ldexp(x, -self.exponent).clip(-FARTHEST, FARTHEST) - self.first)
+
+    def values(self, t: Floats) -> Floats:
+        """The values at positions; those beyond the doubles are the farthest there are."""
+        most = np.finfo(float).max
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(np.ldexp(t + self.first, self.exponent).clip(-most, most))
+
+    @property
+    def unit(self) -> float:
+        """The logarithm of a bin's width."""
+        return self.exponent * math.log(2)
+
+
+def thinned(table: Floats, step: float, allowed: Floats | float = STRAIGHTNESS) -> tuple[Floats, float]:
+    """As few of the points, evenly, as keep straight lines within what is allowed of all of them.
+
+    The number of points is 1 more than a multiple of THINNEST, so that the last one always stays.
+    """
+    best = table, step
+    factor = 2
+    while factor <= THINNEST:
+        kept = table[::factor]
+        parts = np.arange(factor)[np.newaxis, :, np.newaxis] / factor
+        lines = kept[:-1, np.newaxis] + parts * (kept[1:] - kept[:-1])[:, np.newaxis]
+        if (np.abs(lines.reshape(-1, table.shape[1]) - table[:-1]) > allowed).any():
+            break
+        best, factor = (kept, step * factor), factor * 2
+    return best
+
+
+@dataclass(frozen=True)
+class Curve(ABC):
+    """The densities of one column: a table of logarithms, straight between its points (or level), and tails."""
+
+    column: Column
+    score: float  # the log likelihood with each value left out, in bins
+    origin: float  # the position of the table's first point
+    step: float
+    table: Floats  # (points, classes), log densities in bins
+    kind = ""
+    way = STRAIGHT  # between the points; or level, each point's value up to the next
+
+    def log_density(self, x: Floats) -> Floats:
+        """log p(x | class), for each value and class."""
+        t = self.column.positions(x)
+        u = (t - self.origin) / self.step
+        inside = self._inside(u)
+        result = np.empty((len(x), self.table.shape[1]))
+        place = u[inside].astype(np.intp)
+        if self.way == STRAIGHT:
+            rest = (u[inside] - place)[:, np.newaxis]
+            result[inside] = self.table[place] + rest * (self.table[place + 1] - self.table[place])
+        else:
+            result[inside] = self.table[place]
+        if not inside.all():
+            result[~inside] = self.beyond(t[~inside])
+        return result - self.column.unit
+
+    def _inside(self, u: Floats) -> NDArray[np.bool_]:
+        return np.asarray((u >= 0) & (u < len(self.table) - 1))
+
+    def outside(self, x: Floats) -> NDArray[np.bool_]:
+        """Which values the table does not reach; a missing one is not among them."""
+        return ~(self._inside((self.column.positions(x) - self.origin) / self.step) | np.isnan(x))
+
+    @property
+    def offset(self) -> float:
+        """What the score is less in the column's own unit than in bins."""
+        return float(self.column.seen.sum()) * self.column.unit
+
+    @abstractmethod
+    def beyond(self, t: Floats) -> Floats:
+        """Log densities (positions × classes) outside the table."""
+
+    @abstractmethod
+    def how(self, x: float, k: int) -> str:
+        """What a person would write for the density of class k at x."""
+
+    @abstractmethod
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many positions drawn from class k, without the imaginary values."""
+
+    @property
+    @abstractmethod
+    def detail(self) -> str:
+        """The settings that were chosen, in a few words."""
+
+    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many values drawn from class k."""
+        t = self.draw(k, n, rng)
+        a, total = self.column.imagined, self.column.totals[k]
+        middle, scale = self.column.background
+        imagined = rng.random(n) < a / (total + a)
+        return self.column.values(np.where(imagined, middle + scale * rng.standard_cauchy(n), t))

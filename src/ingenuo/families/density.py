@@ -1,0 +1,209 @@
+"""Numbers of any distribution: a histogram, a kernel estimate or a mixture of Gaussians for each class and column.
+
+All of them are functions of one tally, the histograms of `Bins`. "auto" keeps the sums of the Gaussian beside them,
+and takes for each column what has the highest likelihood when each value is left out of the estimate that judges it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.bins import PREFIX, Bins, bins_name
+from ingenuo.chunk import Chunk, Numbers
+from ingenuo.errors import InputError
+from ingenuo.families.curves import Column, Curve
+from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
+from ingenuo.families.gaussian import Gaussian, GaussianParameters
+from ingenuo.families.histogram import histogram
+from ingenuo.families.kernel import kernel
+from ingenuo.families.mixture import mixture
+from ingenuo.families.normal import GaussianCurve, SilentCurve, log_normal, normal
+from ingenuo.kernels import curves as loops
+from ingenuo.kernels import histograms as counting
+from ingenuo.kernels import threads
+from ingenuo.labels import Labels
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema, column_name
+from ingenuo.tally import Tally
+
+ESTIMATES: dict[str, Callable[[Column], Curve]] = {"histogram": histogram, "kernel": kernel, "mixture": mixture}
+
+
+@dataclass(frozen=True)
+class DensityParameters:
+    """The curves of each column, and the scores of all that were tried."""
+
+    columns: Labels
+    curves: tuple[Curve, ...]
+    scores: tuple[Mapping[str, float], ...]
+    tables: loops.Tables
+
+
+@dataclass(frozen=True)
+class Density:
+    """A density per class and column, estimated from histograms: of one kind, or of the likeliest."""
+
+    kind: str  # "histogram", "kernel", "mixture" or "auto"
+
+    def tally(self, chunk: Chunk, block: Numbers) -> Tally:
+        """The histogram of each column; for "auto" the Gaussian's sums as well."""
+        K = len(chunk.classes)
+        if chunk.weights is None:
+            parts = counting.histograms(block, chunk.coded, K)
+        else:
+            parts = [counting.weighted_histograms(block, chunk.coded, chunk.weights, K)]
+        total = Gaussian().tally(chunk, block) if self.kind == "auto" else Tally()
+        for part in parts:
+            total = total + Tally(
+                {
+                    bins_name(name): Bins.counted(chunk.classes, found)
+                    for name, found in zip(block.names.tolist(), part)
+                    if found is not None
+                }
+            )
+        return total
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> DensityParameters:
+        """The curves of every column."""
+        gaussians = None
+        if self.kind == "auto":
+            gaussians = Gaussian().estimate(tally, prior, schema, columns, classes)
+
+        def one(j: int, name: object) -> list[Curve]:
+            bins = tally.bins(bins_name(name))
+            if bins is None or len(bins.places) <= 1:
+                return [_single(name, bins, classes, prior)]
+            column = Column.of(name, bins, classes, prior)
+            if not column.seen.any():
+                return [_single(name, None, classes, prior)]
+            tried = [ESTIMATES[kind](column) for kind in (ESTIMATES if self.kind == "auto" else [self.kind])]
+            if gaussians is not None:
+                tried.insert(0, normal(column, gaussians.means[:, j], gaussians.deviations[:, j]))
+            return tried
+
+        found = threads.run([partial(one, j, name) for j, name in enumerate(columns.tolist())])
+        curves = tuple(max(tried, key=lambda curve: curve.score) for tried in found)
+        scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried in found)
+        return DensityParameters(columns, curves, scores, _tables(curves, len(classes)))
+
+    def log_likelihood(
+        self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None
+    ) -> None:
+        """Add the log densities; a missing value adds nothing."""
+        tables = parameters.tables
+        if floor is not None:
+            tables = tables._replace(points=np.maximum(tables.points, floor))
+
+        def beyond(j: int, x: Floats) -> tuple[NDArray[np.bool_], Floats]:
+            where = parameters.curves[j].outside(x)
+            values = parameters.curves[j].log_density(x[where])
+            return where, values if floor is None else np.maximum(values, floor)
+
+        place = loops.add_curves(block, tables, out, beyond)
+        if place is not None:
+            raise InputError(
+                f"Input X contains infinity: {block.place(*place)} is infinite; replace it by a finite number, "
+                "or by NaN if it is missing"
+            )
+
+    def factors(self, parameters: DensityParameters, block: Numbers) -> list[Factor]:
+        """The density of each class, and how it comes about."""
+        found = []
+        for name, curve, x in zip(parameters.columns, parameters.curves, block.rows(0, 1)[0]):
+            if math.isnan(x):
+                found.append(Factor(column_name(name), "missing", note="left out"))
+                continue
+            if isinstance(curve, SilentCurve):
+                found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
+                continue
+            values = curve.log_density(np.array([x]))[0].tolist()
+            terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(values)]
+            found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
+        return found
+
+    def sample(
+        self, parameters: DensityParameters, drawn: NDArray[np.intp], rng: np.random.Generator
+    ) -> dict[Any, NDArray[Any]]:
+        """Values drawn from the curves."""
+        result = {}
+        for name, curve in zip(parameters.columns.tolist(), parameters.curves):
+            values = np.empty(len(drawn))
+            for k in np.unique(drawn).tolist():
+                values[drawn == k] = curve.sample(k, int((drawn == k).sum()), rng)
+            result[name] = values
+        return result
+
+    def check(self, tally: Tally) -> None:
+        """No class has more values in a column than it has rows."""
+        if self.kind == "auto":
+            Gaussian().check(tally)
+        for name in tally:
+            if name.startswith(PREFIX):
+                refuse_more_than_rows(tally, name)
+
+
+def _single(name: object, bins: Bins | None, classes: Labels, prior: Prior) -> Curve:
+    """A column of one value, or of none, says nothing of the class."""
+    K = len(classes)
+    bins = bins if bins is not None else Bins.of(classes, [0], np.ones((K, 1), np.int64), 0)
+    column = Column(name, bins.exponent, int(bins.places[0]), np.zeros(K), np.ones((K, 1)), prior)
+    return SilentCurve(column, 0.0, 0.0, 1.0, np.zeros((0, K)))
+
+
+def _tables(curves: tuple[Curve, ...], K: int) -> loops.Tables:
+    d = len(curves)
+    sizes = [len(curve.table) for curve in curves]
+    means, over, constants = np.zeros((d, K)), np.zeros((d, K)), np.zeros((d, K))  # so that a silent column adds 0
+    for j, curve in enumerate(curves):
+        if isinstance(curve, GaussianCurve):
+            means[j], over[j] = curve.means, 1 / curve.deviations
+            constants[j] = -np.log(curve.deviations) - 0.5 * math.log(2 * math.pi)
+    return loops.Tables(
+        np.array([curve.way for curve in curves], np.int64),
+        np.array([curve.column.exponent for curve in curves], np.int64),
+        np.array([curve.column.first + curve.origin for curve in curves]),
+        np.array([1 / curve.step for curve in curves]),
+        np.append(0, np.cumsum(sizes)).astype(np.int64),
+        np.maximum(np.concatenate([np.zeros((0, K)), *(c.table - c.column.unit for c in curves)]), loops.NOTHING),
+        means,
+        over,
+        constants,
+    )
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The density that a column was given, and the scores of those that were tried.
+
+    A score is the log likelihood of the column's values, each left out of the estimate that judges it.
+    """
+
+    density: str
+    detail: str
+    scores: Mapping[str, float]
+
+
+def chosen(parameters: DensityParameters | GaussianParameters, column: object) -> Chosen:
+    """What one column was given."""
+    if isinstance(parameters, GaussianParameters):
+        return Chosen("gaussian", "mean and deviation", {})
+    at = parameters.columns.tolist().index(column)
+    curve = parameters.curves[at]
+    return Chosen(curve.kind, curve.detail, parameters.scores[at])
+
+
+def log_density(parameters: DensityParameters | GaussianParameters, column: object, x: Floats) -> Floats:
+    """log p(x | class) of one column, for each value and class."""
+    at = parameters.columns.tolist().index(column)
+    if isinstance(parameters, GaussianParameters):
+        return log_normal(x, parameters.means[:, at], parameters.deviations[:, at])
+    return np.asarray(parameters.curves[at].log_density(x))
