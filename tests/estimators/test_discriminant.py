@@ -217,7 +217,7 @@ def test_variances_of_few_rows_shrink_towards_their_mean():
     for _ in range(200):
         rows = rng.normal(size=(8, 4)) * np.sqrt(true)
         for amount in error:
-            model = GaussianDiscriminant("diagonal", shrinkage=amount, unbiased=True).fit(rows, [0] * 8)
+            model = GaussianDiscriminant("diagonal", shrinkage=amount, unbiased=True).partial_fit(rows, [0] * 8)
             error[amount] += ((model.covariance_[0] - true) ** 2).sum()
     assert error["auto"] < 0.95 * error[None]
 
@@ -308,8 +308,16 @@ def test_rows_beyond_all_reason_are_still_answered():
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_one_class_is_always_the_answer(kind):
-    model = GaussianDiscriminant(kind).fit(X, [7] * 150)
+def test_one_class_alone_is_refused(kind):
+    model = GaussianDiscriminant(kind)
+    with pytest.raises(InputError, match=r"every row is of the one class 7.*two classes at least"):
+        model.fit(X, [7] * 150)
+    assert not hasattr(model, "n_features_in_")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_until_a_second_class_comes_the_first_is_always_the_answer(kind):
+    model = GaussianDiscriminant(kind).partial_fit(X, [7] * 150)
     assert model.predict(X).tolist() == [7] * 150
     np.testing.assert_allclose(model.predict_proba(X), 1)
     assert model.decision_function(X).shape == (150, 1)

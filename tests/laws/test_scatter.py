@@ -41,7 +41,7 @@ def parts(draw, least=1):
 
 def learned(part, covariance, weighted):
     X, y, w = part
-    return GaussianDiscriminant(covariance).fit(X, y, sample_weight=w if weighted else None).tally_
+    return GaussianDiscriminant(covariance).partial_fit(X, y, sample_weight=w if weighted else None).tally_
 
 
 def both(one, two):
@@ -111,9 +111,9 @@ def test_a_class_that_is_forgotten_disappears():
     X = np.random.default_rng(0).normal(size=(60, 3))
     y = np.repeat(["a", "b", "c"], 20)
     for covariance in ("shared", "full"):
-        model = GaussianDiscriminant(covariance).fit(X, y).forget(X[20:40], y[20:40])
+        model = GaussianDiscriminant(covariance).partial_fit(X, y).forget(X[20:40], y[20:40])
         assert model.classes_.tolist() == ["a", "c"]
-        kept = GaussianDiscriminant(covariance).fit(np.delete(X, slice(20, 40), 0), np.delete(y, slice(20, 40)))
+        kept = GaussianDiscriminant(covariance).partial_fit(np.delete(X, slice(20, 40), 0), np.delete(y, slice(20, 40)))
         np.testing.assert_allclose(model.covariance_, kept.covariance_, rtol=1e-13, atol=1e-14)
         np.testing.assert_array_equal(model.means_, kept.means_)
 
@@ -123,10 +123,10 @@ def test_forgetting_half_a_million_numbers_keeps_thirteen_digits(covariance):
     rng = np.random.default_rng(1)
     y = rng.integers(0, 3, 20_000)
     X = rng.normal(size=(20_000, 8)) @ rng.normal(size=(8, 8)) + 1e6 + 100 * y[:, np.newaxis]
-    model = GaussianDiscriminant(covariance).fit(X, y)
+    model = GaussianDiscriminant(covariance).partial_fit(X, y)
     for lo in range(0, 19_000, 500):
         model.forget(X[lo : lo + 500], y[lo : lo + 500])
-    kept = GaussianDiscriminant(covariance).fit(X[19_000:], y[19_000:])
+    kept = GaussianDiscriminant(covariance).partial_fit(X[19_000:], y[19_000:])
     scale = np.sqrt(np.einsum("...ii,...jj->...ij", kept.covariance_, kept.covariance_))
     assert (np.abs(model.covariance_ - kept.covariance_) / scale).max() < 1e-12
     np.testing.assert_array_equal(model.means_, kept.means_)
@@ -135,7 +135,7 @@ def test_forgetting_half_a_million_numbers_keeps_thirteen_digits(covariance):
 def test_an_offset_costs_no_digits():
     rng = np.random.default_rng(2)
     X, y = np.rint(rng.normal(size=(300, 3)) * 1024) / 1024, rng.integers(0, 2, 300)
-    plain, far = (GaussianDiscriminant().fit(X + offset, y) for offset in (0.0, 2.0**30))
+    plain, far = (GaussianDiscriminant().partial_fit(X + offset, y) for offset in (0.0, 2.0**30))
     np.testing.assert_allclose(far.covariance_, plain.covariance_, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(far.predict_proba(X + 2.0**30), plain.predict_proba(X), rtol=1e-10)
 
@@ -143,7 +143,7 @@ def test_an_offset_costs_no_digits():
 def test_forgetting_an_enormous_value_says_that_the_rest_is_lost():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(50, 2)), rng.integers(0, 2, 50)
-    model = GaussianDiscriminant().fit(X, y).partial_fit([[1e30, 0.0]], [0])
+    model = GaussianDiscriminant().partial_fit(X, y).partial_fit([[1e30, 0.0]], [0])
     with pytest.warns(UserWarning, match="nearly all the scatter of column 0.*fit the model again"):
         model.forget([[1e30, 0.0]], [0])
     np.testing.assert_array_equal(
@@ -155,7 +155,7 @@ def test_forgetting_an_enormous_value_says_that_the_rest_is_lost():
 def test_taking_away_what_was_never_added_raises(covariance):
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(30, 2)), np.repeat([0, 1], 15)
-    model = GaussianDiscriminant(covariance).fit(X, y)
+    model = GaussianDiscriminant(covariance).partial_fit(X, y)
     before = model.tally_
     for rows, labels, words in (
         (np.zeros((16, 2)), [0] * 16, "only 15 was added"),
@@ -175,18 +175,18 @@ def test_taking_away_what_was_never_added_raises(covariance):
 
 def test_tables_of_other_columns_or_kinds_do_not_add():
     X, y = np.eye(3), [0, 1, 1]
-    shared, full = (GaussianDiscriminant(kind).fit(X, y).tally_ for kind in ("shared", "full"))
+    shared, full = (GaussianDiscriminant(kind).partial_fit(X, y).tally_ for kind in ("shared", "full"))
     with pytest.raises(MergeError, match="of another kind"):
         shared[POOLED].plus("scatter", full[EACH])
-    fewer = GaussianDiscriminant().fit(X[:, :2], y).tally_
+    fewer = GaussianDiscriminant().partial_fit(X[:, :2], y).tally_
     with pytest.raises(MergeError, match="column 2 is in one of the models only"):
         _ = shared + fewer
 
 
 def test_numbers_whose_squares_are_no_doubles_are_refused():
     with pytest.raises(InputError, match="column 1: its numbers are so large"):
-        GaussianDiscriminant().fit([[0.0, 1e200], [1.0, -1e200]], [0, 0])
-    model = GaussianDiscriminant().fit([[0.0, 1e200]], [0])
+        GaussianDiscriminant().partial_fit([[0.0, 1e200], [1.0, -1e200]], [0, 0])
+    model = GaussianDiscriminant().partial_fit([[0.0, 1e200]], [0])
     before = model.tally_
     with pytest.raises(InputError, match="so large"):
         model.partial_fit([[0.0, -1e200]], [0])
@@ -202,4 +202,4 @@ def test_columns_of_a_table_may_stand_in_any_order():
 
 def test_both_models_learn_the_same_sums():
     X, y = np.random.default_rng(5).normal(size=(40, 3)), np.arange(40) % 3
-    assert GaussianDiscriminant().fit(X, y).tally_ == LeastSquaresClassifier().fit(X, y).tally_
+    assert GaussianDiscriminant().partial_fit(X, y).tally_ == LeastSquaresClassifier().partial_fit(X, y).tally_

@@ -87,6 +87,9 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _check_settings(self) -> None:
         """Raise a clear error if a parameter of the constructor makes no sense."""
 
+    def _check_classes(self, classes: Labels) -> None:
+        """Raise if these cannot be all the classes of a model."""
+
     def _check_against_data(self) -> None:
         """Raise if a parameter of the constructor does not fit what was learned."""
 
@@ -237,6 +240,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 schema, chunk = _referenced(schema, chunk)
             tally = local.reduce([chunk], tally_chunk)
             if whole:
+                self._check_classes(classes)
                 _refuse_empty_columns(schema, tally)
             return schema, tally, classes
         except BaseException:

@@ -19,6 +19,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, _public
 from ingenuo.estimators.hypotheses import Hypotheses
+from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.explain.beliefs import html_table
 from ingenuo.explain.summary import summary_html
@@ -133,6 +134,16 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
                 "priors must be a mapping from a classifier's name to its probability, "
                 f"got {type(self.priors).__name__} {self.priors!r}"
             )
+        if self.priors is not None:
+            odd = [name for name in (*self.priors, *names) if (name in self.priors) != (name in names)]
+            if odd:
+                raise InputError(
+                    f"priors and estimators do not name the same classifiers: {odd[0]!r} is only among one of them; "
+                    "give a prior for each classifier"
+                )
+            total = sum(number(p, f"the prior of {name!r}") for name, p in self.priors.items())
+            if abs(float(total) - 1) > 1e-9:
+                raise InputError(f"the priors sum to {float(total):g}; they must sum to 1: divide each by that")
         return names
 
     def fit(self, X: Any, y: Any = None) -> Self:

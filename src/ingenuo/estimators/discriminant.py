@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Numbers
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
-from ingenuo.estimators import class_prior
+from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.numbers import schema_of_numbers
 from ingenuo.families.covariance import variances_towards_their_mean
@@ -107,6 +107,9 @@ class GaussianDiscriminant(TallyClassifier):
         self.shrinkage = shrinkage
         self.class_prior = class_prior
         self.unbiased = unbiased
+
+    def _check_classes(self, classes: Labels) -> None:
+        inputs.refuse_one_class(classes, type(self).__name__)
 
     def _check_settings(self) -> None:
         if not isinstance(self.covariance, str):

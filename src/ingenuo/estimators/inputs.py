@@ -324,3 +324,12 @@ def without_target(X: Any, target: str | None, schema: Schema) -> Any:
     if target is None or not is_frame(X) or target in schema.names.tolist():
         return X
     return target_column(X, target)[0] if target in open_source(X).names.tolist() else X
+
+
+def refuse_one_class(classes: Labels, model: str) -> None:
+    """Raise where there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise InputError(
+            f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a {model} "
+            "needs rows of two classes at least"
+        )

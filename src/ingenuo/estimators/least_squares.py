@@ -24,7 +24,7 @@ from ingenuo.families.family import logs
 from ingenuo.families.gaussians import moments_of
 from ingenuo.families.regression import Lines, lines_of
 from ingenuo.families.scatter import SHARED
-from ingenuo.labels import find, labels_of
+from ingenuo.labels import Labels, find, labels_of
 from ingenuo.schema import Schema, column_name
 from ingenuo.sources import Source
 
@@ -67,6 +67,9 @@ class LeastSquaresClassifier(TallyClassifier):
 
     def __init__(self, l2: float = 0.0) -> None:
         self.l2 = l2
+
+    def _check_classes(self, classes: Labels) -> None:
+        inputs.refuse_one_class(classes, type(self).__name__)
 
     def _check_settings(self) -> None:
         if isinstance(self.l2, bool) or not isinstance(self.l2, int | float | np.number):

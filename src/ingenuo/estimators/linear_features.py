@@ -108,6 +108,13 @@ def _factor(name: str, value: str, weights: Floats, x: float) -> Factor:
     return Factor(name, value, terms)
 
 
+def _less_mean(name: str, weights: Floats, x: float, mean: float) -> Factor:
+    """A number, of which the mean is taken away."""
+    written = ["1" if w == 0 else f"e^({w:.6g}·({x:.6g} - {mean:.6g}))" for w in weights.tolist()]
+    logs = (weights * (x - mean)).tolist()
+    return Factor(name, f"{x:.6g}", tuple(Term(how, exponential(log), log) for how, log in zip(written, logs)))
+
+
 @dataclass
 class NumberFeatures:
     """Numbers, less their means."""
@@ -132,8 +139,9 @@ class NumberFeatures:
         odd |= (self.variances == 0) & (overall > 0)
         if odd.any():
             raise InputError(
-                f"column {column_name(self.columns[odd][0])!r} has numbers of the order of {deviations[odd][0]:.3g}, "
-                "whose products leave the doubles; measure it in another unit"
+                f"column {column_name(self.columns[odd][0])!r} has numbers beyond {_LARGE:g}, or all within "
+                f"{1 / _LARGE:g} of each other, whose products leave the doubles; correct them, or measure the column "
+                "in another unit"
             )
         self.variances = np.where(self.variances > 0, self.variances, 1.0)
         self.shares = share
@@ -199,7 +207,7 @@ class NumberFeatures:
             if np.isnan(x):
                 found.append(Factor(name, "missing", note="counts as the mean"))
             else:
-                found.append(_factor(name, f"{x:.6g}", table[j], x - float(self.means[j])))
+                found.append(_less_mean(name, table[j], x, float(self.means[j])))
         return found
 
 

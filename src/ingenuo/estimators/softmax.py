@@ -27,6 +27,7 @@ from ingenuo.estimators.base import _public
 from ingenuo.estimators.linear_features import Group, NumberFeatures, TextFeatures, groups_of
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.refusals import Refusals
+from ingenuo.estimators.regions import plotted
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.kernels import densities, threads
@@ -215,11 +216,7 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         source = inputs.table(self, X, reset=True)
         codes, classes = inputs.labels(self, y, source.n_rows)
         weights = inputs.weights(sample_weight, source.n_rows)
-        if len(classes) < 2:
-            raise InputError(
-                f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a softmax "
-                "regression needs rows of two classes at least"
-            )
+        inputs.refuse_one_class(classes, type(self).__name__)
         twin = self._twin(X, y, sample_weight)
         schema = twin.schema_ if twin is not None else NaiveBayes(columns=self.columns)._schema_of(source)
         groups = groups_of(schema, Tally() if twin is None else twin.tally_, classes)
@@ -403,6 +400,30 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         intercept = Factor("intercept", "", tuple(Term(powers_of_e(w, 1), exponential(w), w) for w in map(float, b)))
         return Explanation(labels_of(self.classes_), intercept, tuple(factors), joint[0], posterior[0], tuple(passages))
 
+    _ellipses: ClassVar[bool] = False
+
+    def _drawn(self) -> tuple[Floats, Floats]:
+        """Where the rows of each class are, for the picture: means and covariances."""
+        groups = list(self._groups.values())
+        if len(groups) != 1 or not isinstance(groups[0], NumberFeatures):
+            raise InputError("a picture has room for two columns of numbers, and this model reads other columns too")
+        means = groups[0].by_class
+        return means, np.repeat(np.diag(groups[0].variances)[np.newaxis], len(means), axis=0)
+
+    def plot(self, X: Any = None, y: Any = None, columns: Any = None, ax: Any = None) -> Any:
+        """The classes' regions in two columns of numbers, or their probabilities over the only one; returns the axes.
+
+        Parameters
+        ----------
+        X, y : optional
+            Rows to draw as points, and their classes.
+        columns : pair of columns, optional
+            Which two; by default the first two. The others count as their means.
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure.
+        """
+        return plotted(self, X, y, columns, ax)
+
     @property
     def coef_(self) -> Floats:
         """The weights: one line for two classes, for more one for each class; `features` names their columns."""
@@ -462,6 +483,13 @@ def _solve(
     table = _dense(groups, found)
     if table is None:
         entries = [group.entries(found[name]) for name, group in groups.items()]
+        # Rows of a class have features in common: side by side, they are in the cache together.
+        order = np.argsort(problem.labels, kind="stable")
+        place = np.empty(n_rows, np.int32)
+        place[order] = np.arange(n_rows, dtype=np.int32)
+        entries = [(place[rows], features, values) for rows, features, values in entries]
+        weights = problem.weights[order] if len(problem.weights) else problem.weights
+        problem = replace(problem, labels=problem.labels[order], weights=weights)
         columns = _columns(entries, [group.size for group in groups.values()], n_rows)
         design = Design(columns, V0, stretch)
     else:

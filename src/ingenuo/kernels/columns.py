@@ -122,6 +122,17 @@ def _by_column(rows, columns, values, starts, new_rows, new_values):  # type: ig
             place[j] += 1
 
 
+@njit(cache=True, nogil=True)
+def _pick(starts, rows, values, kept, new_starts, new_rows, new_values):  # type: ignore[no-untyped-def]
+    """Copy the columns that are kept."""
+    for j in range(kept.size):
+        shift = starts[kept[j]] - new_starts[j]
+        for c in range(new_starts[j], new_starts[j + 1]):
+            new_rows[c] = rows[c + shift]
+            if values.size > 0:
+                new_values[c] = values[c + shift]
+
+
 @dataclass(frozen=True)
 class Columns:
     """A sparse matrix by columns; no values are ones."""
@@ -151,12 +162,19 @@ class Columns:
         """Rows and columns."""
         return self.n_rows, len(self.starts) - 1
 
-    def only(self, kept: NDArray[np.bool_]) -> Columns:
-        """Some of the columns."""
-        counts = np.diff(self.starts)
-        cells = np.repeat(kept, counts)
-        starts = np.append(0, np.cumsum(counts[kept]))
-        return Columns(self.n_rows, starts, self.rows[cells], self.values[cells] if len(self.values) else self.values)
+    def only(self, kept: NDArray[np.intp]) -> Columns:
+        """Some of the columns, in the order that is given."""
+        counts = np.diff(self.starts)[kept]
+        starts = np.append(0, np.cumsum(counts))
+        rows = np.empty(int(starts[-1]), np.int32)
+        values = np.empty(len(rows) if len(self.values) else 0)
+        _pick(*self._given(), readable(kept), starts, rows, values)
+        return Columns(self.n_rows, starts, rows, values)
+
+    def by_place(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Columns that have an entry, in the order of the row in their middle."""
+        middle = self.rows[(self.starts[columns] + self.starts[columns + 1]) // 2]
+        return np.asarray(columns[np.argsort(middle, kind="stable")])
 
     def _given(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
         return readable(self.starts), readable(self.rows), readable(self.values)

@@ -64,10 +64,12 @@ class OverRows:
             # A feature of one row only (two thirds of all pairs of words) is that row's own: its part of X S² Xᵀ lies
             # on the diagonal, and is summed up once for all.
             several = np.diff(self.table.starts) > 1
-            alone = self.table.only(~several)
-            self.table = self.table.only(several)
+            alone = self.table.only(np.flatnonzero(~several))
             self.alone = alone.squared_times(self._squared(S, ~several), self.width)
-            self.squares = self._squared(S, several)
+            # In the order of the rows they are in, features that follow each other touch the same few rows.
+            order = self.table.by_place(np.flatnonzero(several))
+            self.table = self.table.only(order)
+            self.squares = self._squared(S, order)
         else:
             self.squares = self._squared(S, slice(None))
         self.diagonal = self.table.squared_times(self.squares, self.width) + self.alone

@@ -45,6 +45,7 @@ class Space(Protocol):
 
 _CELLS = 1 << 24  # of all that is remembered
 _STEPS = 6  # that are remembered, where there is room
+_WAYS = 4  # that a space gives, at most
 _LONG = 40  # passes after which a step is found in earnest
 _EARNEST = 30  # passes for it, at most
 
@@ -54,7 +55,8 @@ def minimise(space: Space, problem: Problem, vector: Floats) -> tuple[Floats, fl
     logits = space.logits(vector)
     width = logits.shape[1]
     remembered = int(np.clip(_CELLS // max(logits.size, 1), 1, _STEPS))
-    steps: list[Floats] = []
+    memory = np.empty((1 + remembered + _WAYS, len(vector)))  # the vector, the last steps, and the new directions
+    kept = turn = 0
     passes, since, flat, gain, least = 0, 0, 0, np.inf, np.inf
     total = np.nan  # not known yet
     while True:
@@ -83,12 +85,19 @@ def minimise(space: Space, problem: Problem, vector: Floats) -> tuple[Floats, fl
             return vector, total, excess, passes, True
         if last:
             return vector, total, excess, passes, excess <= 1e-9 * total
-        ways = np.stack([way / size for way in (*found, *steps) if (size := float(np.linalg.norm(way))) > 0])
-        products = problem.l2 * space.products(np.vstack([vector, ways]))
+        n = 1 + kept
+        for way in found:
+            if (size := float(np.linalg.norm(way))) > 0:
+                np.divide(way, size, out=memory[n])
+                n += 1
+        memory[0] = vector
+        products = problem.l2 * space.products(memory[:n])
         penalty = (float(products[0, 0]) / 2, products[0, 1:], products[1:, 1:])
-        lengths, reached = problem.best(logits, space.stacked(ways), penalty)
-        step = lengths @ ways
+        lengths, reached = problem.best(logits, space.stacked(memory[1:n]), penalty)
+        step = lengths @ memory[1:n]
         gain = total - reached
         flat = flat + 1 if gain <= 1e-14 * abs(total) else 0
         vector, logits = vector + step, logits + space.logits(step)
-        steps = [step, *steps][:remembered]
+        if (size := float(np.linalg.norm(step))) > 0:
+            np.divide(step, size, out=memory[1 + turn])
+            kept, turn = max(kept, turn + 1), (turn + 1) % remembered
