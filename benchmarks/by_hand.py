@@ -37,23 +37,34 @@ class JoinedByHand:
                 ),
             ]
         )
-        self.n_numbers = n_numbers
+        kinds = (GaussianNB, slice(0, n_numbers)), (CategoricalNB, slice(n_numbers, n_numbers + n_categories))
+        self.parts = [(kind(), of) for kind, of in kinds if of.stop > of.start]
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit the transformers and both models."""
+        """Fit the transformers and the models, of numbers and of categories, as far as there are any."""
         table = self.columns.fit_transform(X)
-        self.gaussian = GaussianNB().fit(table[:, : self.n_numbers], y, sample_weight)
-        self.categorical = CategoricalNB().fit(table[:, self.n_numbers :], y, sample_weight)
+        for model, of in self.parts:
+            model.fit(table[:, of], y, sample_weight)
         return self
+
+    def _joint(self, X: Any) -> Floats:
+        table = self.columns.transform(X)
+        (first, of), *others = self.parts
+        joint: Floats = first.predict_joint_log_proba(table[:, of])
+        for model, of in others:
+            joint += model.predict_joint_log_proba(table[:, of])
+            joint -= model.class_log_prior_
+        return joint
 
     def predict_proba(self, X: Any) -> Floats:
         """The posterior, by log-sum-exp."""
-        table = self.columns.transform(X)
-        joint = self.gaussian.predict_joint_log_proba(table[:, : self.n_numbers])
-        joint += self.categorical.predict_joint_log_proba(table[:, self.n_numbers :])
-        joint -= self.categorical.class_log_prior_
+        joint = self._joint(X)
         posterior: Floats = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
         return posterior
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of the largest joint."""
+        return np.asarray(self.parts[0][0].classes_[self._joint(X).argmax(axis=1)])
 
 
 def joint_without_missing(table: Mixed, sample: slice, weights: Any = None) -> Floats:

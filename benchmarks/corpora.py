@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.public_data import public_data
 from benchmarks.report import Absent
 
-_WORD = re.compile(r"\b\w\w+\b")
+_WORD = r"\b\w\w+\b"
 
 
 @dataclass(frozen=True)
@@ -112,12 +112,12 @@ def on_disk(given: Texts) -> str:
     return str(path)
 
 
-def for_fasttext(given: Texts) -> str:
+def for_fasttext(given: Texts, token: str = _WORD) -> str:
     """The path of a file as fastText reads it: a document a line, its words as ours, lower case, divided by spaces."""
     path = _new_file(".txt")
     with path.open("w", encoding="utf-8") as file:
         for text, label in zip(given.texts, given.labels):
-            file.write(f"__label__{label} {' '.join(_WORD.findall(text.lower()))}\n")
+            file.write(f"__label__{label} {' '.join(re.findall(token, text.lower()))}\n")
     return str(path)
 
 

@@ -33,7 +33,7 @@ class Bar:
 
     def text(self, unit: str) -> str:
         """The bar as it is printed, e.g. "≥ 8×"."""
-        parts = [f"≥ {self.ratio:g}×"] if self.ratio is not None else []
+        parts = [f"≥ {self.ratio:.3g}×"] if self.ratio is not None else []
         parts += [f"≤ {self.limit:.3g} {unit}"] if self.limit is not None else []
         parts += [f"≥ {self.least:.4g} {unit}"] if self.least is not None else []
         return " ".join([*parts, self.why]).strip() or "none"

@@ -9,15 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import corpora, memory, tables, text
+from benchmarks import arff, corpora, folds, linear, memory, tables, text
 from benchmarks.__main__ import main
 from benchmarks.cases import Case, ExtraMemory, Growth, MemoryGrowth, NewProcess, Pace, Race, run
 from benchmarks.published import Accuracy
 from benchmarks.report import Absent, Bar, Result, Skipped, farthest, lines
 from benchmarks.timing import alternate
+from benchmarks.weighted import WeightedLogistic
 
 CASES = tables.cases()
 TEXT_CASES = text.cases()
+LINEAR_CASES = linear.cases()
 OPTIONAL = {"fastText": "fasttext", "Kneser-Ney": "nltk.lm"}
 
 
@@ -50,7 +52,37 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, encoding in (("rt-polarity", "latin-1"), ("custrev", "utf-8")):
         with gzip.open(home / f"{name}.all.gz", "wt", encoding=encoding) as file:
             file.writelines(f"{label} {document} caf\xe9\n" for label, document in made_up(rng, 60, 2))
+    tables_of = home.parent / "tables"
+    tables_of.mkdir()
+    for name, n in (("iris", 120), ("other", 60), ("too few", 12)):
+        (tables_of / f"{name}.arff").write_text(made_up_table(rng, n), encoding="utf-8")
     return home
+
+
+def made_up_table(rng: np.random.Generator, n: int) -> str:
+    """Numbers in heaps, of the same mean and variance in both classes, and a category; some rare rows, some holes."""
+    lines = [
+        "% a comment",
+        "@RELATION 'made up'",
+        "@attribute 'two heaps' REAL",
+        "@Attribute plain\tnumeric",
+        "@attribute 'what it\\'s like' {'rather, so', other}",
+        "@attribute empty integer",
+        "@attribute Class {near, far, rare}",
+        "@attribute last {a, b}",
+        "",
+        "@data",
+    ]
+    for row in range(n):
+        far = row % 2 == 1
+        heaps = float(rng.normal((-9, 9)[row % 4 // 2] if far else (0, 12.7, 0, -12.7)[row % 8 // 2], 1))
+        label = "rare" if row < 3 else "far" if far else "near"
+        like = "'rather, so'" if rng.random() < 0.5 else " other"
+        lines += [
+            f"{heaps:.3f}, {'?' if row % 7 == 0 else rng.normal():.5}, {like},?,{label}, {'ab'[row % 3 == 0]}",
+            "%",
+        ]
+    return "\n".join(lines)
 
 
 @pytest.fixture
@@ -59,7 +91,7 @@ def texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("cases", [CASES, TEXT_CASES], ids=["tables", "text"])
+@pytest.mark.parametrize("cases", [CASES, TEXT_CASES, LINEAR_CASES], ids=["tables", "text", "linear"])
 def test_names_are_unique_and_every_measured_memory_belongs_to_a_race(cases: list[Case]) -> None:
     names = [case.name for case in cases]
     assert len(set(names)) == len(names)
@@ -238,3 +270,139 @@ def test_of_accuracy_and_pace_more_is_better() -> None:
     assert Result("case", "%", 80.0, 79.0, Bar(least=79.5)).met is False
     assert "-1.00" in "\n".join(lines([Result("case", "%", 80.0, 79.0)]))
     assert Bar(least=150).text("MB/s") == "≥ 150 MB/s"
+
+
+# The linear suite.
+
+
+def few_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear, "RATES", (0.5,))
+    monkeypatch.setattr(linear, "EPOCHS", (5,))
+
+
+@pytest.mark.parametrize("race", of_kind(Race, LINEAR_CASES), ids=lambda race: race.name)
+def test_every_linear_race_reports_a_ratio_and_the_answers_agree(
+    race: Race, texts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "fastText" in race.name:
+        pytest.importorskip("fasttext", reason="fasttext is an optional peer")
+    few_settings(monkeypatch)
+    result = race.measure(rows=1000, repeat=1)
+    assert math.isfinite(result.ratio)
+    assert result.ratio > 0
+    assert result.agrees in (True, None), f"{result.difference} > {result.tolerance}"
+    assert (result.agrees is None) == ("after Gaussians" in race.name)
+    if "weighted softmax" in race.name:
+        assert result.ours > 0
+        assert "/ 1.0000" in result.note  # every class has words of its own
+
+
+def test_a_less_accurate_answer_meets_no_bar(texts: Path) -> None:
+    train, test = linear.split("RT-2k", 1000)
+    wrong = ["0" if label == "1" else "1" for label in test.labels]
+    duel = linear._duel(train, test, lambda: test.labels, lambda: wrong, "a trick")
+    assert duel.outcome(test.labels, wrong) == (1.0, "; accuracy 1.0000 / 0.0000; a trick")
+    assert duel.outcome(wrong, test.labels)[0] == 0
+
+
+def test_two_folds_of_the_reviews_are_held_out(texts: Path) -> None:
+    train, test = linear.split("RT-2k", 1000)
+    assert (len(train.texts), len(test.texts)) == (48, 12)
+    assert not set(train.texts) & set(test.texts)
+    assert set(train.labels) == set(test.labels) == {"0", "1"}
+
+
+def test_fasttext_is_given_its_best_setting(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+
+    class Model:
+        def __init__(self, labels: list[str]) -> None:
+            self.labels = labels
+
+        def predict(self, given: list[str]) -> tuple[list[list[str]], None]:
+            assert not any("__label__" in each for each in given)
+            return [[f"__label__{label}"] for label in self.labels], None
+
+    class Stub:
+        @staticmethod
+        def train_supervised(**settings: object) -> Model:
+            asked.append(settings)
+            best = (settings["lr"], settings["epoch"]) == (1.0, 10)
+            return Model(linear.split("RT-2k", 1000)[1].labels if best else ["0"] * 12)
+
+    monkeypatch.setitem(sys.modules, "fasttext", Stub)
+    duel = linear.against_fasttext("RT-2k", 1000)
+    assert len(asked) == 8
+    assert linear.right(linear.split("RT-2k", 1000)[1], duel.peer()) == 1
+    assert (asked[-1]["lr"], asked[-1]["epoch"]) == (1.0, 10)
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    with pytest.raises(Absent, match="fasttext is not installed"):
+        linear.against_fasttext("RT-2k", 1000)
+
+
+@pytest.mark.parametrize("case", of_kind(Accuracy, LINEAR_CASES), ids=lambda case: case.name)
+def test_weighted_accuracies_stand_beside_the_published(case: Accuracy, texts: Path) -> None:
+    result = case.measure(rows=1000, repeat=1)
+    assert result.agrees
+    assert result.peer == case.published
+    assert result.ours == 100
+    assert result.bar.least == pytest.approx(case.published - case.significant)
+
+
+def test_the_weighted_peer_is_two_models_by_hand() -> None:
+    """By the definition: counts and one, shares, and the difference of their logarithms."""
+    given = ["good film", "good good cast", "bad film", "bad cast", "bad plot"]
+    model = WeightedLogistic(longest=1).fit(given, ["p", "p", "n", "n", "n"])
+    ((ratios, logistic),) = model.models
+    order = model.counter.get_feature_names_out().tolist()
+    assert order == ["bad", "cast", "film", "good", "plot"]
+    p, n = np.array([1, 2, 2, 3, 1]) / 9, np.array([4, 2, 2, 1, 2]) / 11
+    np.testing.assert_allclose(ratios, np.log(p / n))
+    assert model.predict(["good plot", "bad film"]).tolist() == ["p", "n"]
+    assert logistic.C == 1
+    several = WeightedLogistic(longest=2).fit([*given, "odd thing"], ["p", "p", "n", "n", "n", "o"])
+    assert len(several.models) == 3
+    assert several.predict(["odd thing", "good film"]).tolist() == ["o", "p"]
+
+
+def test_an_arff_file_is_read_with_its_quotes_comments_and_holes(texts: Path) -> None:
+    table = arff.read(texts.parent / "tables" / "iris.arff")
+    assert table.kinds == {
+        "two heaps": "number",
+        "plain": "number",
+        "what it's like": "category",
+        "empty": "number",
+        "last": "category",
+    }
+    assert table.frame.shape == (120, 5)
+    assert set(table.y) == {"near", "far", "rare"}
+    assert set(table.frame["what it's like"]) == {"rather, so", "other"}
+    assert table.frame["plain"].isna().sum() == 18
+    assert table.frame["empty"].isna().all()
+    assert len(table.foldable().y) == 117
+    assert set(table.foldable().y) == {"near", "far"}
+    assert len(table.at_most(60).y) == 58  # of the rare class, two rows are among them
+    assert [each.name for each in arff.foldable_tables()] == ["iris", "other"]
+
+
+@pytest.mark.parametrize("case", of_kind(folds.MeanAccuracy, LINEAR_CASES), ids=lambda case: case.name)
+def test_accuracies_of_tables_are_means_over_all_of_them(case: folds.MeanAccuracy, texts: Path) -> None:
+    folds.accuracies.cache_clear()
+    result = case.measure(rows=1000, repeat=1)
+    folds.accuracies.cache_clear()
+    assert result.unit == "%"
+    assert result.ours > 90 > result.peer  # no Gaussian is two heaps
+    assert result.met
+    assert "2 tables, better on 2" in result.note
+
+
+def test_without_the_files_the_linear_suite_skips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGENUO_DATA", str(tmp_path))
+    needing = [
+        case
+        for case in LINEAR_CASES
+        if isinstance(case, Accuracy | folds.MeanAccuracy) or "weighted softmax" in case.name
+    ]
+    results = list(run(needing, rows=1000, repeat=1))
+    assert len(results) == 10
+    assert all(isinstance(result, Skipped) for result in results)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from ingenuo import Schema
+from ingenuo import Schema, Words
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.schema import column_name, family_of
 
@@ -72,6 +74,14 @@ def test_a_column_of_two_kinds_cannot_be_united():
     assert str(caught.value) == (
         "column 'c' is categorical in one model and gaussian in the other; declare it the same way in both"
     )
+
+
+def test_a_column_without_a_name_is_called_as_in_other_messages():
+    with pytest.raises(MergeError, match=r"^column 'x1' is gaussian in one model and categorical in the other;"):
+        Schema.of({0: "number", 1: "number"}).unite(Schema.of({0: "number", 1: "category"}))
+    words = Schema.of({0: "text"})
+    with pytest.raises(MergeError, match=r"^the words of column 'x0' are counted in two ways"):
+        words.unite(replace(words, texts={0: Words(lowercase=False)}))
 
 
 def test_named_and_unnamed_columns_cannot_be_united():

@@ -132,21 +132,21 @@ class Schema:
         if not np.array_equal(mine, other_families):
             at = int(np.flatnonzero(mine != other_families)[0])
             raise MergeError(
-                f"column {shared[at]!r} is {_FAMILY_NAMES[mine[at]]} in one model and "
+                f"column {column_name(shared[at])!r} is {_FAMILY_NAMES[mine[at]]} in one model and "
                 f"{_FAMILY_NAMES[other_families[at]]} in the other; declare it the same way in both"
             )
         for name in shared.tolist():
             if self.texts.get(name) != other.texts.get(name):
                 raise MergeError(
-                    f"the words of column {name!r} are counted in two ways: {self.texts.get(name)} and "
+                    f"the words of column {column_name(name)!r} are counted in two ways: {self.texts.get(name)} and "
                     f"{other.texts.get(name)}; give both models the same Words"
                 )
             one, two = self.references.get(name), other.references.get(name)
             if one is not None and (two is None or not one.same(two)):
                 raise MergeError(
-                    f"the documents of column {name!r} are of unit length by other document frequencies in either "
-                    "model; let both begin with the same rows (copy the first, forget its rows, and go on), or take "
-                    "norm=None, which needs no such thing"
+                    f"the documents of column {column_name(name)!r} are of unit length by other document frequencies "
+                    "in either model; let both begin with the same rows (copy the first, forget its rows, and go on), "
+                    "or take norm=None, which needs no such thing"
                 )
         new = find(own, other.names) < 0
         return Schema(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import math
+import re
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,7 @@ import ingenuo as ing
 from ingenuo import container, store
 from ingenuo.bins import Bins
 from ingenuo.errors import ForgetError, InputError, ModelFileError
+from ingenuo.families.curves import Column
 
 KINDS = ["histogram", "kernel", "mixture", "auto"]
 RNG = np.random.default_rng(0)
@@ -384,3 +387,198 @@ def test_only_numbers_have_a_density_to_draw():
         model.plot("wind")
     with pytest.raises(InputError, match=r"column 'agee' is not there: .* did you mean 'age'\?"):
         model.plot("agee")
+
+
+# Values very far out
+
+
+TWO_PEAKS = np.concatenate([RNG.normal(-3, 1, 500), RNG.normal(3, 0.5, 500), RNG.normal(0, 1, 1000)])[:, np.newaxis]
+HALVES = np.repeat([0, 1], 1000)
+
+
+def remarks(model: Any) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert model.densities_.keys() == model.densities_.keys()  # asked for twice
+    assert {each.category for each in caught} <= {UserWarning}
+    return [str(each.message) for each in caught]
+
+
+@pytest.mark.parametrize("far", [1e4, -1e5, 1e9, 1e30])
+@pytest.mark.parametrize("shift", [0, 50])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_value_far_out_that_leaves_too_little_of_the_others_is_said_once(kind, shift, far):
+    """The values lie in one bin or in two, with the far value and when it is forgotten."""
+    model = ing.NaiveBayes(numbers=kind).fit(np.vstack([[[far]], TWO_PEAKS + shift]), np.append(0, HALVES))
+    (said,) = remarks(model)
+    width = f"{model.resolution_[0]:.6g}"
+    assert re.fullmatch(
+        rf"the bins of column 'x0' \({re.escape(width)} wide, 99.95 % of the values in [12] of them\) are too wide to "
+        r"tell these values apart, because of a value very far from the others; make it missing \(NaN\), or fit again "
+        r"without it",
+        said,
+    )
+    (said,) = remarks(model.forget([[far]], [0]))
+    assert "100 % of the values in" in said
+    without = ing.NaiveBayes(numbers=kind).fit(np.vstack([[[np.nan]], TWO_PEAKS + shift]), np.append(0, HALVES))
+    assert remarks(without) == []
+    assert without.score(TWO_PEAKS + shift, HALVES) > 0.9
+
+
+def test_one_sentence_names_all_the_columns():
+    far = np.vstack([[[1e4] * 8], np.hstack([TWO_PEAKS] * 8)])
+    (said,) = remarks(ing.NaiveBayes(numbers="histogram").fit(far, np.append(0, HALVES)))
+    assert said.startswith("the bins of columns 'x0' (8 wide, 99.95 % of the values in 2 of them), 'x1' (")
+    assert "'x4' (8 wide, 99.95 % of the values in 2 of them) and 3 more are too wide" in said
+    some = np.column_stack([COLUMNS["normal"], np.append(1e5, COLUMNS["normal"][1:])])
+    (said,) = remarks(ing.NaiveBayes(numbers="kernel").fit(pa.table({"a": some[:, 0], "b": some[:, 1]}), Y))
+    assert said.startswith("the bins of column 'b' (64 wide, ")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_columns_whose_bins_do_are_not_remarked_on(kind):
+    rng = np.random.default_rng(5)
+    n = 2000
+    rare = np.arange(n) == 7
+    columns = {
+        "constant": np.full(n, 3.7),
+        "truth value": rng.integers(0, 2, n),
+        "rarely true": rare,
+        "few values": rng.choice([0.1, 0.7, 12.5], n),
+        "two values far apart": rng.choice([2.0, 1e6], n),
+        "ages": rng.integers(0, 100, n),
+        "ages, and 999": np.where(rare, 999, rng.integers(0, 100, n)),
+        "small counts, and 2000": np.where(rare, 2000, rng.poisson(1, n)),
+        "years, and 0": np.where(rare, 0, rng.integers(1990, 2020, n)),
+        "mostly zero": np.where(rng.random(n) < 0.97, 0.0, rng.exponential(1000, n)),
+        "lognormal": rng.lognormal(0, 1.5, n),
+        "student": rng.standard_t(3, n),
+        "as large as doubles tell apart": 1e17 + 16 * rng.integers(0, 4, n),
+        "tiny": 5e-324 * rng.integers(0, 4, n),
+        "normal, and 30 deviations": np.where(rare, 30, rng.normal(size=n)),
+    }
+    y = np.arange(n) % 2
+    for name, x in columns.items():
+        assert (name, remarks(ing.NaiveBayes(numbers=kind).fit(x[:, np.newaxis].astype(float), y))) == (name, [])
+
+
+def test_exact_sums_tell_one_value_from_values_in_one_bin():
+    """Most values in one bin, one far out: only "auto" knows whether they are all the same."""
+    y = np.append(0, HALVES)
+    same = np.append(1e6 + 0.3, np.full(2000, 0.5))[:, np.newaxis]
+    differ = np.append(1e6 + 0.3, np.random.default_rng(6).uniform(0.2, 0.8, 2000))[:, np.newaxis]
+    assert remarks(ing.NaiveBayes(numbers="auto").fit(same, y)) == []
+    assert len(remarks(ing.NaiveBayes(numbers="auto").fit(differ, y))) == 1
+    assert len(remarks(ing.NaiveBayes(numbers="kernel").fit(differ, y))) == 1
+
+
+@pytest.mark.parametrize("far", [1e4, -1e5, 1e9, 1e30, 1e300])
+@pytest.mark.parametrize("shift", [0, 50])
+@pytest.mark.filterwarnings("ignore:the bins of column")
+def test_auto_needs_no_resolution_for_its_gaussian(shift, far):
+    """Once the far value is forgotten the Gaussian is as good as if it had never been there, and is chosen."""
+    X = TWO_PEAKS + shift
+    model = ing.NaiveBayes(numbers="auto").fit(np.vstack([[[far]], X]), np.append(0, HALVES))
+    if abs(far) < 1e100:  # beyond, a deviation of 1 is no double beside that of the whole column
+        assert model.densities_[0].density == "gaussian"  # class 1, which has no value far out, is within a bin or two
+    model.forget([[far]], [0])
+    plain = ing.NaiveBayes().fit(X, HALVES)
+    chosen = model.densities_[0]
+    assert chosen.density == "gaussian"
+    assert f"bins of {model.resolution_[0]:.6g} are too wide for another density" in chosen.detail
+    np.testing.assert_allclose(model.predict_joint_log_proba(X), plain.predict_joint_log_proba(X), rtol=1e-12)
+    fine = ing.NaiveBayes(numbers="auto").fit(X, HALVES).densities_[0].scores
+    assert chosen.scores == {"gaussian": pytest.approx(fine["gaussian"], abs=3)}
+    assert "f(1 | μ " in str(model.explain([1.0]))
+    assert np.isfinite(model.sample(10, random_state=0)[0]).all()
+    ax = model.plot()
+    assert -20 < ax.get_xlim()[0] - shift < ax.get_xlim()[1] - shift < 20
+    assert ax.get_ylim()[1] > 0.3
+
+
+def test_bins_of_half_a_deviation_are_left_to_the_scores():
+    model = ing.NaiveBayes(numbers="auto").fit(np.vstack([[[1e3]], TWO_PEAKS]), np.append(0, HALVES))
+    assert model.resolution_[0] == 0.5
+    assert model.densities_[0].density == "mixture"
+    assert model.score(TWO_PEAKS, HALVES) > 0.92
+    assert set(model.densities_[0].scores) == {"gaussian", "histogram", "kernel", "mixture"}
+
+
+@pytest.mark.filterwarnings("ignore:the bins of column")
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_the_gaussians_score_by_its_sums_is_the_likelihood_of_each_value_left_out(n):
+    """By the definition, in bins so wide that every value is in one of two."""
+    rng = np.random.default_rng(8)
+    x, y = rng.normal(size=40 + n), np.repeat([0, 1], [40, n])
+    rows = x[:, np.newaxis]
+    model = ing.NaiveBayes(numbers="auto").fit(np.vstack([[[1e12]], rows]), np.append(0, y)).forget([[1e12]], [0])
+    total = 0.0
+    for i in range(len(x)):
+        rest = np.arange(len(x)) != i
+        own = x[rest & (y == y[i])] if n > 1 or y[i] == 0 else x  # one value alone has the column's mean,
+        deviation = np.std(own) if len(own) > 1 else np.std(x)  # and what is left of two its deviation
+        total += -np.log(deviation) - 0.5 * np.log(2 * np.pi) - 0.5 * ((x[i] - own.mean()) / deviation) ** 2
+    assert model.densities_[0].scores["gaussian"] == pytest.approx(total, abs=1)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "mixture"])
+def test_symmetric_values_give_symmetric_answers(kind):
+    for rows, y in (([1.0, 2.0], [0, 1]), ([1.0, 2.0, 5.0, 6.0], [0, 0, 1, 1]), ([0.0, 3.0, 4.0, 7.0], [0, 1, 0, 1])):
+        x = np.array(rows)[:, np.newaxis]
+        found = ing.NaiveBayes(numbers=kind).fit(x, y).predict_proba(x)
+        np.testing.assert_allclose(found, found[::-1, ::-1], atol=0.005)
+
+
+def test_the_quantiles_of_bins_are_symmetric_and_lie_between_the_values():
+    column = Column("x", 0, 0, np.ones(1), np.zeros((1, 10)), ing.Laplace())
+    for counts, shares, expected in (
+        ([1, 0, 0, 0, 0, 0, 0, 0, 0, 1], (0.5,), [5.0]),
+        ([0, 0, 1, 0, 0, 0, 0, 0, 0, 0], (0.25, 0.5, 0.75), [2.25, 2.5, 2.75]),
+        ([0, 4, 0, 0, 0, 0, 0, 0, 4, 0], (0.5,), [5.0]),
+        ([1] * 10, (0.1, 0.25, 0.9), [1.0, 2.5, 9.0]),
+    ):
+        found = column.quantiles(np.array([counts], float), shares)[0]
+        np.testing.assert_allclose(found, expected)
+        mirrored = column.quantiles(np.array([counts[::-1]], float), tuple(1 - share for share in shares))[0]
+        np.testing.assert_allclose(10 - mirrored, found)
+
+
+# Which column to draw
+
+
+def test_a_column_is_drawn_by_its_name_its_place_or_what_messages_call_it():
+    X = np.column_stack([COLUMNS["normal"], COLUMNS["skewed"]])
+    array = ing.NaiveBayes(numbers="kernel").fit(X, Y)
+    assert {array.plot(column).get_xlabel() for column in (1, np.int64(1), "x1")} == {"x1"}
+    named = ing.NaiveBayes(numbers="kernel").fit(pa.table({"age": X[:, 0], "pay": X[:, 1]}), Y)
+    assert {named.plot(column).get_xlabel() for column in (1, "pay")} == {"pay"}
+    with pytest.raises(InputError, match=r"column '1' is not there: .*; did you mean 'x1'\?"):
+        array.plot("1")
+    for column in ("x2", 2, -1, [1], 1.5):
+        with pytest.raises(InputError, match=rf"column {re.escape(repr(column))} is not there: .*x0"):
+            array.plot(column)
+    with pytest.raises(InputError, match="column 'x1' is not there"):
+        named.plot("x1")
+
+
+def test_the_only_column_of_numbers_need_not_be_named():
+    one = ing.NaiveBayes(numbers="kernel").fit(
+        pa.table({"wind": np.where(Y == "a", "x", "y"), "age": np.arange(300.0)}), Y
+    )
+    assert one.plot().get_xlabel() == "age"
+    X = np.column_stack([COLUMNS["normal"], COLUMNS["skewed"]])
+    with pytest.raises(InputError, match=r"^there are 2 columns of numbers; say which to draw: 'x0', 'x1'$"):
+        ing.NaiveBayes().fit(X, Y).plot()
+    with pytest.raises(InputError, match=r"^there is no column of numbers, and only those have a density to draw$"):
+        ing.NaiveBayes().fit(pa.table({"wind": Y}), Y).plot()
+
+
+def test_columns_that_go_together_have_no_density_of_their_own():
+    X = np.column_stack([COLUMNS["normal"], COLUMNS["skewed"], COLUMNS["whole"]])
+    model = ing.NaiveBayes(numbers={0: "gaussian-full", 1: "gaussian-full", 2: "kernel"}).fit(X, Y)
+    assert set(model.densities_) == {2}
+    assert model.plot().get_xlabel() == "x2"
+    with pytest.raises(
+        InputError, match="column 'x0' is gaussian-full, together with others, and has no density of its"
+    ):
+        model.plot(0)

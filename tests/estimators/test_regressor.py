@@ -329,6 +329,22 @@ def test_rows_that_were_never_learned_cannot_be_forgotten_and_change_nothing():
     assert model.tally_ is before
 
 
+@pytest.mark.parametrize(
+    ("rows", "targets", "message"),
+    [
+        ([["flat", 55]], [1e6], "cannot forget rows with the target 1e+06: such targets were never learned, or not so"),
+        (ROWS[:2] * 2, PRICES[:2] * 2, "cannot forget rows with targets from 110 to 140: such targets were never"),
+        ([["house", 40]], [110], "cannot forget rows with the target 110: such rows were never learned with targets"),
+        ([["flat", 99]], [110], "cannot forget rows with the target 110: such rows were never learned with targets"),
+    ],
+)
+def test_what_was_never_learned_is_told_in_a_regressors_words(rows, targets, message):
+    with pytest.raises(ForgetError) as told:
+        homes().forget(rows, targets)
+    assert str(told.value).startswith(message)
+    assert not any(word in str(told.value) for word in ("class", "'", "square"))
+
+
 def test_a_model_that_forgot_all_says_so_and_can_learn_again():
     model = homes().forget(ROWS, PRICES)
     with pytest.raises(EmptyModelError, match="forgotten every row"):
@@ -347,6 +363,17 @@ def test_later_targets_beyond_the_ends_fall_into_the_outer_bins_and_are_possible
     assert model.edges_[[0, -1]].tolist() == ends.tolist()
     model.forget(X[:2], [y.max() + 1000, y.min() - 500])
     assert model.predict_distribution(X[:1]).edges[[0, -1]].tolist() == ends.tolist()
+
+
+def test_outer_bins_end_as_near_as_their_mean_and_variance_allow():
+    model = ing.NaiveBayesRegressor([10, 20, 30]).fit([[1]] * 5, [0, 12, 24, 28, 50])
+    found = model.predict_distribution([[1]])
+    high = np.array([24, 28, 50])
+    ends = [6 - 36 / (20 - 6), high.mean() + high.var() / (high.mean() - 20)]
+    np.testing.assert_allclose(found.edges, [ends[0], 20, ends[1]])
+    np.testing.assert_allclose(found.quantiles([0, 1]), [ends])
+    assert repr(found) == f"<Distribution of 1 row over 2 bins from {ends[0]:g} to {ends[1]:g}>"
+    assert model.edges_.tolist() == [10, 20, 30]
 
 
 def test_one_bin_takes_all_that_comes():
@@ -520,7 +547,12 @@ def _fit(y=PRICES, X=ROWS, **parameters):
         (_fit("price"), KindError, "got the string 'price'; a column name needs a table"),
         (_fit(None), InputError, "requires y to be passed"),
         (_fit([]), InputError, "y is empty"),
-        (_fit(PRICES[:4]), InputError, "X has 6 rows and y has 4"),
+        (_fit(PRICES[:4]), InputError, "X has 6 rows and y has 4 targets; give one target for each row"),
+        (lambda: homes().predict([["flat"]]), InputError, "X has 1 features, but NaiveBayesRegressor is expecting 2"),
+        (lambda: homes().forget([["flat"]], [110]), InputError, "but NaiveBayesRegressor is expecting 2"),
+        (lambda: homes().predict_distribution(ROWS[:2]).plot(2), InputError, "row 2 cannot be drawn, for there are 2"),
+        (lambda: homes().predict_distribution(ROWS[:1]).plot(-2), InputError, "row -2 cannot be drawn, .* is 1 row"),
+        (lambda: homes().predict_distribution(ROWS).plot("first"), KindError, "a whole number, got str 'first'"),
         (_fit(np.ones((6, 2))), InputError, "y should be a 1d array"),
         (_fit(X=pd.DataFrame({"size": [1], "price": [2]}), y="prize"), InputError, "did you mean 'price'"),
         (_fit(bins=0), InputError, "bins must be at least 1, got 0"),

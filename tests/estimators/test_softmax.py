@@ -516,5 +516,5 @@ def test_numbers_of_any_size_have_answers(scale):
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_numbers_whose_products_leave_the_doubles_are_refused(scale):
-    with pytest.raises(InputError, match=r"'x1' has numbers .* leave the doubles; measure it in another unit"):
+    with pytest.raises(InputError, match=r"'x1' has numbers .* leave the doubles; .* in another unit"):
         SoftmaxRegression().fit(np.arange(8.0).reshape(-1, 1) * [1.0, scale], [0, 0, 0, 0, 1, 1, 1, 1])

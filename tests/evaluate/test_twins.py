@@ -43,8 +43,9 @@ def same(a: Twins, b: Twins) -> bool:
 
 
 def curves(generative, discriminative, sizes=(10, 30, 100, 300)):
-    """Twins whose accuracies are given: sizes for each of the repeats."""
-    found = np.stack([np.atleast_2d(generative), np.atleast_2d(discriminative)], axis=-1).astype(float)
+    """Twins whose accuracies are given: sizes for each of the repeats, or for all three of them."""
+    both = [np.tile(each, (3, 1)) if np.ndim(each) == 1 else each for each in (generative, discriminative)]
+    found = np.stack(both, axis=-1).astype(float)
     return Twins(("G", "D"), np.array(sizes), found, 1 - found, 50)
 
 
@@ -268,8 +269,8 @@ def test_the_crossing_is_where_the_mean_lead_is_zero_on_a_logarithmic_scale():
 
 
 def test_less_log_loss_is_better():
-    accuracy = np.array([[[0.9, 0.8], [0.9, 0.8]]])
-    found = Twins(("G", "D"), np.array([10, 40]), accuracy, np.array([[[0.2, 0.7], [0.5, 0.1]]]), 50)
+    accuracy = np.array([[[0.9, 0.8], [0.9, 0.8]]] * 3)
+    found = Twins(("G", "D"), np.array([10, 40]), accuracy, np.array([[[0.2, 0.7], [0.5, 0.1]]] * 3), 50)
     assert found.leaders() == ["G", "G"]
     assert found.leaders("log_loss") == ["G", "D"]
     assert found.conclude("log_loss") == (
@@ -295,7 +296,7 @@ def test_less_log_loss_is_better():
         (
             [0.9, 0.9, 0.9, 0.9],
             [0.9, 0.9, 0.9, 0.9],
-            "Neither is ahead at any size from 10 to 300 rows, as far as one repeat can show.",
+            "Neither is ahead at any size from 10 to 300 rows, as far as 3 repeats can show.",
         ),
         (
             [0.9, 0.9, 0.9, 0.9],
@@ -323,7 +324,7 @@ def test_the_sentence_says_what_the_curves_show(generative, discriminative, sent
 
 def test_one_size_has_no_curve_to_cross():
     assert curves([0.9], [0.8], [20]).sentence == "G is ahead (accuracy 0.900 against 0.800 with 20)."
-    assert curves([0.9], [0.9], [20]).sentence == "Neither is ahead with 20 rows, as far as one repeat can show."
+    assert curves([0.9], [0.9], [20]).sentence == "Neither is ahead with 20 rows, as far as 3 repeats can show."
 
 
 def test_a_lead_within_two_standard_errors_is_none():
@@ -333,6 +334,38 @@ def test_a_lead_within_two_standard_errors_is_none():
     np.testing.assert_allclose(
         found.spreads()[:, 0], [np.std([0.9, 0.7, 0.86], ddof=1), np.std([0.9, 0.9, 0.96], ddof=1)]
     )
+
+
+def test_fewer_than_three_repeats_give_means_and_no_one_ahead():
+    one = curves([[0.978, 0.978]], [[0.956, 0.978]], [20, 90])
+    assert one.leaders() == one.leaders("log_loss") == [None, None]
+    assert one.crossings() == ()
+    assert one.sentence == (
+        "One repeat is too few to tell who is ahead (G has accuracy 0.978 against 0.956 with 20 rows; accuracy 0.978 "
+        "against 0.978 with 90 rows); take 3 repeats at least."
+    )
+    lines = str(one).splitlines()
+    assert lines[3].split() == ["20", "0.978", "0.956", "0.022", "0.044", "–"]
+    assert lines[6] == "Measured in one repeat; 50 rows were held out, the same for both."
+    two = curves([[0.9]] * 2, [[0.5]] * 2, [20])
+    assert two.conclude("log_loss") == (
+        "2 repeats are too few to tell who is ahead (G has log loss 0.100 against 0.500 with 20 rows); take 3 repeats "
+        "at least."
+    )
+    assert "ahead at" not in ing.twins(X, Y, repeats=1, sizes=[20, 90]).sentence
+
+
+@pytest.mark.parametrize(("repeats", "rows", "leader"), [(3, 1, None), (3, 2, "G"), (5, 1, "G")])
+def test_leads_that_are_all_the_same_are_uncertain_by_a_row_each(repeats, rows, leader):
+    # Two standard errors are 2/√repeats rows of the 50 that are held out.
+    assert curves([[0.8 + rows / 50]] * repeats, [[0.8]] * repeats, [20]).leaders() == [leader]
+
+
+@pytest.mark.parametrize(("worse", "leader"), [(0.2 + 0.0045, None), (0.2 + 0.0055, "G")])
+def test_a_lead_in_log_loss_is_uncertain_by_the_loss_of_a_row(worse, leader):
+    loss = np.array([[[0.2, worse]]] * 3)  # two standard errors are 2/√3 · 0.2/50 = 0.0046, or a little more
+    found = Twins(("G", "D"), np.array([20]), np.ones((3, 1, 2)), loss, 50)
+    assert found.leaders("log_loss") == [leader]
 
 
 def test_the_table_has_a_line_for_each_size_and_model():
@@ -348,10 +381,10 @@ def test_it_prints_aligned_with_its_sentence():
     found = curves([0.8, 0.8, 0.8, 0.8], [0.6, 0.7, 0.9, 1.0])
     lines = str(found).splitlines()
     assert lines[1].split() == ["rows", "G", "D", "G", "D", "accuracy"]
-    assert lines[3].split() == ["10", "0.800", "0.600", "0.200", "0.400", "G"]
+    assert lines[3].replace(" ± 0.000", "").split() == ["10", "0.800", "0.600", "0.200", "0.400", "G"]
     assert {line.index("0.800") for line in lines[3:7]} == {lines[0].index("accuracy")}
     assert lines[7] == found.sentence
-    assert lines[8] == "Means over one repeat; 50 rows were held out, the same for both."
+    assert lines[8] == "Means over 3 repeats ± their standard deviation; 50 rows were held out, the same for both."
     assert repr(found) == str(found)
     assert found.sentence in found._repr_html_()
 
@@ -362,7 +395,7 @@ def test_names_are_escaped_in_a_notebook():
 
 
 def test_the_picture_has_both_curves_with_names_and_the_crossing():
-    found = curves([[0.8, 0.8, 0.8, 0.8]] * 2, [[0.6, 0.7, 0.9, 1.0]] * 2)
+    found = curves([0.8, 0.8, 0.8, 0.8], [0.6, 0.7, 0.9, 1.0])
     ax = found.plot()
     assert [text.get_text() for text in ax.texts] == ["cross near 55 rows", "G", "D"]
     drawn = [line.get_ydata().tolist() for line in ax.lines if len(line.get_xdata()) == 4]
@@ -370,6 +403,13 @@ def test_the_picture_has_both_curves_with_names_and_the_crossing():
     assert (ax.get_xscale(), ax.get_xlabel()) == ("log", "rows learned from")
     other = found.plot(what="log_loss", ax=ax.figure.add_subplot())
     assert other.get_ylabel() == "log loss on held-out rows (nats)"
+
+
+def test_what_is_drawn_is_named_first():
+    found = curves([0.8, 0.8, 0.8, 0.8], [0.6, 0.7, 0.9, 1.0])
+    ax = found.plot("log_loss")
+    assert ax.get_ylabel() == "log loss on held-out rows (nats)"
+    assert found.plot("accuracy", ax) is ax
 
 
 def test_the_names_at_the_end_of_the_curves_do_not_touch():
@@ -470,6 +510,22 @@ def test_an_error_that_more_rows_do_not_mend_is_told_as_it_is():
     with pytest.raises(InputError) as alone:
         ing.NaiveBayes().fit(infinite, Y)
     assert str(told.value) == str(alone.value)
+
+
+@pytest.mark.parametrize("sizes", [[20, 90], [90], None])
+def test_larger_sizes_are_not_advised_where_they_do_not_help(sizes):
+    table = pd.DataFrame(X, columns=list("uvwx")).assign(c=NAMES)
+    with pytest.raises(InputError, match="column 'c' has strings where GaussianDiscriminant needs numbers") as told:
+        ing.twins(table, Y, "discriminant", sizes=sizes, repeats=1)
+    assert "larger sizes" not in str(told.value)
+
+
+@pytest.mark.parametrize("sizes", [[4], [4, 70]])
+def test_larger_sizes_are_advised_where_they_help(sizes):
+    holes = X[:100].copy()
+    holes[5:, 2] = np.nan  # seldom has one of 4 rows a value, and nearly always one of the 70 that there are
+    with pytest.raises(InputError, match=r"with 4 rows \w+ cannot be fitted: column 'x2' .*; take larger sizes"):
+        ing.twins(holes, np.arange(100) % 2, sizes=sizes, repeats=5)
 
 
 def test_a_column_that_is_not_there_is_named():

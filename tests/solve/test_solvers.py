@@ -181,7 +181,7 @@ def F(X, y, V, b, stretch, l2):
 def ways_from(space, problem, vector):
     """The ways down from a vector, and the bound on what is left to go."""
     _, residuals = problem.residuals(space.logits(vector))
-    return space.directions(problem, vector, space.logits(vector), residuals, passes=1, check=True)[:2]
+    return space.directions(problem, vector, space.logits(vector), residuals, passes=1, check=True, enough=0.0)[:2]
 
 
 @spaces

@@ -213,7 +213,7 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._learned_as = frozen(self._form())
         self.schema_ = schema
         self.tally_ = tally
-        self.classes_ = _public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
+        self.classes_ = public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = schema.names
@@ -467,7 +467,7 @@ def tally_chunk(chunk: Chunk) -> Tally:
     return total
 
 
-def _public(classes: Labels) -> NDArray[Any]:
+def public(classes: Labels) -> NDArray[Any]:
     """Classes as scikit-learn shows them: text as an array of strings."""
     if classes.dtype == object and len(classes) and all(type(label) is str for label in classes):
         return np.array(classes.tolist())

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import CLASS, _public
+from ingenuo.estimators.base import CLASS, public
 from ingenuo.estimators.hypotheses import Hypotheses
 from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
@@ -138,8 +138,8 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
             odd = [name for name in (*self.priors, *names) if (name in self.priors) != (name in names)]
             if odd:
                 raise InputError(
-                    f"priors and estimators do not name the same classifiers: {odd[0]!r} is only among one of them; "
-                    "give a prior for each classifier"
+                    f"priors and estimators do not name the same classifiers: {odd[0]!r} is only among one of them"
+                    f"{did_you_mean(odd[0], names)}; give a prior for each classifier"
                 )
             total = sum(number(p, f"the prior of {name!r}") for name, p in self.priors.items())
             if abs(float(total) - 1) > 1e-9:
@@ -175,10 +175,10 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
             for estimator in fitted:
                 check_is_fitted(estimator)
             scored = np.arange(n_rows)
-            logs = np.column_stack([_log_probabilities(e, X, classes, codes, n) for n, e in zip(names, fitted)])
+            logs = np.column_stack([log_probabilities(e, X, classes, codes, n) for n, e in zip(names, fitted)])
         else:
             logs, scored = self._out_of_fold(names, X, codes, classes)
-            fitted = [clone(estimator).fit(X, _public(classes)[codes]) for _, estimator in self.estimators]
+            fitted = [clone(estimator).fit(X, public(classes)[codes]) for _, estimator in self.estimators]
         found = self._weigh(names, logs, scored, codes, classes)
         known = labels_of([]) if self.folds == PREFIT else classes
         for estimator in fitted:
@@ -189,7 +189,7 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
         self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
         self.log_likelihoods_ = found.log_likelihoods
         self.estimators_ = fitted
-        self.classes_ = _public(known)
+        self.classes_ = public(known)
         self._rows_by_class = np.bincount(find(known, classes)[codes], minlength=len(known))
         self._target = target
         return self
@@ -206,14 +206,14 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
         scored = np.flatnonzero(np.bincount(codes)[codes] > 1)
         if not len(scored):
             raise InputError("every class has one row only, so none can be both learned and scored; give more rows")
-        y = _public(classes)[codes]
+        y = public(classes)[codes]
         logs = np.full((n_rows, len(names)), -np.inf)
         for part in range(folds):
             held, rest = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
-            learn, ask = _rows(X, rest), _rows(X, held)
+            learn, ask = take_rows(X, rest), take_rows(X, held)
             for h, (name, estimator) in enumerate(self.estimators):
                 fitted = clone(estimator).fit(learn, y[rest])
-                logs[held, h] = _log_probabilities(fitted, ask, classes, codes[held], name)
+                logs[held, h] = log_probabilities(fitted, ask, classes, codes[held], name)
         return logs, scored
 
     def _weigh(
@@ -312,7 +312,7 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
         if inputs.is_frame(row) or getattr(row, "ndim", 1) == 2:
             return row
         if not isinstance(row, Mapping):
-            return inputs._array([list(row)]) if isinstance(row, Iterable) else [row]
+            return inputs.array_of([list(row)]) if isinstance(row, Iterable) else [row]
         if self._backend is None:
             raise KindError("a row can be a mapping where a table with column names was learned; give a list of values")
         import narwhals as nw
@@ -354,7 +354,7 @@ class _HeldOut:
         return np.asarray(self.logs[np.asarray(rows)])
 
 
-def _log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:
+def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:
     """log P(true label | row) by a fitted classifier; -inf where it does not know the label."""
     with np.errstate(divide="ignore"):
         if hasattr(estimator, "predict_log_proba"):  # which may tell more than the logarithm of what underflowed
@@ -380,7 +380,7 @@ def _columns_of(X: Any) -> tuple[list[Any], str | None]:
     return list(frame.columns), frame.implementation.name.lower()
 
 
-def _rows(X: Any, places: NDArray[np.intp]) -> Any:
+def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Some rows of anything that has rows."""
     if inputs.is_frame(X):
         import narwhals as nw

@@ -46,9 +46,9 @@ def shares(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) ->
         found = (rows + pseudo) / (rows + pseudo).sum()
         total, imagined = rows.sum(), pseudo.sum()
         return found, tuple(term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, found))
-    absent = find(labels_of(given), classes) < 0
-    if absent.any():
-        raise InputError(f"class_prior has no probability for class {classes[absent][0]!r}; give one for every class")
+    absent = classes[find(labels_of(given), classes) < 0].tolist()
+    if absent:
+        raise InputError(f"class_prior has no probability for class {absent[0]!r}; give one for every class")
     found = np.array([given[name] for name in classes.tolist()], np.float64)
     if found.sum() == 0:
         raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")

@@ -55,7 +55,7 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
     if X is None or isinstance(X, str | bytes | Mapping | set):
         return open_source(X)  # which refuses it
     if isinstance(X, list | tuple):
-        X = _array(X)
+        X = array_of(X)
     with ours():
         X = validate_data(
             estimator,
@@ -94,7 +94,7 @@ def ours() -> Iterator[None]:
         raise InputError(str(error)) from error
 
 
-def _array(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+def array_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     """Rows given as lists; text among numbers stays text, and the numbers stay numbers."""
     if not rows:
         return np.empty((0, 0))
@@ -178,9 +178,10 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
     with ours():
         n_labels = _num_samples(y.codes if isinstance(y, Coded) else y)
     if n_labels != n_rows:
+        called = "target" if isinstance(y, Coded) else "label"
         raise InputError(
             f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n_labels}]: "
-            f"X has {n_rows} rows and y has {n_labels} labels; give one label for each row"
+            f"X has {n_rows} rows and y has {n_labels} {called}s; give one {called} for each row"
         )
     if isinstance(y, Coded):
         return y.codes, y.classes

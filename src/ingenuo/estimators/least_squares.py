@@ -20,7 +20,7 @@ from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.numbers import schema_of_numbers
 from ingenuo.explain.sums import Addend, SumExplanation
-from ingenuo.families.family import logs
+from ingenuo.families.family import difference, logs
 from ingenuo.families.gaussians import moments_of
 from ingenuo.families.regression import Lines, lines_of
 from ingenuo.families.scatter import SHARED
@@ -164,7 +164,7 @@ class LeastSquaresClassifier(TallyClassifier):
                 continue
             weights, mean = lines.weights[:, position], lines.centre[position]
             position += 1
-            how = tuple(f"{w:.6g}·({x:.6g} - {mean:.6g})" for w in weights)
+            how = tuple(f"{w:.6g}·({difference(x, mean)})" for w in weights)
             addends.append(Addend(column_name(name), f"{x:.6g}", how, tuple((weights * (x - mean)).tolist())))
         shares = tuple(lines.shares.tolist())
         constant = Addend("share", "", ("",) * len(shares), shares)

@@ -5,7 +5,7 @@ argmax_k  log π_k + Σ_i log p(x_i | k)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,8 @@ from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.explain import density_curves
 from ingenuo.families.density import Chosen, chosen
 from ingenuo.families.family import logs
-from ingenuo.labels import is_missing, labels_of, objects
+from ingenuo.families.scatter import FULL, SHARED
+from ingenuo.labels import Labels, is_missing, labels_of, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
 from ingenuo.sources import Source
@@ -57,7 +58,8 @@ class NaiveBayes(TallyClassifier):
     classes_ : array
         The classes, sorted.
     densities_ : dict
-        Of each column of numbers, the density it was given, with the scores of those that were tried.
+        Of each column of numbers, the density it was given, with the scores of those that were tried; not of columns
+        that are taken together.
     resolution_ : dict
         Of each column whose density is estimated from a histogram, the width of its bins.
 
@@ -229,16 +231,17 @@ class NaiveBayes(TallyClassifier):
         return {
             name: names[code]
             for name, code in zip(self.schema_.names.tolist(), self.schema_.families.tolist())
-            if FAMILIES[names[code]] == "number"
+            if FAMILIES[names[code]] == "number" and names[code] not in (SHARED, FULL)  # which have none of their own
         }
 
-    def plot(self, column: Any, ax: Any = None) -> Any:
+    def plot(self, column: Any = None, ax: Any = None) -> Any:
         """Draw the density of a column of numbers within each class, over the histogram of its values.
 
         Parameters
         ----------
-        column : str or int
-            Its name, or its position.
+        column : str or int, optional
+            Its name, or its position; needed where there are several columns of numbers. Columns without names are
+            also called 'x0', 'x1', …, as in messages.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
 
@@ -249,18 +252,38 @@ class NaiveBayes(TallyClassifier):
         """
         check_is_fitted(self)
         numbers = self._numbers()
-        if column not in numbers:
-            what = (
-                f"is {self.schema_.family(column)}, and" if column in self.schema_.names.tolist() else "is not there:"
-            )
+        name = self._column_to_draw(column, numbers)
+        parameters = self._parameters().families[numbers[name]]
+        return density_curves.draw(parameters, name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax)
+
+    def _column_to_draw(self, column: Any, numbers: Mapping[Any, str]) -> Any:
+        """The name of the column of numbers that is meant."""
+        known = [column_name(name) for name in numbers]
+        if column is None:
+            if len(numbers) == 1:
+                return next(iter(numbers))
+            shown = ", ".join(repr(name) for name in known[:12]) + (", …" if len(known) > 12 else "")
             raise InputError(
-                f"column {column!r} {what} only columns of numbers have a density to draw"
-                f"{did_you_mean(column, numbers)}"
+                f"there are {len(known)} columns of numbers; say which to draw: {shown}"
+                if numbers
+                else "there is no column of numbers, and only those have a density to draw"
             )
-        parameters = self._parameters().families[numbers[column]]
-        return density_curves.draw(
-            parameters, column, labels_of(self.classes_), self.tally_.bins(bins_name(column)), ax
-        )
+        place = _place(column, self.schema_.names)
+        if place is None:
+            raise InputError(
+                f"column {column!r} is not there: only columns of numbers have a density to draw"
+                f"{did_you_mean(column, known)}"
+            )
+        name = self.schema_.names.tolist()[place]
+        if name not in numbers:
+            family = list(FAMILIES)[int(self.schema_.families[place])]
+            why = (
+                "together with others, and has no density of its own to draw"
+                if family in (SHARED, FULL)
+                else "and only columns of numbers have a density to draw"
+            )
+            raise InputError(f"column {column_name(name)!r} is {family}, {why}{did_you_mean(column, known)}")
+        return name
 
     @property
     def class_count_(self) -> Any:
@@ -279,11 +302,7 @@ def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
     names = source.names
     order = {name: place for place, name in enumerate(names.tolist())}
     for name, value in given.items():
-        place = order.get(name)
-        if place is None and names.dtype != object and isinstance(name, str):
-            place = order.get(int(name[1:])) if name[:1] == "x" and name[1:].isdecimal() else None
-        if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
-            place = int(name)
+        place = _place(name, names, order)
         if place is None:
             known = names if names.dtype == object else objects([column_name(n) for n in names[:12].tolist()])
             raise InputError(
@@ -291,6 +310,17 @@ def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
             )
         result[place] = value
     return result
+
+
+def _place(name: Any, names: Labels, order: Mapping[Any, int] | None = None) -> int | None:
+    """Where a column stands: by its name, by the name it has in messages, or counted."""
+    order = {each: place for place, each in enumerate(names.tolist())} if order is None else order
+    place = order.get(name) if isinstance(name, Hashable) else None
+    if place is None and names.dtype != object and isinstance(name, str):
+        place = order.get(int(name[1:])) if name[:1] == "x" and name[1:].isdecimal() else None
+    if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
+        place = int(name)
+    return place
 
 
 def _choices(parameter: str, given: Any, kind: str) -> None:

@@ -6,7 +6,8 @@ E[y | x] = Σ_b P(b | x) · mean_b
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
-from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
@@ -126,7 +127,7 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """
         if not self._fitted:
             return self._begin(X, y, sample_weight, whole=False)
-        self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+        self._set(self.schema_, self.tally_ + self._more(*self._rows_to_learn(X, y, sample_weight)))
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -139,10 +140,26 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        rest = self.tally_ - self._more(X, y, sample_weight)
-        for family in self.schema_.families_used():
-            FAMILY[family].check(rest)
-        Gaussian().check(_target_sums(rest))
+        X, target, weights = self._rows_to_learn(X, y, sample_weight)
+        gone = self._more(X, target, weights)
+        low, high = float(target.min()), float(target.max())
+        whose = f"with the target {low:g}" if low == high else f"with targets from {low:g} to {high:g}"
+        try:
+            Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
+        except ForgetError as error:
+            raise ForgetError(
+                f"cannot forget rows {whose}: such targets were never learned, or not so often; only rows that were "
+                "learned can be forgotten"
+            ) from error
+        try:
+            rest = self.tally_ - gone
+            for family in self.schema_.families_used():
+                FAMILY[family].check(rest)
+        except ForgetError as error:
+            raise ForgetError(
+                f"cannot forget rows {whose}: such rows were never learned with targets in the same bins, or not so "
+                "often; only rows that were learned can be forgotten"
+            ) from error
         self._set(self.schema_, rest)
         return self
 
@@ -202,11 +219,11 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self._set(schema, tally)
         return self
 
-    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+    def _more(self, X: Any, target: Floats, weights: Floats | None) -> Tally:
         """The sums of rows that come after the first."""
         self._check_form()
-        X, target, weights = self._rows_to_learn(X, y, sample_weight)
-        return _learn(self._bayes, X, target, weights, self._bins, reset=False)[1]
+        with _own_name(self):
+            return _learn(self._bayes, X, target, weights, self._bins, reset=False)[1]
 
     def _rows_to_learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats, Floats | None]:
         X, y = inputs.target_column(X, y)
@@ -296,7 +313,8 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         """The whole distribution of each row's target: `probabilities` (rows × bins), `edges`, and what follows."""
         check_is_fitted(self)
         bayes = self._bayes
-        seen = bayes.predict_proba(X)
+        with _own_name(self):
+            seen = bayes.predict_proba(X)
         edges, means, deviations = self._shape()
         if seen.shape[1] < len(self._bins):  # a bin with no rows has no class
             every = np.zeros((len(seen), len(self._bins)))
@@ -305,7 +323,24 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return Distribution(seen, edges, means, deviations)
 
     def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Floats:
-        """The values below which each row's target lies with these probabilities (rows × quantiles)."""
+        """The values below which each row's target lies with these probabilities (rows × quantiles).
+
+        Notes
+        -----
+        Quantiles lie between the edges of the bins. An outer bin that took targets from beyond its edge is longer than
+        it was: it ends where it must at least, given the mean m and the variance v of its targets. Numbers between low
+        and high have v ≤ (m - low)(high - m), so the lowest bin, whose other edge is `high`, begins at m - v/(high - m)
+        at the latest; the highest bin is its mirror image, and a single bin reaches from m - √v to m + √v. These ends
+        are not the least and the largest target, which sums do not tell.
+
+        Examples
+        --------
+        >>> model = NaiveBayesRegressor(bins=[10, 20, 30]).fit([[0], [0], [1], [1]], [0, 12, 24, 28])
+        >>> model.predict_quantiles([[0]], [0]).round(2).tolist()  # 6 - 36/(20 - 6)
+        [[3.43]]
+        >>> model.predict_distribution([[0]])
+        <Distribution of 1 row over 2 bins from 3.42857 to 30>
+        """
         return self.predict_distribution(X).quantiles(quantiles)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
@@ -326,7 +361,8 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             What a mapping leaves out is missing.
         """
         check_is_fitted(self)
-        found = self._bayes.explain(row)
+        with _own_name(self):
+            found = self._bayes.explain(row)
         places = find(self._bins.labels, found.classes)
         names = objects([self._bins.names[place] for place in places])
         return Expectation(replace(found, classes=names), self._shape()[1][places])
@@ -358,6 +394,18 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
         return tags
+
+
+@contextmanager
+def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
+    """What scikit-learn says of the classifier over the bins, said of the regressor that the user knows."""
+    try:
+        yield
+    except InputError as error:
+        message = str(error).replace(f"{NaiveBayes.__name__} is expecting", f"{type(regressor).__name__} is expecting")
+        if message == str(error):
+            raise
+        raise type(error)(message) from error
 
 
 _SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")

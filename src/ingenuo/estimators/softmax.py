@@ -23,12 +23,13 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.chunk import Block, Numbers, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import _public
+from ingenuo.estimators.base import public
 from ingenuo.estimators.linear_features import Group, NumberFeatures, TextFeatures, groups_of
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.regions import plotted
 from ingenuo.explain.arithmetic import Explanation
+from ingenuo.explain.summary import summary_html
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.kernels import densities, threads
 from ingenuo.kernels.columns import Columns
@@ -237,7 +238,7 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         return {
             "schema_": schema,
             "twin_": twin,
-            "classes_": _public(classes),
+            "classes_": public(classes),
             "n_features_in_": len(schema),
             "_groups": groups,
             "_weights": solution.weights,
@@ -282,13 +283,13 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         if any(each.dtype != np.float64 or not np.isfinite(each).all() for each in (weights, intercepts)):
             raise InputError("the weights are no finite doubles")
         self.schema_, self.twin_, self._groups = schema, twin, groups
-        self.classes_, self.n_features_in_ = _public(classes), len(schema)
+        self.classes_, self.n_features_in_ = public(classes), len(schema)
         self._weights, self._intercepts = np.ascontiguousarray(weights), intercepts
         self.n_iter_, self.converged_ = int(plain["n_iter_"]), bool(plain["converged_"])
         self.loss_, self.excess_ = float(plain["loss_"]), float(plain["excess_"])
 
     def _twin(self, X: Any, y: Any, sample_weight: Any) -> NaiveBayes | None:
-        if hasattr(X, "tocsr") and X.nnz and not float(X.min()) >= 0:
+        if hasattr(X, "tocsr") and X.nnz and not float(X.tocsr().data.min()) >= 0:
             if self.weighting is not None:
                 raise InputError(
                     "the sparse table has negative numbers, which are no counts: naive Bayes has no ratios for them; "
@@ -445,6 +446,12 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         """The names of the columns of `coef_`: columns, column=value, words."""
         check_is_fitted(self)
         return [name for group in self._groups.values() for name in group.names()]
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self.__sklearn_is_fitted__() or self.twin_ is None:
+            return shell
+        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

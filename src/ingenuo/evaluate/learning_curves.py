@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 MEASURES = {"accuracy": "accuracy on held-out rows", "log_loss": "log loss on held-out rows (nats)"}
 # A lead counts where its mean is farther from 0 than so many of its standard errors.
 _ERRORS = 2.0
+# From fewer repeats no standard error is worth the name.
+_ENOUGH = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +69,24 @@ class Twins:
         return np.asarray(lead if what == "accuracy" else -lead)
 
     def leaders(self, what: str = "accuracy") -> list[str | None]:
-        """Who is ahead at each size; None where the mean lead is within two of its standard errors."""
+        """Who is ahead at each size; None where the mean lead is within two of its standard errors.
+
+        A few repeats may agree by chance. So in each of them a lead counts as uncertain by one held-out row at least:
+        by one answer more that is right, or by the loss of an average row. The standard error is never less than that
+        over √repeats. Fewer than 3 repeats show no one ahead.
+        """
         leads = self._leads(what)
+        if not self._enough:
+            return [None] * len(self.sizes)
         mean = leads.mean(axis=0)
-        error = leads.std(axis=0, ddof=1) / np.sqrt(len(leads)) if len(leads) > 1 else np.zeros(len(mean))
+        row = (np.ones(len(mean)) if what == "accuracy" else self.means(what).max(axis=1)) / self.test_rows
+        error = np.maximum(leads.std(axis=0, ddof=1), row) / np.sqrt(len(leads))
         clear = np.abs(mean) > _ERRORS * error
-        return [self.names[0 if m > 0 else 1] if sure and m != 0 else None for m, sure in zip(mean, clear)]
+        return [self.names[0 if m > 0 else 1] if sure else None for m, sure in zip(mean, clear)]
+
+    @property
+    def _enough(self) -> bool:
+        return len(self.accuracy) >= _ENOUGH
 
     def _runs(self, what: str) -> list[tuple[int, int, int]]:
         """Each stretch of sizes with one leader: who (0 or 1), the first size's place, the last one's."""
@@ -117,10 +131,17 @@ class Twins:
         def at(place: int, who: int) -> str:
             return f"{by} {means[place, who]:.3f} against {means[place, 1 - who]:.3f} with {self.sizes[place]:,}"
 
+        if not self._enough:
+            repeats, places = len(self.accuracy), sorted({0, len(self.sizes) - 1})
+            shown = "; ".join(f"{at(place, 0)} rows" for place in places)
+            return (
+                f"{'One repeat is' if repeats == 1 else f'{repeats} repeats are'} too few to tell who is ahead "
+                f"({self.names[0]} has {shown}); take {_ENOUGH} repeats at least."
+            )
         if not runs:
             first, last = f"{self.sizes[0]:,}", f"{self.sizes[-1]:,}"
             where = f"with {last} rows" if first == last else f"at any size from {first} to {last} rows"
-            return f"Neither is ahead {where}, as far as {_times(len(self.accuracy))} can show."
+            return f"Neither is ahead {where}, as far as {len(self.accuracy)} repeats can show."
         who, low, high = runs[0]
         if len(runs) == 1:
             clear, all_sizes = sum(leader is not None for leader in self.leaders(what)), len(self.sizes)
@@ -161,7 +182,7 @@ class Twins:
             ]
             for what in MEASURES
         ]
-        ahead = [leader or "neither" for leader in self.leaders()]
+        ahead = [leader or ("neither" if self._enough else "–") for leader in self.leaders()]
         return [
             [f"{size:,}", *(cell for found in cells for cell in found[2 * i : 2 * i + 2]), ahead[i]]
             for i, size in enumerate(self.sizes.tolist())
@@ -169,7 +190,7 @@ class Twins:
 
     def _said(self) -> list[str]:
         repeats = len(self.accuracy)
-        times = f"Means over {_times(repeats)}" + (" ± their standard deviation" if repeats > 1 else "")
+        times = f"Means over {repeats} repeats ± their standard deviation" if repeats > 1 else "Measured in one repeat"
         return [self.sentence, f"{times}; {self.test_rows:,} rows were held out, the same for both.", *self.remarks]
 
     def __str__(self) -> str:
@@ -186,20 +207,16 @@ class Twins:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
         return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}{said}</div>"
 
-    def plot(self, ax: Any = None, what: str = "accuracy") -> Any:
+    def plot(self, what: str = "accuracy", ax: Any = None) -> Any:
         """Draw both curves over the rows, with bands of one standard deviation; the axes are returned.
 
         Parameters
         ----------
-        ax : matplotlib axes, optional
-            Where to draw; by default on a figure of its own.
         what : {"accuracy", "log_loss"}
             What is drawn.
+        ax : matplotlib axes, optional
+            Where to draw; by default on a figure of its own.
         """
         means, spreads = self.means(what), self.spreads(what)
         crossings = self.crossings(what)
         return learning_curves.draw(self.sizes, means, spreads, self.names, MEASURES[what], crossings, ax)
-
-
-def _times(repeats: int) -> str:
-    return f"{repeats} repeats" if repeats > 1 else "one repeat"

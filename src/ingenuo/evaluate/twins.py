@@ -18,8 +18,8 @@ from sklearn.base import clone
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import TallyClassifier, _public
-from ingenuo.estimators.bayes_optimal import _log_probabilities, _rows
+from ingenuo.estimators.base import TallyClassifier, public
+from ingenuo.estimators.bayes_optimal import log_probabilities, take_rows
 from ingenuo.estimators.discriminant import GaussianDiscriminant
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.sequence_model import seeded, whole
@@ -122,14 +122,14 @@ class _Run:
         self, X: Any, codes: NDArray[np.int32], classes: Labels, names: tuple[str, str], sizes: list[int], strict: bool
     ) -> None:
         self.X, self.codes, self.classes, self.names, self.sizes, self.strict = X, codes, classes, names, sizes, strict
-        self.y = _public(classes)[codes]
+        self.y = public(classes)[codes]
         self.refused: dict[int, str] = {}  # a size to what a model said of it
         self.remarks: dict[tuple[str, str], tuple[str, list[int]]] = {}  # the first of its kind, and at what sizes
 
     def curve(self, k: int, model: Any, training: Any, test: Any) -> tuple[list[float], list[float]]:
         """Accuracy and log loss of one model at each size."""
-        asked, truth = _rows(self.X, test), self.y[test]
-        learner = _Learner(model, self.X, self.y, _public(self.classes))
+        asked, truth = take_rows(self.X, test), self.y[test]
+        learner = _Learner(model, self.X, self.y, public(self.classes))
         found = []
         for size in self.sizes:
             if size in self.refused:
@@ -140,9 +140,9 @@ class _Run:
                 try:
                     fitted = learner.upto(training[:size])
                     right = float(np.mean(np.asarray(fitted.predict(asked)) == truth))
-                    logs = _log_probabilities(fitted, asked, self.classes, self.codes[test], self.names[k])
+                    logs = log_probabilities(fitted, asked, self.classes, self.codes[test], self.names[k])
                 except ValueError as error:
-                    self._refuse(size, k, error)
+                    self._refuse(size, k, error, model, training, asked)
                     found.append((np.nan, np.nan))
                     continue
             for warning in said:
@@ -150,15 +150,16 @@ class _Run:
             found.append((right, float(-np.maximum(logs, _LEAST).mean())))
         return [right for right, _ in found], [loss for _, loss in found]
 
-    def _refuse(self, size: int, k: int, error: ValueError) -> None:
+    def _refuse(self, size: int, k: int, error: ValueError, model: Any, training: Any, asked: Any) -> None:
         """Leave a size out; not one that was asked for, nor the largest, for then something else is wrong."""
-        if size == self.sizes[-1]:
-            raise error
-        if self.strict:
-            raise InputError(
-                f"with {size} rows {self.names[k]} cannot be fitted: {error}; take larger sizes"
-            ) from error
-        self.refused[size] = f"{self.names[k]}: {error}"
+        if not self.strict and size != self.sizes[-1]:
+            self.refused[size] = f"{self.names[k]}: {error}"
+            return
+        try:  # do all the rows help?
+            clone(model).fit(take_rows(self.X, training), self.y[training]).predict_proba(asked)
+        except (ValueError, TypeError):
+            raise error from None
+        raise InputError(f"with {size} rows {self.names[k]} cannot be fitted: {error}; take larger sizes") from error
 
     def _note(self, size: int, k: int, message: str) -> None:
         kind = re.split(r"[:\d]", message, maxsplit=1)[0]  # what differs from time to time are names and figures
@@ -192,11 +193,11 @@ class _Learner:
     def upto(self, rows: Any) -> Any:
         """The model as it is after these rows, which begin with those it has learned."""
         if not self.adds:
-            return clone(self.model).fit(_rows(self.X, rows), self.y[rows])
+            return clone(self.model).fit(take_rows(self.X, rows), self.y[rows])
         new = rows[self.learned :]
         if len(new):
             first = {} if self.learned else {"classes": self.classes}
-            self.model.partial_fit(_rows(self.X, new), self.y[new], **first)
+            self.model.partial_fit(take_rows(self.X, new), self.y[new], **first)
             self.learned = len(rows)
         return self.model
 
@@ -254,7 +255,7 @@ def _table(X: Any) -> Any:
 
         return nw.to_native(open_source(X).frame)  # type: ignore[attr-defined]
     if isinstance(X, list | tuple):
-        X = inputs._array(X)
+        X = inputs.array_of(X)
     elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):
         X = np.asarray(X)
     open_source(X)  # which refuses what is no table

@@ -11,6 +11,7 @@ from ingenuo.explain import pictures
 from ingenuo.families.density import DensityParameters, chosen, log_density
 from ingenuo.families.family import Floats
 from ingenuo.families.gaussian import GaussianParameters
+from ingenuo.families.normal import GaussianCurve
 from ingenuo.labels import Labels, find
 from ingenuo.schema import column_name
 
@@ -23,7 +24,9 @@ def draw(
 ) -> Any:
     """A curve for each class, and the histogram of its values where the model keeps one."""
     ax = pictures.axes(ax)
-    low, high = _range(bins) if bins is not None else _reach(parameters, column)
+    gaussian = _gaussian(parameters, column)
+    bins = None if gaussian is not None else bins
+    low, high = _range(bins) if bins is not None else _reach(gaussian)
     x = np.linspace(low, high, POINTS)
     densities = np.exp(log_density(parameters, column, x))
     bars = _bars(bins, classes, low, high) if bins is not None else None
@@ -54,11 +57,19 @@ def _range(bins: Bins) -> tuple[float, float]:
     return float(low - margin), float(high + margin)
 
 
-def _reach(parameters: DensityParameters | GaussianParameters, column: object) -> tuple[float, float]:
-    """Four deviations around the means, where there is no histogram."""
-    assert isinstance(parameters, GaussianParameters), "every other density has a histogram"
+def _gaussian(parameters: DensityParameters | GaussianParameters, column: object) -> tuple[Floats, Floats] | None:
+    """Means and deviations, where there is no histogram, or one whose bins are wider than the Gaussians."""
     at = parameters.columns.tolist().index(column)
-    means, deviations = parameters.means[:, at], parameters.deviations[:, at]
+    if isinstance(parameters, GaussianParameters):
+        return parameters.means[:, at], parameters.deviations[:, at]
+    curve = parameters.curves[at]
+    return (curve.means, curve.deviations) if isinstance(curve, GaussianCurve) and curve.alone else None
+
+
+def _reach(gaussian: tuple[Floats, Floats] | None) -> tuple[float, float]:
+    """Four deviations around the means."""
+    assert gaussian is not None, "every other density has a histogram"
+    means, deviations = gaussian
     return float((means - 4 * deviations).min()), float((means + 4 * deviations).max())
 
 

@@ -117,7 +117,7 @@ class Distribution:
         Parameters
         ----------
         row : int
-            Which of the rows.
+            Which of the rows, counted from 0.
         ax : matplotlib axes, optional
             Where to draw; by default on a figure of its own.
         coverage : float
@@ -125,6 +125,13 @@ class Distribution:
         unit : str
             What the target is and in what unit, for the axis; the density is per one of it.
         """
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise KindError(f"row must be a whole number, got {type(row).__name__} {row!r}")
+        n = len(self)
+        if not -n <= row < n:
+            raise InputError(
+                f"row {row} cannot be drawn, for there {'is 1 row' if n == 1 else f'are {n} rows'}; count them from 0"
+            )
         one = self[row]
         low, high = one.interval(coverage)[0]
         ends = one.quantiles([0.001, 0.999])[0]
@@ -165,7 +172,9 @@ class Distribution:
 
     def __repr__(self) -> str:
         ends = f"{self.edges[0]:g} to {self.edges[-1]:g}"
-        return f"<Distribution of {len(self)} rows over {len(self.means)} bins from {ends}>"
+        rows, bins = len(self), len(self.means)
+        what = f"{rows} row{'' if rows == 1 else 's'} over {bins} bin{'' if bins == 1 else 's'}"
+        return f"<Distribution of {what} from {ends}>"
 
 
 def _levels(levels: Any, name: str = "quantiles") -> Floats:

@@ -68,7 +68,7 @@ class Categorical:
             counted = [Exact.counts(c) for c in numbered[0]]
             labels = [np.arange(c.shape[1]) for c in numbered[0]]
         else:
-            block = _labelled(block)
+            block = labelled(block)
             assert block.labels is not None
             labels = block.labels
             sizes = [len(found) for found in labels]
@@ -105,7 +105,7 @@ class Categorical:
     ) -> None:
         """Add the logs of the frequencies; missing and unknown values add nothing."""
         if block.labels is None and not all(_numbered(table.labels) for table in parameters.tables):
-            block = _labelled(block)
+            block = labelled(block)
         tables = []
         for j, table in enumerate(parameters.tables):
             labels = np.arange(int(table.labels.max(initial=-1)) + 1) if block.labels is None else block.labels[j]
@@ -124,7 +124,7 @@ class Categorical:
     def factors(self, parameters: CategoricalParameters, block: Codes) -> list[Factor]:
         """The fraction of each class."""
         found = []
-        block = _labelled(block)
+        block = labelled(block)
         assert block.labels is not None
         for j, (name, table) in enumerate(zip(parameters.columns, parameters.tables)):
             code = int(_column(block, j)[0])
@@ -182,7 +182,7 @@ def _numbered(labels: Labels) -> bool:
     return labels.dtype == np.int64 and int(labels.max(initial=0)) < loops.NUMBERED_UP_TO
 
 
-def _labelled(block: Codes) -> Codes:
+def labelled(block: Codes) -> Codes:
     """The block with labels, where its codes were their own."""
     if block.labels is not None:
         return block

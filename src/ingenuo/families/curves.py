@@ -88,9 +88,14 @@ class Column:
     def gap(self) -> int:
         """How far the typical value is from the next one that differs: of what is rounded to tenths, a tenth.
 
-        Estimates that are finer would only find out to what values are rounded.
+        Estimates that are finer would only find out to what values are rounded. Bins that have far fewer values than
+        that of the typical value do not count: among whole numbers, a few halves.
         """
         used = np.flatnonzero(self.pooled)
+        sizes = np.sort(self.pooled[used])
+        if len(used) >= 2:
+            upto = np.cumsum(sizes)
+            used = np.flatnonzero(self.pooled >= sizes[np.searchsorted(upto, upto[-1] / 2)] / 4)
         if len(used) < 2:
             return 1
         steps = np.diff(used)
@@ -115,12 +120,18 @@ class Column:
             return np.asarray(np.sqrt((every * deviation * deviation).sum(axis=1) / totals))
 
     def quantiles(self, counts: Floats, shares: tuple[float, ...]) -> Floats:
-        """The positions below which these shares of the counts lie (rows × shares)."""
+        """The positions below which these shares of the counts lie (rows × shares).
+
+        A gap before a bin in use belongs to it by half, as does that behind it, so that what is symmetric stays so:
+        the median of two values is their midpoint.
+        """
         result = np.empty((len(counts), len(shares)))
         for row, each in enumerate(counts):
             upto = np.append(0.0, np.cumsum(each))
-            used = np.append(True, each > 0)  # no flat steps, so that the inverse is a function
-            result[row] = np.interp(np.array(shares) * upto[-1], upto[used], np.arange(self.size + 1)[used])
+            wanted = np.array(shares) * upto[-1]
+            used = np.flatnonzero(each)  # no flat steps, so that the inverse is a function
+            ends, starts = np.append(used[0], used + 1), np.append(used, used[-1] + 1)
+            result[row] = (np.interp(wanted, upto[ends], ends) + np.interp(wanted, upto[starts], starts)) / 2
         return result
 
     @cached_property

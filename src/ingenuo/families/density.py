@@ -1,7 +1,8 @@
 """Numbers of any distribution: a histogram, a kernel estimate or a mixture of Gaussians for each class and column.
 
 All of them are functions of one tally, the histograms of `Bins`. "auto" keeps the sums of the Gaussian beside them,
-and takes for each column what has the highest likelihood when each value is left out of the estimate that judges it.
+and takes for each column what has the highest likelihood when each value is left out of the estimate that judges it;
+where the bins are too wide for the others, the Gaussian.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.families.histogram import histogram
 from ingenuo.families.kernel import kernel
 from ingenuo.families.mixture import mixture
-from ingenuo.families.normal import GaussianCurve, SilentCurve, log_normal, normal
+from ingenuo.families.normal import GaussianCurve, SilentCurve, Spread, log_normal, normal
+from ingenuo.families.resolution import Crowd, crowd, remark, widened
 from ingenuo.kernels import curves as loops
 from ingenuo.kernels import histograms as counting
 from ingenuo.kernels import threads
@@ -44,6 +46,7 @@ class DensityParameters:
     curves: tuple[Curve, ...]
     scores: tuple[Mapping[str, float], ...]
     tables: loops.Tables
+    remarks: tuple[str, ...] = ()  # on columns whose bins are too wide
 
 
 @dataclass(frozen=True)
@@ -78,22 +81,32 @@ class Density:
         if self.kind == "auto":
             gaussians = Gaussian().estimate(tally, prior, schema, columns, classes)
 
-        def one(j: int, name: object) -> list[Curve]:
+        def one(j: int, name: object) -> tuple[list[Curve], Crowd | None]:
             bins = tally.bins(bins_name(name))
-            if bins is None or len(bins.places) <= 1:
-                return [_single(name, bins, classes, prior)]
+            if bins is None or not len(bins.places):
+                return [_single(name, bins, classes, prior)], None
             column = Column.of(name, bins, classes, prior)
             if not column.seen.any():
-                return [_single(name, None, classes, prior)]
-            tried = [ESTIMATES[kind](column) for kind in (ESTIMATES if self.kind == "auto" else [self.kind])]
-            if gaussians is not None:
-                tried.insert(0, normal(column, gaussians.means[:, j], gaussians.deviations[:, j]))
-            return tried
+                return [_single(name, None, classes, prior)], None
+            sums = None if gaussians is None else Spread.of(gaussians, j)
+            crowded = crowd(column, None if sums is None else sums.seen)
+            gaussian = None
+            if sums is not None and (column.size > 1 or (sums.whole > 0 and widened(column))):
+                gaussian = normal(column, sums)
+                if gaussian.alone or column.size == 1:
+                    return [gaussian], crowded
+            if column.size == 1:
+                return [_single(name, bins, classes, prior)], crowded
+            kinds = ESTIMATES if self.kind == "auto" else [self.kind]
+            tried = [ESTIMATES[kind](column) for kind in kinds]
+            return [gaussian, *tried] if gaussian is not None else tried, crowded
 
         found = threads.run([partial(one, j, name) for j, name in enumerate(columns.tolist())])
-        curves = tuple(max(tried, key=lambda curve: curve.score) for tried in found)
-        scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried in found)
-        return DensityParameters(columns, curves, scores, _tables(curves, len(classes)))
+        curves = tuple(max(tried, key=lambda curve: curve.score) for tried, _ in found)
+        scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried, _ in found)
+        crowds = [crowded for _, crowded in found if crowded is not None]
+        remarks = (remark(crowds),) if crowds else ()
+        return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
 
     def log_likelihood(
         self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None

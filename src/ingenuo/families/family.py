@@ -122,6 +122,15 @@ def powers_of_e(weight: float, value: float) -> str:
     return f"e^{weight:.6g}" if value == 1 else f"e^({weight:.6g}·{value:.6g})"
 
 
+def difference(x: float, mean: float) -> str:
+    """x less the mean, as a person writes it.
+
+    >>> difference(3, 2.5), difference(3, -2.5)
+    ('3 - 2.5', '3 + 2.5')
+    """
+    return f"{x:.6g} {'+' if mean < 0 else '-'} {abs(mean):.6g}"
+
+
 def logs(values: Floats) -> Floats:
     """Logarithms with log 0 = -inf, quietly."""
     with np.errstate(divide="ignore"):

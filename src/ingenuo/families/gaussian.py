@@ -40,6 +40,8 @@ class GaussianParameters:
     counts: Floats  # (classes, columns)
     means: Floats
     deviations: Floats
+    seen: Floats | None = None  # the deviations without a floor
+    whole: Floats | None = None  # (columns,) and those of the whole columns
 
 
 @dataclass(frozen=True)
@@ -69,13 +71,13 @@ class Gaussian:
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
     ) -> GaussianParameters:
         """Means and deviations, rounded once from the exact sums."""
-        counts, means, variances, overall, exponents = spread(tally, columns, classes, unbiased=self.unbiased)
-        alone = (variances == 0) & (counts <= 1)
-        variances = np.where(alone, overall, np.maximum(variances, prior.floor * overall))
+        counts, means, own, overall, exponents = spread(tally, columns, classes, unbiased=self.unbiased)
+        alone = (own == 0) & (counts <= 1)
+        variances = np.where(alone, overall, np.maximum(own, prior.floor * overall))
         variances = np.where(variances == 0, np.where(overall == 0, 1.0, np.finfo(float).tiny), variances)
         with np.errstate(over="ignore", under="ignore"):
-            deviations = np.ldexp(np.sqrt(variances), exponents)
-        return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
+            deviations, seen, whole = (np.ldexp(np.sqrt(each), exponents) for each in (variances, own, overall))
+        return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL), seen, whole)
 
     def log_likelihood(
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None

@@ -114,12 +114,12 @@ class TextFamily:
         return [
             f
             for p, text in zip(parameters, block.columns)
-            for f in factors(p, _only(text, p), self.model, len(parameters))
+            for f in factors(p, only_text(text, p), self.model, len(parameters))
         ]
 
     def passages(self, parameters: tuple[ColumnParameters, ...], block: Texts, best: int, second: int) -> list[Passage]:
         """The texts, each word with how much it speaks for the one class and against the other."""
-        return [passage(p, _only(text, p), best, second) for p, text in zip(parameters, block.columns)]
+        return [passage(p, only_text(text, p), best, second) for p, text in zip(parameters, block.columns)]
 
     def sample(
         self, parameters: tuple[ColumnParameters, ...], drawn: NDArray[np.intp], rng: np.random.Generator
@@ -177,7 +177,7 @@ def _refuse_more_than_rows(tally: Tally, name: str) -> None:
         )
 
 
-def _only(text: Text, p: ColumnParameters) -> str | None:
+def only_text(text: Text, p: ColumnParameters) -> str | None:
     """The text of a block of one row; None where it is missing."""
     (piece,) = text.pieces(p.words.errors)
     if piece.missing is not None and piece.missing[0]:

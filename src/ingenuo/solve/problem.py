@@ -53,9 +53,11 @@ class Problem:
             _, residuals = self.residuals(logits + shift)
             slope, bend = residuals.sum(axis=0), self._of_intercepts(logits + shift)
             step = -np.linalg.pinv(bend, rcond=1e-12, hermitian=True) @ slope
-            if not np.isfinite(step).all() or float(np.abs(step).max()) > 1:
+            if not np.isfinite(step).all():
                 break
-            shift += step
+            shift += step * min(
+                1.0, 2.0 / max(float(np.abs(step).max()), 1e-300)
+            )  # no leap where there is no curvature
             if float(np.abs(slope).max()) <= 1e-12 * len(logits):
                 break
         return shift
