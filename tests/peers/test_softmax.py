@@ -236,14 +236,18 @@ def test_raw_text_is_the_vectorisers_matrix(name, features):
 
 
 def ratios(X, y, alpha):
-    """Wang and Manning's log-count ratio, for two classes of the second, for more of each against the rest."""
-    codes = np.unique(y, return_inverse=True)[1]
-    counts = np.array([np.asarray(X[codes == k].sum(axis=0)).ravel() + alpha for k in range(codes.max() + 1)])
-    shares = np.log(counts / counts.sum(axis=1, keepdims=True))
-    if len(counts) == 2:
-        return shares[1:] - shares[:1]
-    rest = np.array([np.delete(counts - alpha, k, axis=0).sum(axis=0) + alpha for k in range(len(counts))])
-    return shares - np.log(rest / rest.sum(axis=1, keepdims=True))
+    """Wang and Manning's log-count ratio of the second of two classes to the first; of more, of each to the rest.
+
+    Of more, what is imagined is divided between a class and the rest as the real is.
+    """
+    _, codes = np.unique(y, return_inverse=True)
+    sums = np.array([np.asarray(X[codes == k].sum(axis=0)).ravel() for k in range(codes.max() + 1)])
+    found = []
+    for k in range(1, 2) if len(sums) == 2 else range(len(sums)):
+        share = 0.5 if len(sums) == 2 else sums[k].sum() / sums.sum()
+        own, rest = sums[k] + 2 * alpha * share, sums.sum(axis=0) - sums[k] + 2 * alpha * (1 - share)
+        found.append(np.log(own / own.sum()) - np.log(rest / rest.sum()))
+    return np.array(found)
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.1])
