@@ -169,9 +169,9 @@ def test_verbose_prints_a_line_for_each_iteration(capsys, rows):
 def test_a_long_fit_shows_how_far_it_is_in_a_terminal(capsys, monkeypatch):
     import sys
 
-    from ingenuo.estimators import softmax
+    from ingenuo.estimators import progress
 
-    monkeypatch.setattr(softmax, "_WAIT", 0.0)
+    monkeypatch.setattr(progress, "_WAIT", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     SoftmaxRegression(start="zero").fit(REVIEWS, VERDICTS)
     err = capsys.readouterr().err

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.bins import bins_name
@@ -21,7 +21,9 @@ from ingenuo.chunk import Block, Chunk, Texts
 from ingenuo.engines import local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
 from ingenuo.estimators import class_prior, inputs
+from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.drawing import table_of
+from ingenuo.estimators.scoring import Scoring
 from ingenuo.exact import Exact
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
@@ -64,7 +66,7 @@ class _Estimates:
         self.epsilon = 0.0
 
 
-class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that is a function of a tally."""
 
     schema_: Schema
@@ -181,14 +183,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._declared_classes = declared
         self._set(schema, tally)
         return self
-
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, TallyClassifier):
-            return NotImplemented
-        check_is_fitted(self)
-        result = clone(self)
-        result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
-        return result.merge(other)
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:
         if type(other) is not type(self):
@@ -327,12 +321,6 @@ class TallyClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if len(odd):
             best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered right; y may be the name of a column of X, as in `fit`."""
-        X, y = inputs.target_column(X, y)
-        y = y if isinstance(y, np.ndarray | list | tuple) else np.asarray(y)
-        return float(super().score(X, y, sample_weight))
 
     def explain(self, row: Any) -> Explanation:
         """The arithmetic of one row's prediction.

@@ -21,6 +21,7 @@ from ingenuo.estimators.base import CLASS, public
 from ingenuo.estimators.hypotheses import Hypotheses
 from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
+from ingenuo.estimators.scoring import Scoring
 from ingenuo.explain.beliefs import html_table
 from ingenuo.explain.summary import summary_html
 from ingenuo.explain.vote import Vote
@@ -36,7 +37,7 @@ Floats = NDArray[np.float64]
 PREFIT = "prefit"
 
 
-class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
+class BayesOptimalClassifier(Refusals, Scoring, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     """The vote of several classifiers, each weighted by its posterior given the data.
 
     A classifier is a hypothesis h. It is as believable as it made the labels of rows that it had not learned from:
@@ -278,11 +279,6 @@ class BayesOptimalClassifier(Refusals, ClassifierMixin, _BaseComposition):  # ty
         """The most probable class of each row."""
         best = self.predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered right; y may be the name of a column of X, as in `fit`."""
-        X, y = inputs.target_column(X, y)
-        return float(super().score(X, np.asarray(y), sample_weight))
 
     def explain(self, row: Any) -> Vote:
         """One row's prediction as a vote: what each classifier says, times its weight, and the sums.

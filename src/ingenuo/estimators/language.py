@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.families import ngrams, sequences
@@ -28,7 +29,7 @@ from ingenuo.text import Words
 _ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
 
 
-class LanguageModel(SequenceModel, BaseEstimator):  # type: ignore[misc]
+class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
     r"""The probability of a text, each word given the few before it.
 
     Parameters
@@ -148,14 +149,6 @@ class LanguageModel(SequenceModel, BaseEstimator):  # type: ignore[misc]
         self._same_form(other)
         self._set(self.schema_, self.tally_ + other.tally_)
         return self
-
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, LanguageModel):
-            return NotImplemented
-        check_is_fitted(self)
-        result = clone(self)
-        result._set(self.schema_, self.tally_)
-        return result.merge(other)
 
     def _tally_of(self, texts: Any) -> Tally:
         given = texts_of(texts)

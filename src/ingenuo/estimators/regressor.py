@@ -13,12 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators import inputs
+from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.explain.distribution import Distribution
@@ -40,7 +41,7 @@ _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
 
 
-class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -181,14 +182,6 @@ class NaiveBayesRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             )
         self._set(*self._bayes._merged(other._bayes))
         return self
-
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, NaiveBayesRegressor):
-            return NotImplemented
-        check_is_fitted(self)
-        result = clone(self)
-        result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
-        return result.merge(other)
 
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Cut the target, and learn from the first rows."""

@@ -7,8 +7,6 @@ It takes what `NaiveBayes` takes, text included, and starts from what that has l
 
 from __future__ import annotations
 
-import sys
-import time
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -20,34 +18,32 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.chunk import Block, Numbers, Texts
+from ingenuo.chunk import Block, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import public
-from ingenuo.estimators.linear_features import Group, NumberFeatures, TextFeatures, groups_of
+from ingenuo.estimators.linear.fit import groups_of, solve
+from ingenuo.estimators.linear.numbers import NumberFeatures
+from ingenuo.estimators.linear.words import TextFeatures
 from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.progress import Progress
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.regions import plotted
+from ingenuo.estimators.scoring import Scoring
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.explain.summary import summary_html
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.kernels import densities, threads
-from ingenuo.kernels.columns import Columns
 from ingenuo.labels import labels_of, same
 from ingenuo.prior import Lidstone
 from ingenuo.schema import Schema, column_name
-from ingenuo.solve import newton, subspace
-from ingenuo.solve.dense import Dense
-from ingenuo.solve.problem import Problem, Report, Solution
-from ingenuo.solve.spaces import Design, OverFeatures, OverRows, along_twin
+from ingenuo.solve.problem import Problem
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Tally
 from ingenuo.text.words import Words
 
 WEIGHTINGS = (None, "naive-bayes")
 STARTS = ("twin", "zero")
-_SMALL = 1000  # weights up to which Newton's method pays: its matrix is of that size
-_WAIT = 5.0  # seconds after which a fit says how far it is, in a terminal
 
 
 @dataclass(frozen=True)
@@ -69,7 +65,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -223,18 +219,18 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         groups = groups_of(schema, Tally() if twin is None else twin.tally_, classes)
         found = blocks(source, schema, match(schema, source))
         shares = np.bincount(codes, weights, len(classes)).astype(np.float64) + 1e-300
+        progress = Progress(self.verbose)
         problem = Problem(
             codes,
             np.zeros(0) if weights is None else weights,
             float(self.l2),
             float(self.tolerance),
             int(self.max_iter),
-            self._report(),
+            progress,
         )
         with threads.single_blas():
-            solution = _solve(groups, found, problem, shares, self.weighting is not None, float(self.alpha), start)
-        if problem.report is not None:
-            problem.report(-1, 0.0, 0.0)
+            solution = solve(groups, found, problem, shares, self.weighting is not None, float(self.alpha), start)
+        progress.close()
         return {
             "schema_": schema,
             "twin_": twin,
@@ -298,26 +294,6 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
             return None
         return NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text)).fit(X, y, sample_weight)
 
-    def _report(self) -> Report | None:
-        if self.verbose is False or (self.verbose is None and not sys.stderr.isatty()):
-            return None
-        began, shown = time.monotonic(), False
-
-        def report(iteration: int, loss: float, excess: float) -> None:
-            nonlocal shown
-            if iteration < 0:
-                if shown and not self.verbose:
-                    sys.stderr.write("\n")
-                return
-            if not self.verbose and time.monotonic() - began < _WAIT:
-                return
-            shown = True
-            line = f"iteration {iteration}: loss {loss:.8g}, at most {excess:.3g} above the least"
-            sys.stderr.write(f"{line}\n" if self.verbose else f"\r{line:<79}")
-            sys.stderr.flush()
-
-        return report
-
     # Answering.
 
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
@@ -365,12 +341,6 @@ class SoftmaxRegression(Refusals, ClassifierMixin, BaseEstimator):  # type: igno
         """The most probable class of each row."""
         best, _ = densities.best(self._joint(*self._rows(X)))
         return np.asarray(self.classes_[best])
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows that are answered right; y may be the name of a column of X, as in `fit`."""
-        X, y = inputs.target_column(X, y)
-        y = y if isinstance(y, np.ndarray | list | tuple) else np.asarray(y)
-        return float(super().score(X, y, sample_weight))
 
     def explain(self, row: Any) -> Explanation:
         """The arithmetic of one row's prediction: what each feature multiplies the odds of each class by.
@@ -465,79 +435,3 @@ def _plain(text: Any) -> Any:
     if isinstance(text, Mapping):
         return {name: _plain(words) for name, words in text.items()}
     return replace(text, model=None) if isinstance(text, Words) and text.model is not None else text
-
-
-def _solve(
-    groups: dict[str, Group],
-    found: dict[str, Block],
-    problem: Problem,
-    shares: Floats,
-    weighted: bool,
-    alpha: float,
-    start: str,
-) -> Solution:
-    """The weights of all groups, one after the other, and the intercepts."""
-    n_rows = len(problem.labels)
-    logs = np.log(shares / shares.sum())
-    intercepts = logs[1:] - logs[:1] if len(logs) == 2 else logs
-    begun = {name: group.start(alpha) for name, group in groups.items()}
-    V0 = next(iter(begun.values()))[0] if len(begun) == 1 else np.concatenate([each for each, _ in begun.values()])
-    shift = np.sum([each for _, each in begun.values()], axis=0)
-    stretch = None
-    if weighted:
-        parts = [groups[name].stretch(each) for name, (each, _) in begun.items()]
-        stretch = parts[0] if len(parts) == 1 else np.concatenate(parts)
-    table = _dense(groups, found)
-    if table is None:
-        entries = [group.entries(found[name]) for name, group in groups.items()]
-        # Rows of a class have features in common: side by side, they are in the cache together.
-        order = np.argsort(problem.labels, kind="stable")
-        place = np.empty(n_rows, np.int32)
-        place[order] = np.arange(n_rows, dtype=np.int32)
-        entries = [(place[rows], features, values) for rows, features, values in entries]
-        weights = problem.weights[order] if len(problem.weights) else problem.weights
-        problem = replace(problem, labels=problem.labels[order], weights=weights)
-        columns = _columns(entries, [group.size for group in groups.values()], n_rows)
-        design = Design(columns, V0, stretch)
-    else:
-        design = Design(table, V0, stretch)
-    space: OverRows | OverFeatures
-    small = table is not None and stretch is None and (V0.shape[0] + 1) * V0.shape[1] <= _SMALL
-    if n_rows < V0.shape[0] and not small and problem.l2 > 0:
-        space = OverRows(design, problem.l2)
-    else:
-        space = OverFeatures(design, problem.l2)
-    vector = along_twin(space, problem, intercepts, shift) if start == "twin" else space.point(0.0, intercepts)
-    if small and table is not None:
-        weights, b = space.weights(vector)
-        weights, b, loss, excess, iterations, arrived = newton.minimise(table, problem, weights, b)
-        return Solution(weights, b, loss, excess, iterations, arrived)
-    vector, loss, excess, iterations, arrived = subspace.minimise(space, problem, vector)
-    weights, b = space.weights(vector)
-    return Solution(weights, b, loss, excess, iterations, arrived)
-
-
-def _dense(groups: dict[str, Group], found: dict[str, Block]) -> Dense | None:
-    """The one table of numbers, where there is nothing else."""
-    if len(groups) != 1:
-        return None
-    ((name, group),) = groups.items()
-    block = found[name]
-    if not isinstance(group, NumberFeatures) or not isinstance(block, Numbers):
-        return None
-    return Dense(block, group.means)
-
-
-def _columns(entries: list[Any], sizes: list[int], n_rows: int) -> Columns:
-    firsts = np.cumsum([0, *sizes])
-    features = [f if first == 0 else f + np.int32(first) for (_, f, _), first in zip(entries, firsts.tolist())]
-    plain = all(len(values) == 0 for _, _, values in entries)
-    values = [] if plain else [v if len(v) else np.ones(len(rows)) for rows, _, v in entries]
-    rows = [rows for rows, _, _ in entries]
-    return Columns.of(
-        n_rows,
-        int(firsts[-1]),
-        rows[0] if len(rows) == 1 else np.concatenate(rows),
-        features[0] if len(features) == 1 else np.concatenate(features),
-        np.zeros(0) if plain else (values[0] if len(values) == 1 else np.concatenate(values)),
-    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -212,7 +212,11 @@ class Columns:
 
     def squares_gathered(self, G: Floats) -> Floats:
         """(X²)ᵀ G."""
-        return Columns(self.n_rows, self.starts, self.rows, self.values * self.values).gathered(G)
+        return self._squared.gathered(G)
+
+    @cached_property
+    def _squared(self) -> Columns:
+        return Columns(self.n_rows, self.starts, self.rows, self.values * self.values)
 
     def gram(self, G: Floats, squares: Floats) -> Floats:
         """X S Xᵀ G with S diagonal for each vector of G: squares (columns × vectors); none are ones."""

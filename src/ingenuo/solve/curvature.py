@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ingenuo.solve.problem import Floats
+from ingenuo.solve.problem import Floats, of_intercepts, shares
 
 
 class Curvature:
@@ -20,17 +20,13 @@ class Curvature:
         if self.single:
             p = np.maximum(0.5 * (1 - np.tanh(np.abs(logits) / 2)), least)  # of the less probable class
             self.root = np.sqrt(w * p * (1 - p))
-            of_ones = np.array([[float((self.root**2).sum())]])
         else:
-            p = np.exp(logits - logits.max(axis=1, keepdims=True))
-            p = np.maximum(p / p.sum(axis=1, keepdims=True), least)
+            p = np.maximum(shares(logits), least)
             p /= p.sum(axis=1, keepdims=True)
             self.q = np.sqrt(p)
             self.scale = np.sqrt(w) * np.ones((len(p), 1))
             self.root = self.q * self.scale
-            weighted = p * w
-            of_ones = np.diag(weighted.sum(axis=0)) - weighted.T @ p
-        self.of_intercepts = np.linalg.pinv(of_ones, rcond=1e-10, hermitian=True)  # (1ᵀH1)⁻¹
+        self.of_intercepts = np.linalg.pinv(of_intercepts(p, weights), rcond=1e-10, hermitian=True)  # (1ᵀH1)⁻¹
         with np.errstate(divide="ignore"):
             self.inverse = np.where(self.root > 0, 1 / self.root, 0.0)  # B⁻¹ of what sums to 0 over a row's logits
 

@@ -51,25 +51,15 @@ class Problem:
         shift = np.zeros(logits.shape[1])
         for _ in range(20):
             _, residuals = self.residuals(logits + shift)
-            slope, bend = residuals.sum(axis=0), self._of_intercepts(logits + shift)
+            slope, bend = residuals.sum(axis=0), of_intercepts(shares(logits + shift), self.weights)
             step = -np.linalg.pinv(bend, rcond=1e-12, hermitian=True) @ slope
             if not np.isfinite(step).all():
                 break
-            shift += step * min(
-                1.0, 2.0 / max(float(np.abs(step).max()), 1e-300)
-            )  # no leap where there is no curvature
+            step *= min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))  # no leap where there is no curvature
+            shift += step
             if float(np.abs(slope).max()) <= 1e-12 * len(logits):
                 break
         return shift
-
-    def _of_intercepts(self, logits: Floats) -> Floats:
-        """1ᵀH1: the curvature of the loss in the intercepts."""
-        w = self.weights[:, np.newaxis] if len(self.weights) else 1.0
-        p = shares(logits)
-        if p.shape[1] == 1:
-            return np.array([[float((w * p * (1 - p)).sum())]])
-        weighted = w * p
-        return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ p)
 
     def excess(self, square: float) -> float:
         """The bound on F - F* from the square of the gradient in w, where intercepts are the best for their weights.
@@ -117,6 +107,15 @@ def shares(logits: Floats) -> Floats:
         return np.asarray(0.5 * (1 + np.tanh(logits / 2)))
     powers = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def of_intercepts(p: Floats, weights: Floats) -> Floats:
+    """1ᵀH1: the curvature of the loss in the intercepts, at these probabilities."""
+    w = weights[:, np.newaxis] if len(weights) else 1.0
+    if p.shape[1] == 1:
+        return np.array([[float((w * p * (1 - p)).sum())]])
+    weighted = w * p
+    return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ p)
 
 
 def _solved(matrix: Floats, right: Floats) -> Floats:

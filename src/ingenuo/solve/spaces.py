@@ -237,6 +237,9 @@ class OverFeatures:
         if S is not None:
             slope *= S
         slope += self.l2 * W
+        excess = problem.excess(float(np.vdot(slope, slope)))
+        if (check and excess <= enough) or passes == 0:
+            return [], excess, 1
         bend = Curvature(logits, problem.weights, 1e-12)
         of_intercepts = bend.of_intercepts @ R.sum(axis=0)
         curve = self.design.columns.squares_gathered(bend.of_rows())
@@ -249,7 +252,6 @@ class OverFeatures:
         image = self.design.columns.times(step)
         shift = -bend.of_intercepts @ (bend.forth(bend.back(image)).sum(axis=0) + R.sum(axis=0))
         nothing = self.vector(np.zeros_like(V), np.zeros_like(R), -of_intercepts)
-        excess = problem.excess(float(np.vdot(slope, slope)))
         return [self.vector(step, image, shift), nothing], excess, 1
 
     def weights(self, vector: Floats) -> tuple[Floats, Floats]:
