@@ -16,7 +16,10 @@ _HOMES = {
     "BernoulliNB": "estimators.drop_in",
     "CategoricalNB": "estimators.drop_in",
     "ComplementNB": "estimators.drop_in",
+    "CrossValidation": "evaluation.cross_validation",
     "Dirichlet": "prior",
+    "Evaluation": "evaluation.evaluation",
+    "EvaluationDisplay": "evaluation.displays",
     "GaussianDiscriminant": "estimators.discriminant",
     "GaussianNB": "estimators.drop_in",
     "Hypotheses": "estimators.hypotheses",
@@ -30,15 +33,24 @@ _HOMES = {
     "MultinomialNB": "estimators.drop_in",
     "NaiveBayes": "estimators.naive_bayes",
     "NaiveBayesRegressor": "estimators.regressor",
+    "Reliability": "evaluation.reliability",
+    "ReliabilityDisplay": "evaluation.reliability",
     "Schema": "schema",
     "SoftmaxRegression": "estimators.softmax",
     "Tally": "tally",
     "Words": "text.words",
+    "compare": "evaluation.comparison",
+    "compare_over_sets": "evaluation.comparison_over_sets",
+    "cross_validate": "evaluation.cross_validation",
+    "evaluate": "evaluation.evaluation",
     "load": "store",
     "read": "sources.files",
+    "reliability": "evaluation.reliability",
     "save": "store",
-    "twins": "evaluate.twins",
+    "twins": "evaluation.twins",
 }
+
+_MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.significance"}
 
 __all__ = sorted([*_HOMES, "__version__"])
 
@@ -57,7 +69,17 @@ if TYPE_CHECKING:
     from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
     from ingenuo.estimators.regressor import NaiveBayesRegressor as NaiveBayesRegressor
     from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
-    from ingenuo.evaluate.twins import twins as twins
+    from ingenuo.evaluation.comparison import compare as compare
+    from ingenuo.evaluation.comparison_over_sets import compare_over_sets as compare_over_sets
+    from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
+    from ingenuo.evaluation.cross_validation import cross_validate as cross_validate
+    from ingenuo.evaluation.displays import EvaluationDisplay as EvaluationDisplay
+    from ingenuo.evaluation.evaluation import Evaluation as Evaluation
+    from ingenuo.evaluation.evaluation import evaluate as evaluate
+    from ingenuo.evaluation.reliability import Reliability as Reliability
+    from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
+    from ingenuo.evaluation.reliability import reliability as reliability
+    from ingenuo.evaluation.twins import twins as twins
     from ingenuo.prior import Dirichlet as Dirichlet
     from ingenuo.prior import Laplace as Laplace
     from ingenuo.prior import Lidstone as Lidstone
@@ -72,8 +94,8 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return importlib.import_module("ingenuo.errors")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name not in _HOMES:
         raise AttributeError(f"module 'ingenuo' has no attribute {name!r}")
     value = getattr(importlib.import_module(f"ingenuo.{_HOMES[name]}"), name)

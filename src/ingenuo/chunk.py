@@ -7,18 +7,20 @@ a time, when the loops ask for them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.kernels.gathering import gathered
 from ingenuo.labels import Labels
 from ingenuo.schema import Reference, column_name
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 
 _PIECE = 1 << 17  # numbers converted at a time
@@ -59,6 +61,27 @@ class Numbers:
         """How a cell is called in a message."""
         return f"column {column_name(self.names[column])!r}, row {row}"
 
+    def take(self, rows: Places) -> Numbers:
+        """Some rows, in any order: a copy."""
+        if self.matrix is not None:
+            return replace(self, n_rows=len(rows), matrix=self.matrix[rows])
+        taken = [np.asarray(column(0, self.n_rows))[rows] for column in self.columns]
+        return Numbers(self.names, len(rows), columns=[partial(_between, column) for column in taken])
+
+    def part(self, lo: int, hi: int) -> Numbers:
+        """Rows lo..hi: a view."""
+        if self.matrix is not None:
+            return replace(self, n_rows=hi - lo, matrix=self.matrix[lo:hi])
+        return Numbers(self.names, hi - lo, columns=[partial(_shifted, column, lo) for column in self.columns])
+
+
+def _between(column: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
+    return column[lo:hi]
+
+
+def _shifted(column: Callable[[int, int], NDArray[Any]], by: int, lo: int, hi: int) -> NDArray[Any]:
+    return column(lo + by, hi + by)
+
 
 @dataclass(frozen=True)
 class Codes:
@@ -69,6 +92,20 @@ class Codes:
     columns: Sequence[NDArray[Any]] | NDArray[Any]  # one array a column, or a matrix (rows × columns)
     labels: Sequence[Labels] | None  # unique, in any order; None: codes are their own labels, from 0 on
     holes: bool = True  # whether codes may be missing; where not, one below zero is an error
+
+    def take(self, rows: Places) -> Codes:
+        """Some rows, in any order: a copy."""
+        return self._at(rows, len(rows))
+
+    def part(self, lo: int, hi: int) -> Codes:
+        """Rows lo..hi: a view."""
+        return self._at(slice(lo, hi), hi - lo)
+
+    def _at(self, rows: Any, n_rows: int) -> Codes:
+        own = self.columns
+        return replace(
+            self, n_rows=n_rows, columns=own[rows] if isinstance(own, np.ndarray) else [each[rows] for each in own]
+        )
 
 
 @dataclass(frozen=True)
@@ -83,6 +120,14 @@ class Counts:
     def sparse(self) -> bool:
         """Whether the matrix is CSR."""
         return not isinstance(self.matrix, np.ndarray)
+
+    def take(self, rows: Places) -> Counts:
+        """Some rows, in any order: a copy."""
+        return replace(self, n_rows=len(rows), matrix=self.matrix[rows])
+
+    def part(self, lo: int, hi: int) -> Counts:
+        """Rows lo..hi: a view, where the matrix is no CSR."""
+        return replace(self, n_rows=hi - lo, matrix=self.matrix[lo:hi])
 
 
 class Piece(NamedTuple):
@@ -127,6 +172,33 @@ class Text:
         return self._holes
 
 
+class GatheredText(Text):
+    """Rows of a column of text that was read already: one piece."""
+
+    def __init__(self, name: object, piece: Piece, holes: NDArray[np.bool_]) -> None:
+        super().__init__(name, piece.n_rows)
+        self._piece, self._holes = piece, holes
+
+    def _read(self, errors: str) -> Iterator[Piece]:
+        yield self._piece
+
+    def part(self, lo: int, hi: int) -> GatheredText:
+        """Rows lo..hi: a view."""
+        piece = self._piece
+        missing = None if piece.missing is None else piece.missing[lo:hi]
+        assert self._holes is not None
+        return GatheredText(self.name, Piece(0, piece.data, piece.offsets[lo : hi + 1], missing), self._holes[lo:hi])
+
+
+def _gathered(text: Text, rows: Places, errors: str) -> GatheredText:
+    """Some rows of a column of text, in any order: a copy."""
+    pieces = list(text.pieces(errors))
+    firsts = np.array([piece.first for piece in pieces], np.int64)
+    data, offsets = gathered([(piece.data, piece.offsets) for piece in pieces], firsts, rows)
+    holes = text.missing(errors)[rows]
+    return GatheredText(text.name, Piece(0, data, offsets, holes if holes.any() else None), holes)
+
+
 @dataclass(frozen=True)
 class Texts:
     """Columns of text."""
@@ -136,6 +208,19 @@ class Texts:
     columns: Sequence[Text]
     settings: Sequence[Words] = ()  # how the words of each are counted
     references: Sequence[Reference | None] = ()  # and measured, where that is fixed
+
+    def take(self, rows: Places) -> Texts:
+        """Some rows, in any order: a copy."""
+        taken = [_gathered(text, rows, words.errors) for text, words in zip(self.columns, self.settings)]
+        return replace(self, n_rows=len(rows), columns=taken)
+
+    def part(self, lo: int, hi: int) -> Texts:
+        """Rows lo..hi: a view, of rows that were taken."""
+        columns = [
+            text.part(lo, hi) if isinstance(text, GatheredText) else _gathered(text, np.arange(lo, hi), words.errors)
+            for text, words in zip(self.columns, self.settings)
+        ]
+        return replace(self, n_rows=hi - lo, columns=columns)
 
 
 Block = Numbers | Codes | Counts | Texts
@@ -161,3 +246,23 @@ class Chunk:
     def rows_by_class(self) -> NDArray[np.int64]:
         """How many rows each class has."""
         return np.bincount(self.coded, minlength=len(self.classes))
+
+    def take(self, rows: Places) -> Chunk:
+        """Some rows, in any order: a copy; all the classes stay known."""
+        return Chunk(
+            len(rows),
+            {name: block.take(rows) for name, block in self.blocks.items()},
+            None if self.labels is None else self.labels[rows],
+            self.classes,
+            None if self.weights is None else self.weights[rows],
+        )
+
+    def part(self, lo: int, hi: int) -> Chunk:
+        """Rows lo..hi: views."""
+        return Chunk(
+            hi - lo,
+            {name: block.part(lo, hi) for name, block in self.blocks.items()},
+            None if self.labels is None else self.labels[lo:hi],
+            self.classes,
+            None if self.weights is None else self.weights[lo:hi],
+        )

@@ -8,6 +8,7 @@
     │   ├── EmptyModelError              asking a model that has forgotten all it knew (AttributeError too)
     │   ├── MergeError                   adding what is of another kind
     │   ├── RefusedError                 asking a model for what its mathematics does not allow (AttributeError too)
+    │   ├── StaleCalibrationError        asking a calibrated model that has learned since
     │   └── ModelFileError               a model file that is damaged, of another kind or too new
     └── KindError (TypeError)            a value of a type that has no meaning here
 
@@ -42,6 +43,10 @@ class MergeError(InputError):
 
 class RefusedError(InputError, AttributeError):
     """Asking a model for what its mathematics does not allow; to `hasattr` it is not there."""
+
+
+class StaleCalibrationError(InputError):
+    """Asking a calibrated model whose tally has changed since it was calibrated."""
 
 
 class ModelFileError(InputError):

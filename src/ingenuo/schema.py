@@ -35,6 +35,9 @@ FAMILIES = {
     "auto": "number",
     "gaussian-shared": "number",
     "gaussian-full": "number",
+    "equal-mass-5": "number",
+    "equal-mass-10": "number",
+    "equal-mass-20": "number",
 }
 KINDS = ("number", "category", "count", "text", "ignore")
 TEXT_FAMILIES = {"multinomial": "words", "complement": "words-complement", "bernoulli": "words-bernoulli"}

@@ -26,8 +26,8 @@ import ingenuo as ing
 from ingenuo.data import diabetes, weather
 from ingenuo.errors import InputError, KindError
 from ingenuo.estimators.inputs import target_column
-from ingenuo.evaluate import growing
-from ingenuo.evaluate.twins import Twins, _Learner, _pair
+from ingenuo.evaluation import growing
+from ingenuo.evaluation.twins import Twins, _Learner, _pair
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]

@@ -7,7 +7,8 @@ whenever the tally or a prior has changed.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
 
@@ -73,6 +74,11 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
     tally_: Tally
 
     # What a subclass says of itself.
+
+    @property
+    def _a_function_of_the_tally(self) -> bool:
+        """Whether all that it answers derives from the tally and the parameters of the constructor."""
+        return True
 
     def _schema_of(self, source: Source) -> Schema:
         """The schema for a source that is learned from first."""
@@ -217,26 +223,39 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
     ) -> tuple[Schema, Tally, Labels]:
         """The schema, the sums and the classes of some rows; if they are the whole, every column must have a value."""
-        noted = ("n_features_in_", "feature_names_in_", "_target")
-        before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
-        if not reset:
-            self._check_form()
-        try:
-            if isinstance(y, str) and inputs.is_frame(X):
-                self._target = y
-            X, y = inputs.target_column(X, y)
-            source = self._source(X, reset=reset)
-            schema = self._schema_of(source) if reset else self.schema_
-            codes, classes = inputs.labels(self, y, source.n_rows)
-            weights = inputs.weights(sample_weight, source.n_rows)
-            chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
-            if reset:
-                schema, chunk = _referenced(schema, chunk)
+        with self._noting():
+            schema, chunk = self._chunk_of(X, y, sample_weight, reset=reset)
             tally = local.reduce([chunk], tally_chunk)
             if whole:
-                self._check_classes(classes)
-                _refuse_empty_columns(schema, tally)
-            return schema, tally, classes
+                self._check_whole(schema, chunk, tally)
+            return schema, tally, chunk.classes
+
+    def _chunk_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Chunk]:
+        """The schema of some rows, and the rows; with reset, their columns are noted."""
+        if not reset:
+            self._check_form()
+        if isinstance(y, str) and inputs.is_frame(X):
+            self._target = y
+        X, y = inputs.target_column(X, y)
+        source = self._source(X, reset=reset)
+        schema = self._schema_of(source) if reset else self.schema_
+        codes, classes = inputs.labels(self, y, source.n_rows)
+        weights = inputs.weights(sample_weight, source.n_rows)
+        chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
+        return referenced(schema, chunk) if reset else (schema, chunk)
+
+    def _check_whole(self, schema: Schema, chunk: Chunk, tally: Tally) -> None:
+        """Raise where these rows cannot be all that a model learns from."""
+        self._check_classes(chunk.classes)
+        _refuse_empty_columns(schema, tally)
+
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """What is noted of the columns within is forgotten should it fail."""
+        noted = ("n_features_in_", "feature_names_in_", "_target")
+        before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
+        try:
+            yield
         except BaseException:
             for name in noted:
                 self.__dict__.pop(name, None)
@@ -335,9 +354,7 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         found = self._blocks(source, self.schema_)
         parameters = self._parameters()
         order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
-        factors: list[Factor] = []
-        for name, block in found.items():
-            factors += FAMILY[name].factors(parameters.families[name], block)
+        factors = self._factors(found)
         factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
         joint = self._joint(found, 1)[0]
         posterior = self._posterior(found, 1)[0]
@@ -347,7 +364,7 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             family = FAMILY[name]
             if isinstance(family, TextFamily) and isinstance(block, Texts):
                 second = others[0] if others else best
-                passages += family.passages(parameters.families[name], block, best, second)
+                passages += family.passages(self._words_of(name), block, best, second)
         passages.sort(key=lambda passage: order[passage.column])
         return Explanation(
             labels_of(self.classes_),
@@ -357,6 +374,17 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             posterior,
             tuple(passages),
         )
+
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        """What each column of a row says, family by family."""
+        parameters = self._parameters()
+        return [
+            factor for name, block in found.items() for factor in FAMILY[name].factors(parameters.families[name], block)
+        ]
+
+    def _words_of(self, family: str) -> Any:
+        """The parameters of the text columns of a family."""
+        return self._parameters().families[family]
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
@@ -386,11 +414,16 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
         parameters = self._parameters()
         drawn = class_prior.draw(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
-        values: dict[Any, NDArray[Any]] = {}
-        for name in self.schema_.families_used():
-            values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
+        values = self._values(drawn, rng)
         kept = [name for name in self.schema_.names.tolist() if name in values]
         return table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
+
+    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+        """The values of each column for rows of these classes."""
+        parameters, values = self._parameters(), {}
+        for name in self.schema_.families_used():
+            values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
+        return values
 
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()
@@ -423,7 +456,7 @@ def frozen(value: Any) -> Any:
     return value
 
 
-def _referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
+def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
     """With the document frequencies of the first rows fixed, where documents are of unit length by them."""
     references = {
         text.name: reference_of(chunk, text, words)

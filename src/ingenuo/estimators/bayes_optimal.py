@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
@@ -21,6 +21,7 @@ from ingenuo.estimators.base import CLASS, public
 from ingenuo.estimators.hypotheses import Hypotheses
 from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
+from ingenuo.estimators.rows import take_rows
 from ingenuo.estimators.scoring import Scoring
 from ingenuo.explain.beliefs import html_table
 from ingenuo.explain.summary import summary_html
@@ -374,12 +375,3 @@ def _columns_of(X: Any) -> tuple[list[Any], str | None]:
 
     frame = nw.from_native(X, eager_only=True)
     return list(frame.columns), frame.implementation.name.lower()
-
-
-def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
-    """Some rows of anything that has rows."""
-    if inputs.is_frame(X):
-        import narwhals as nw
-
-        return nw.to_native(nw.from_native(X, eager_only=True)[places])
-    return _safe_indexing(X, places)

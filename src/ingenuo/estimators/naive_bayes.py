@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.bins import bins_name
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import class_prior
-from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.base import CLASS, Parameters
+from ingenuo.estimators.believable import Believable
+from ingenuo.estimators.tuning import TUNED
 from ingenuo.explain import density_curves
 from ingenuo.families.density import Chosen, chosen
 from ingenuo.families.family import logs
@@ -27,7 +29,7 @@ from ingenuo.sources import Source
 from ingenuo.text.words import Words
 
 
-class NaiveBayes(TallyClassifier):
+class NaiveBayes(Believable):
     """Naive Bayes for numbers, categories, counts and text together.
 
     Parameters
@@ -40,14 +42,20 @@ class NaiveBayes(TallyClassifier):
         `MEstimate(m, weights)`, `Dirichlet(alphas)`.
     class_prior : Prior or mapping
         Imaginary rows of each class; or, as a mapping, the probability of each class.
-    numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "auto"} or mapping
+    numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "equal-mass-10", "auto"} or mapping
         How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1; a histogram;
-        a kernel estimate; a mixture of Gaussians; or for each column the likeliest of these. A mapping chooses by
-        column. "gaussian-shared" and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
+        a kernel estimate; a mixture of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); or for each
+        column the likeliest of Gaussian, histogram, kernel and mixture. A mapping chooses by column. "gaussian-shared"
+        and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
     counts : {"multinomial", "complement", "bernoulli"} or mapping
         How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
     text : Words or mapping, optional
         Which words of text columns count, and how; a mapping chooses by column. By default `Words()`.
+    calibration : {"auto", "temperature", "platt", "isotonic", "venn-abers", "none"}, optional
+        Repair the probabilities by what the model says of its own rows, each left out; "auto" takes what is worth it.
+    tune : bool
+        Choose the density and the smoothing of each column, and how much it counts, by the log loss of the rows, each
+        left out. Numbers that `numbers` does not name are then of any density.
 
     Attributes
     ----------
@@ -60,6 +68,10 @@ class NaiveBayes(TallyClassifier):
     densities_ : dict
         Of each column of numbers, the density it was given, with the scores of those that were tried; not of columns
         that are taken together.
+    tuning_ : Tuning
+        What `tune` chose, and what it gained.
+    calibrator_, calibration_
+        What `calibration` learned; and, of "auto", what was tried.
     resolution_ : dict
         Of each column whose density is estimated from a histogram, the width of its bins.
 
@@ -88,6 +100,8 @@ class NaiveBayes(TallyClassifier):
         numbers: str | Mapping[Any, str] = "gaussian",
         counts: str | Mapping[Any, str] = "multinomial",
         text: Words | Mapping[Any, Words] | None = None,
+        calibration: str | None = None,
+        tune: bool = False,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -95,8 +109,11 @@ class NaiveBayes(TallyClassifier):
         self.numbers = numbers
         self.counts = counts
         self.text = text
+        self.calibration = calibration
+        self.tune = tune
 
     def _check_settings(self) -> None:
+        super()._check_settings()
         if not isinstance(self.prior, Prior):
             raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
         class_prior.check(self.class_prior)
@@ -119,6 +136,8 @@ class NaiveBayes(TallyClassifier):
             choice if isinstance(choice, str) else default
             for choice, default in ((self.numbers, "gaussian"), (self.counts, "multinomial"))
         )
+        if self.tune and numbers == "gaussian":
+            numbers = TUNED  # of which any density can be made
         families = np.zeros(len(source.names), np.int8)
         names = list(FAMILIES)
         why: dict[Any, str] = {}
@@ -206,25 +225,29 @@ class NaiveBayes(TallyClassifier):
         return self.prior, self.class_prior, *self._form()
 
     def _form(self) -> Any:
-        return self.columns, self.numbers, self.counts, self.text
+        return self.columns, self.numbers, self.counts, self.text, bool(self.tune)
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
         shares, prior = class_prior.shares(self.class_prior, rows, classes)
-        return Parameters(classes, logs(shares), self._family_parameters(self.prior), prior)
+        families = {} if "tuning_" in self.__dict__ else self._family_parameters(self.prior)
+        return self._tuned(Parameters(classes, logs(shares), families, prior))
 
     @property
     def densities_(self) -> dict[Any, Chosen]:
         """The density of each column of numbers."""
-        parameters = self._parameters().families
-        return {name: chosen(parameters[family], name) for name, family in self._numbers().items()}
+        return {name: chosen(self._density(name, family), name) for name, family in self._numbers().items()}
 
     @property
     def resolution_(self) -> dict[Any, float]:
         """The bin width of each column that has a histogram: counts add and subtract exactly at it."""
         found = {name: self.tally_.bins(bins_name(name)) for name in self._numbers()}
         return {name: bins.width for name, bins in found.items() if bins is not None}
+
+    def _density(self, name: object, family: str) -> Any:
+        """The parameters of the family that has a column of numbers."""
+        return self._parameters_with(name) if "tuning_" in self.__dict__ else self._parameters().families[family]
 
     def _numbers(self) -> dict[Any, str]:
         names = list(FAMILIES)
@@ -253,7 +276,7 @@ class NaiveBayes(TallyClassifier):
         check_is_fitted(self)
         numbers = self._numbers()
         name = self._column_to_draw(column, numbers)
-        parameters = self._parameters().families[numbers[name]]
+        parameters = self._density(name, numbers[name])
         return density_curves.draw(parameters, name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax)
 
     def _column_to_draw(self, column: Any, numbers: Mapping[Any, str]) -> Any:

@@ -1,4 +1,4 @@
-"""How far a long fit is, on stderr: a line for each iteration if asked for, else one that is kept up to date."""
+"""How far a long task is, on stderr: a line for each step if asked for, else one that is kept up to date."""
 
 from __future__ import annotations
 
@@ -8,18 +8,14 @@ import time
 _WAIT = 5.0  # seconds after which a fit says how far it is, in a terminal
 
 
-class Progress:
-    """Called after each iteration; closed at the end.
-
-    `verbose` is True for a line an iteration, False for nothing, None for one line in a terminal, once it takes long.
-    """
+class Line:
+    """A line on stderr that is kept up to date in a terminal, once it takes long; or lines, where asked for."""
 
     def __init__(self, verbose: bool | None) -> None:
         self.verbose, self.began, self.shown = verbose, time.monotonic(), False
 
-    def __call__(self, iteration: int, loss: float, excess: float) -> None:
+    def say(self, line: str) -> None:
         """Say it, if it is to be said."""
-        line = f"iteration {iteration}: loss {loss:.8g}, at most {excess:.3g} above the least"
         if self.verbose:
             print(line, file=sys.stderr, flush=True)
         elif self.verbose is None and sys.stderr.isatty() and time.monotonic() - self.began >= _WAIT:
@@ -30,3 +26,34 @@ class Progress:
         """End the line that was kept up to date."""
         if self.shown:
             print(file=sys.stderr)
+
+
+class Progress(Line):
+    """Called after each iteration; closed at the end.
+
+    `verbose` is True for a line an iteration, False for nothing, None for one line in a terminal, once it takes long.
+    """
+
+    def __call__(self, iteration: int, loss: float, excess: float) -> None:
+        """How far the loss is from its least."""
+        self.say(f"iteration {iteration}: loss {loss:.8g}, at most {excess:.3g} above the least")
+
+
+class Counter(Line):
+    """Counts the steps of a task whose number is known: a bar in a terminal, once it takes long."""
+
+    def __init__(self, what: str, total: int, verbose: bool | None) -> None:
+        super().__init__(verbose)
+        self.what, self.total, self.done = what, total, 0
+
+    def __enter__(self) -> Counter:
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def step(self, by: int = 1) -> None:
+        """So many more are done."""
+        self.done += by
+        filled = 30 * self.done // max(self.total, 1)
+        self.say(f"{self.what} {self.done:,} of {self.total:,} [{'█' * filled}{' ' * (30 - filled)}]")

@@ -38,6 +38,8 @@ class Explanation:
     joint: NDArray[np.float64]  # log of the product, for each class
     posterior: NDArray[np.float64]
     passages: tuple[Passage, ...] = ()  # texts, with what their words say for the first class against the second
+    uncalibrated: NDArray[np.float64] | None = None  # the products over their sum, where the posterior was repaired
+    calibration: str = ""  # and how
 
     @property
     def prediction(self) -> Any:
@@ -66,6 +68,11 @@ class Explanation:
             "log_joint": dict(zip(names, self.joint.tolist())),
             "product": {name: exponential(log) for name, log in zip(names, self.joint.tolist())},
             "posterior": dict(zip(names, self.posterior.tolist())),
+            **(
+                {}
+                if self.uncalibrated is None
+                else {"uncalibrated": dict(zip(names, self.uncalibrated.tolist())), "calibration": self.calibration}
+            ),
             **(
                 {"texts": {p.column: [{"text": t, "weight": w} for t, w in p.pieces] for p in self.passages}}
                 if self.passages
@@ -105,7 +112,10 @@ class Explanation:
             lines.append(cells)
         products = [(exponential(float(self.joint[k])), float(self.joint[k])) for k in chosen]
         lines.append(["product", "", *(c for value, log in products for c in ("", f"= {_figure(value, log)}"))])
-        lines.append(["÷ their sum", "", *(c for k in chosen for c in ("", f"= {self.posterior[k]:.6f}"))])
+        shares = self.posterior if self.uncalibrated is None else self.uncalibrated
+        lines.append(["÷ their sum", "", *(c for k in chosen for c in ("", f"= {shares[k]:.6f}"))])
+        if self.uncalibrated is not None:
+            lines.append(["calibrated", "", *(c for k in chosen for c in ("", f"= {self.posterior[k]:.6f}"))])
         return lines
 
     def _others(self) -> str:
@@ -142,8 +152,10 @@ class Explanation:
         rule = "─" * max(len(line) for line in text)
         chosen = int(np.argmax(self.posterior))
         text.insert(1, rule)
-        text.insert(-2, rule)
+        text.insert(-2 if self.uncalibrated is None else -3, rule)
         text.append(f"→ {self.classes[chosen]}, with probability {self.posterior[chosen]:.6f}")
+        if self.calibration:
+            text.append(f"(calibrated: {self.calibration})")
         if self._others():
             text.append(self._others())
         for passage in self.passages:
@@ -168,12 +180,13 @@ class Explanation:
                 body += f'<td colspan="{len(lines[0]) - 2}"><em>{html.escape(cells[2])}</em></td>'
             else:
                 body = "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells)
-            rule = " class='rule'" if number == len(lines) - 2 else ""
+            rule = " class='rule'" if number == len(lines) - (2 if self.uncalibrated is None else 3) else ""
             rows.append(f"<tr{rule}>{body}</tr>")
         chosen = int(np.argmax(self.posterior))
         answer = f"{html.escape(str(self.classes[chosen]))}, with probability {self.posterior[chosen]:.6f}"
         table = f"<table class='ingenuo'>{''.join(rows)}</table>"
-        others = f"<p>{html.escape(self._others())}</p>" if self._others() else ""
+        others = f"<p>(calibrated: {html.escape(self.calibration)})</p>" if self.calibration else ""
+        others += f"<p>{html.escape(self._others())}</p>" if self._others() else ""
         texts = "".join(
             f"<p><small>{html.escape(self._legend(shown))}</small><br>{in_html(shown)}</p>"
             for shown in self.passages

@@ -30,4 +30,7 @@ FAMILY: dict[str, Family] = {
     "auto": Density("auto"),
     SHARED: ScatterFamily(),
     FULL: ScatterFamily(pooled=False),
+    "equal-mass-5": Density("equal-mass-5"),
+    "equal-mass-10": Density("equal-mass-10"),
+    "equal-mass-20": Density("equal-mass-20"),
 }

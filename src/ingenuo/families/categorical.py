@@ -74,7 +74,9 @@ class Categorical:
             sizes = [len(found) for found in labels]
             if chunk.weights is not None:
                 weights = chunk.weights
-                counted = [_weighted(_column(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)]
+                counted = [
+                    _weighted(column_codes(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)
+                ]
             elif isinstance(block.columns, np.ndarray):
                 counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
             else:
@@ -127,7 +129,7 @@ class Categorical:
         block = labelled(block)
         assert block.labels is not None
         for j, (name, table) in enumerate(zip(parameters.columns, parameters.tables)):
-            code = int(_column(block, j)[0])
+            code = int(column_codes(block, j)[0])
             if code < 0:
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
@@ -203,7 +205,8 @@ def _negative() -> InputError:
     return InputError("Negative values in data: categories that are numbers count from 0; use NaN where one is missing")
 
 
-def _column(block: Codes, j: int) -> NDArray[Any]:
+def column_codes(block: Codes, j: int) -> NDArray[Any]:
+    """The codes of one column."""
     return block.columns[:, j] if isinstance(block.columns, np.ndarray) else block.columns[j]
 
 

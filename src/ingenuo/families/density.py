@@ -20,6 +20,7 @@ from ingenuo.bins import PREFIX, Bins, bins_name
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import InputError
 from ingenuo.families.curves import Column, Curve
+from ingenuo.families.equal_mass import equal_mass
 from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.families.histogram import histogram
@@ -35,7 +36,13 @@ from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Tally
 
-ESTIMATES: dict[str, Callable[[Column], Curve]] = {"histogram": histogram, "kernel": kernel, "mixture": mixture}
+ESTIMATES: dict[str, Callable[[Column], Curve]] = {
+    "histogram": histogram,
+    "kernel": kernel,
+    "mixture": mixture,
+    **{f"equal-mass-{bins}": partial(equal_mass, bins=bins) for bins in (5, 10, 20)},
+}
+AUTOMATIC = ("histogram", "kernel", "mixture")  # what "auto" tries beside the Gaussian
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class DensityParameters:
 class Density:
     """A density per class and column, estimated from histograms: of one kind, or of the likeliest."""
 
-    kind: str  # "histogram", "kernel", "mixture" or "auto"
+    kind: str  # one of ESTIMATES, or "auto"
 
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
         """The histogram of each column; for "auto" the Gaussian's sums as well."""
@@ -97,7 +104,7 @@ class Density:
                     return [gaussian], crowded
             if column.size == 1:
                 return [_single(name, bins, classes, prior)], crowded
-            kinds = ESTIMATES if self.kind == "auto" else [self.kind]
+            kinds = AUTOMATIC if self.kind == "auto" else [self.kind]
             tried = [ESTIMATES[kind](column) for kind in kinds]
             return [gaussian, *tried] if gaussian is not None else tried, crowded
 

@@ -22,7 +22,7 @@ from ingenuo.families.family import Floats, logs
 
 MULTIPLES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 NARROWEST = 2.0  # bins: h is never less
-_WITHIN = 1 / 12  # the variance of values that are even within a bin
+WITHIN = 1 / 12  # the variance of values that are even within a bin
 _NOISE = 1e-11  # of the largest density: below, the FFT's rounding shows
 
 
@@ -58,7 +58,7 @@ class KernelCurve(Curve):
         """A value of the histogram, moved by the kernel."""
         counts = self.column.counts[k]
         bins = rng.choice(len(counts), n, p=counts / counts.sum())
-        return np.asarray(bins + rng.random(n) + math.sqrt(self.bandwidths[k] ** 2 - _WITHIN) * rng.normal(size=n))
+        return np.asarray(bins + rng.random(n) + math.sqrt(self.bandwidths[k] ** 2 - WITHIN) * rng.normal(size=n))
 
     @property
     def detail(self) -> str:
@@ -116,7 +116,7 @@ def _curve(column: Column, bandwidths: Floats, score: float, sums: _Sums) -> Ker
 
 
 def _peak(bandwidths: Floats) -> Floats:
-    return np.asarray(1 / np.sqrt(2 * np.pi * (bandwidths * bandwidths - _WITHIN)))
+    return np.asarray(1 / np.sqrt(2 * np.pi * (bandwidths * bandwidths - WITHIN)))
 
 
 def _nearest(column: Column, k: int, h: float, t: Floats) -> Floats:
@@ -143,7 +143,7 @@ class _Sums:
 
     def at(self, bandwidths: Floats, before: int = 0, behind: int = 0) -> Floats:
         """The sums (classes × positions), from so many bins before the first to so many behind the last."""
-        variance = (bandwidths * bandwidths - _WITHIN)[:, np.newaxis]
+        variance = (bandwidths * bandwidths - WITHIN)[:, np.newaxis]
         distance = self._distance
         kernels = np.exp(-0.5 * distance * distance / variance) / np.sqrt(2 * np.pi * variance)
         found = np.fft.irfft(self._counts * np.fft.rfft(kernels, axis=1), self.length, axis=1)

@@ -52,6 +52,15 @@ class ColumnParameters:
         return self.words.binary or self.absent is not None
 
 
+def known_words(p: ColumnParameters, text: Text, n_rows: int) -> Floats:
+    """How many words of each document are among those that are used."""
+    out = np.zeros((n_rows, 1))
+    starts = np.zeros(len(p.weights) + 1, np.int64)
+    table = loops.pack(starts, np.zeros(0, np.int32), _NO_FLOATS, p.weights != 0, np.ones(1))
+    p.lookup(text).score(text.pieces(p.words.errors), table, out, once=p.once)
+    return np.asarray(out[:, 0])
+
+
 def _cells(bag: Bag, weights: Floats) -> tuple[NDArray[np.int64], Floats]:
     """The node of each cell, and its count times the node's weight."""
     owners = bag.owners()

@@ -19,13 +19,14 @@ from sklearn.base import clone
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public
-from ingenuo.estimators.bayes_optimal import log_probabilities, take_rows
+from ingenuo.estimators.bayes_optimal import log_probabilities
 from ingenuo.estimators.discriminant import GaussianDiscriminant
 from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.rows import take_rows
 from ingenuo.estimators.sequence_model import seeded, whole
 from ingenuo.estimators.softmax import SoftmaxRegression
-from ingenuo.evaluate.growing import held_out, order, sizes_of
-from ingenuo.evaluate.learning_curves import Twins
+from ingenuo.evaluation.growing import held_out, order, sizes_of
+from ingenuo.evaluation.learning_curves import Twins
 from ingenuo.labels import Labels
 from ingenuo.schema import FAMILIES
 from ingenuo.sources import open_source

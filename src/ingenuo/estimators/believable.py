@@ -1,0 +1,445 @@
+"""What naive Bayes learns about itself: settings tuned, and probabilities repaired, by its own rows left out.
+
+Both come from answers for rows that the model had not learned, which a tally gives without a second fit and without a
+held-out set. What is tuned are settings: they stay when more is learned. A calibration is of one tally only: when that
+changes, the model says so and does not answer until it is calibrated again.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, from_arrays
+from ingenuo.calibrate.choice import Choice, choose
+from ingenuo.chunk import Block, Chunk, Counts, Texts
+from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
+from ingenuo.estimators.attribute_scores import Scorer
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk
+from ingenuo.estimators.leave_one_out import leave_one_out, log_priors
+from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
+from ingenuo.estimators.tuning import Tuning, candidates, plain, tune
+from ingenuo.explain.arithmetic import Explanation
+from ingenuo.families import FAMILY
+from ingenuo.families.attributes import Attribute
+from ingenuo.families.family import Factor, Term, exponential
+from ingenuo.families.left_out.scores import is_quick
+from ingenuo.families.word_parameters import known_words
+from ingenuo.kernels import densities
+from ingenuo.labels import find, labels_of
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema
+from ingenuo.tally import Tally
+
+Floats = NDArray[np.float64]
+
+AUTOMATIC = "auto"
+_FOLDS = 10
+
+
+class Believable(TallyClassifier):
+    """A classifier with a tally that can be tuned and calibrated by its own rows."""
+
+    prior: Prior
+    class_prior: Any
+    calibration: str | None
+    tune: bool
+    tuning_: Tuning
+    calibrator_: Calibrator
+    calibration_: Choice
+
+    @property
+    def _a_function_of_the_tally(self) -> bool:
+        return not self.tune and self.calibration is None
+
+    def _check_settings(self) -> None:
+        if not isinstance(self.tune, bool | np.bool_):
+            raise KindError(f"tune must be True or False, got {type(self.tune).__name__} {self.tune!r}")
+        known = [AUTOMATIC, *CALIBRATORS]
+        if self.calibration is not None and self.calibration not in known:
+            if not isinstance(self.calibration, str):
+                raise KindError(
+                    f"calibration must be None or one of {', '.join(known)}, got {type(self.calibration).__name__} "
+                    f"{self.calibration!r}"
+                )
+            raise InputError(f"calibration={self.calibration!r} is not known{did_you_mean(self.calibration, known)}")
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels, forgetting what was learned before; tune and calibrate if so set.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, or pandas, polars or Arrow table
+            The rows; missing values are NaN or null.
+        y : array-like, or the name of a column of X
+            The class of each row.
+        sample_weight : array-like, optional
+            How often each row counts.
+        """
+        self._check_settings()
+        if self._a_function_of_the_tally:
+            super().fit(X, y, sample_weight)
+            self._unsettled()
+            return self
+        other = copy.copy(self)  # so that whatever goes wrong, this model is as it was
+        for name in ("tally_", "schema_", "_declared_classes", "_target"):
+            other.__dict__.pop(name, None)
+        schema, chunk = other._chunk_of(X, y, sample_weight, reset=True)
+        tally = tally_chunk(chunk)
+        other._check_whole(schema, chunk, tally)
+        other._settle(schema, tally, chunk)
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; new classes and categories are welcome, and need not be announced.
+
+        The first rows are those a model is tuned and calibrated by. What was tuned stays; a calibration has to be done
+        again, by `recalibrate`, before the model answers.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            Classes that will come, for `classes_` to hold from the start.
+        """
+        if self._fitted or self._a_function_of_the_tally:
+            return super().partial_fit(X, y, classes, sample_weight)
+        other = copy.copy(self).fit(X, y, sample_weight)
+        if classes is not None:
+            announced = type(self)(**self.get_params(deep=False))
+            announced.set_params(tune=False, calibration=None)
+            declared = announced.partial_fit(X, y, classes, sample_weight)._declared_classes
+            if len(declared) > len(other.classes_):
+                raise InputError(
+                    "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, "
+                    "or leave classes out"
+                )
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+        return self
+
+    def _settle(self, schema: Schema, tally: Tally, chunk: Chunk) -> None:
+        self._unsettled()
+        self._set(schema, tally)
+        if self.tune:
+            given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
+            self.tuning_ = tune(schema, tally, chunk, self.prior, self.class_prior, shifted=not given)
+            self._estimates.parameters = None
+        if self.calibration is not None:
+            self._calibrate(self._left_out(chunk), chunk, self._known_words(chunk))
+
+    def _unsettled(self) -> None:
+        for name in ("tuning_", "calibrator_", "calibration_"):
+            self.__dict__.pop(name, None)
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        super()._set(schema, tally)
+        for name in ("calibrator_", "calibration_"):  # which are of another tally
+            self.__dict__.pop(name, None)
+
+    def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = True) -> Self:
+        """Calibrate again, after `partial_fit`, `merge` or `forget`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows to calibrate by: some that the model has learned, or all of them. Each is answered for by the tally
+            without it.
+        learned : bool
+            False for rows that the model has not learned: those are answered for by the whole tally.
+        """
+        check_is_fitted(self)
+        if self.calibration is None:
+            raise InputError(
+                "the model has calibration=None, so there is nothing to calibrate; set_params(calibration='auto') first"
+            )
+        other = copy.copy(self)
+        other._check_settings()
+        _, chunk = other._chunk_of(self._without_target(X), y, sample_weight, reset=False)
+        if learned:
+            try:
+                rest = other.tally_ - tally_chunk(chunk)
+                del rest
+            except ForgetError as error:
+                raise InputError(
+                    f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
+                    "that it has not"
+                ) from None
+            logs = other._left_out(chunk)
+        else:
+            logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
+        other._calibrate(logs, chunk, other._known_words(chunk) if learned else other._lengths(dict(chunk.blocks)))
+        self.__dict__.update(other.__dict__)
+        return self
+
+    def _calibrate(self, log_posterior: Floats, chunk: Chunk, lengths: Floats | None) -> None:
+        codes = find(labels_of(self.classes_), chunk.classes)[chunk.coded]
+        if (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            label = chunk.classes.tolist()[chunk.coded[row]]
+            raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
+        names = tuple(CALIBRATORS) if self.calibration == AUTOMATIC else (str(self.calibration),)
+        if self.calibration == AUTOMATIC:
+            calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, names)
+        else:
+            calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths)
+            self.__dict__.pop("calibration_", None)
+        self.calibrator_ = calibrator
+
+    def _uncalibrated(self) -> Any:
+        """The same model, whose answers are as the tally gives them."""
+        other = copy.copy(self)
+        other.calibration = None
+        return other
+
+    def _left_out(self, chunk: Chunk) -> Floats:
+        """The log posterior of rows that were learned, each (or each fold) by the tally without it."""
+        bare = self._uncalibrated()
+        classes = labels_of(self.classes_)
+        if "tuning_" in self.__dict__:
+            seen = self.tally_.labels(CLASS, 0)
+            joint = log_priors(self.class_prior, self.tally_, seen, _coded(chunk, seen)) + self._shifts(seen)
+            scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
+            for attribute in self._attributes():
+                if attribute.weight:
+                    joint += attribute.weight * scorer.scores(attribute)
+            odd = densities.posterior(joint, log=True)
+            joint[odd] = -np.log(len(seen))
+            return _spread(joint, find(seen, classes))
+        families = self.schema_.families_used()
+        if all(is_quick(name, self.prior, self.schema_, self.schema_.columns(name)) for name in families):
+            return leave_one_out(bare, self.schema_, _coded(chunk, classes), self.tally_)
+        shuffled = np.random.default_rng(0).permutation(chunk.n_rows)
+        by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
+        tests = [np.sort(by_class[f::_FOLDS]) for f in range(min(_FOLDS, chunk.n_rows))]
+        rows = ChunkRows(bare, self.schema_, _coded(chunk, classes))
+        logs = np.empty((chunk.n_rows, len(classes)))
+        base = self.tally_ if rows.divisible else None
+        for answer in out_of_fold(rows, [(None, test) for test in tests], base):
+            logs[answer.rows] = answer.log_posterior
+        return logs
+
+    # Answering.
+
+    def _attributes(self) -> list[Attribute]:
+        """What was tuned, and as they are the columns that came later."""
+        tuned = list(self.tuning_.attributes)
+        known = {name for each in tuned for name in each.names.tolist()}
+        return tuned + [each for each in plain(self.schema_, self.prior) if each.names[0] not in known]
+
+    def _shifts(self, classes: Any) -> Floats:
+        places = find(self.tuning_.classes, classes)
+        return np.where(places >= 0, np.append(self.tuning_.shifts, 0.0)[places], 0.0)
+
+    def _tuned(self, untuned: Parameters) -> Parameters:
+        """The parameters of each attribute, by its place, and the priors shifted."""
+        if "tuning_" not in self.__dict__:
+            return untuned
+        classes = untuned.classes
+        attributes = self._attributes()
+        found: dict[str, Any] = {"attributes": attributes}
+        for place, attribute in enumerate(attributes):
+            found[str(place)] = attribute.estimate(self.tally_, self.schema_, classes)
+        shifts = self._shifts(classes)
+        return Parameters(classes, untuned.log_prior + shifts, found, untuned.prior)
+
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        if "tuning_" not in self.__dict__:
+            return super()._joint(found, n_rows, floor)
+        parameters = self._parameters()
+        log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
+        joint = densities.repeated(log_prior, n_rows)
+        for place, attribute in enumerate(parameters.families["attributes"]):
+            attribute.add(parameters.families[str(place)], attribute.block(found[attribute.home]), joint, floor)
+        return joint
+
+    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
+        if self.calibration is None:
+            return super()._posterior(found, n_rows, log=log)
+        calibrator = self._calibrator()
+        calibrated = calibrator.apply(super()._posterior(found, n_rows, log=True), self._lengths(found))
+        return calibrated if log else np.exp(calibrated)
+
+    def _calibrator(self) -> Calibrator:
+        if "calibrator_" not in self.__dict__:
+            raise StaleCalibrationError(
+                "the model has learned, merged or forgotten since it was calibrated, so its probabilities are those of "
+                "another tally; call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)"
+            )
+        return self.calibrator_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The most probable class of each row."""
+        if self.calibration is None:
+            return super().predict(X)
+        found, n_rows = self._rows(X)
+        return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])
+
+    def _text_parameters(self) -> list[tuple[str, int, Any]]:
+        """Where the parameters of each text column are: its family, its place there, and they."""
+        parameters = self._parameters().families
+        if "tuning_" not in self.__dict__:
+            return [
+                (name, j, own)
+                for name in self.schema_.families_used()
+                if name.startswith("words")
+                for j, own in enumerate(parameters[name])
+            ]
+        found = []
+        for place, attribute in enumerate(parameters["attributes"]):
+            if attribute.home.startswith("words") and attribute.weight:
+                columns = self.schema_.columns(attribute.home).tolist()
+                found.append((attribute.home, columns.index(attribute.names[0]), parameters[str(place)][0]))
+        return found
+
+    def _lengths(self, found: dict[str, Block]) -> Floats | None:
+        """How many known words, and other counts, each row has; None where there are no such columns."""
+        lengths: Floats | None = None
+        for name, j, own in self._text_parameters():
+            block = found[name]
+            assert isinstance(block, Texts)
+            words = known_words(own, block.columns[j], block.n_rows)
+            lengths = words if lengths is None else lengths + words
+        for block in found.values():
+            if isinstance(block, Counts):
+                counts = np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
+                lengths = counts if lengths is None else lengths + counts
+        return lengths
+
+    def _known_words(self, chunk: Chunk) -> Floats | None:
+        """The lengths of rows that were learned: words that no other row has are not known without it."""
+        lengths = self._lengths(dict(chunk.blocks))
+        if lengths is None:
+            return None
+        seen = self.tally_.labels(CLASS, 0)
+        scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
+        return np.asarray(np.maximum(lengths - scorer.own_words(plain(self.schema_, self.prior)), 0))
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one row's prediction.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        shown = super().explain(row)
+        if "tuning_" in self.__dict__:
+            shifts = self._shifts(shown.classes)
+            if shifts.any():
+                terms = tuple(Term(f"e^{shift:.4g}", exponential(float(shift)), float(shift)) for shift in shifts)
+                shown = replace(shown, factors=(Factor("shift", "tuned", terms), *shown.factors))
+        if self.calibration is not None:
+            logs = shown.joint[np.newaxis].copy()
+            densities.posterior(logs, log=True)
+            shown = replace(shown, uncalibrated=np.exp(logs[0]), calibration=self._calibrator().describe())
+        return shown
+
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        if "tuning_" not in self.__dict__:
+            return super()._factors(found)
+        parameters = self._parameters().families
+        factors: list[Factor] = []
+        for place, attribute in enumerate(parameters["attributes"]):
+            factors += attribute.factors(parameters[str(place)], attribute.block(found[attribute.home]))
+        return factors
+
+    def _parameters_with(self, column: object) -> Any:
+        """The parameters of the attribute that has a column."""
+        parameters = self._parameters().families
+        place = next(i for i, each in enumerate(parameters["attributes"]) if column in each.names.tolist())
+        return parameters[str(place)]
+
+    def _words_of(self, family: str) -> Any:
+        if "tuning_" not in self.__dict__:
+            return super()._words_of(family)
+        return tuple(self._parameters_with(column)[0] for column in self.schema_.columns(family).tolist())
+
+    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+        if "tuning_" not in self.__dict__:
+            return super()._values(drawn, rng)
+        parameters, values = self._parameters().families, {}
+        for place, attribute in enumerate(parameters["attributes"]):
+            values.update(FAMILY[attribute.family].sample(parameters[str(place)], drawn, rng))
+        return values
+
+    # Files.
+
+    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is not in the tally: plain values and arrays."""
+        values: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        if "tuning_" in self.__dict__:
+            tuning = self.tuning_
+            values["tuning"] = {
+                "attributes": [
+                    (each.names.tolist(), each.home, each.family, each.prior, each.weight) for each in tuning.attributes
+                ],
+                "classes": tuning.classes.tolist(),
+                "losses": (tuning.before, tuning.after, tuning.held_out, list(tuning.alone), tuning.rows),
+            }
+            arrays["shifts"] = tuning.shifts
+        if "calibrator_" in self.__dict__:
+            values["calibrator"] = self.calibrator_.kind
+            arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
+        return values, arrays
+
+    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Set what `_besides` gave."""
+        self._set(schema, tally)
+        if "tuning" in values:
+            self.tuning_ = _tuning(schema, values["tuning"], arrays["shifts"])
+        if "calibrator" in values:
+            own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
+            self.calibrator_ = from_arrays(values["calibrator"], own, len(self.classes_))
+        if CLASS in tally:
+            self._check_against_data()
+
+
+def _tuning(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
+    """What a file says was tuned; what no tuning could have given is refused."""
+    homes = {name: schema.family(name) for name in schema.names.tolist()}
+    attributes = []
+    for names, home, family, prior, weight in packed["attributes"]:
+        start = [each for each in plain(schema, prior) if each.names.tolist() == names and each.home == home]
+        if not start or any(homes[name] != home for name in names):
+            raise InputError(f"the columns {names!r} are not tuned together in such a table")
+        allowed = {each.family for each in candidates(start[0], prior)}
+        if family not in allowed or not isinstance(prior, Prior):
+            raise InputError(f"the columns {names!r} cannot be {family!r}")
+        if not np.isfinite(weight) or weight < 0:
+            raise InputError(f"a weight is {weight!r}; weights are finite and not negative")
+        attributes.append(replace(start[0], family=family, prior=prior, weight=float(weight)))
+    classes = labels_of(packed["classes"])
+    if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
+        raise InputError("the shifts of the classes are no finite doubles, one for each")
+    before, after, held_out, alone, rows = packed["losses"]
+    held = None if held_out is None else float(held_out)
+    losses = tuple(float(each) for each in alone)
+    if len(losses) != len(attributes):
+        raise InputError("there is not a loss for each attribute")
+    return Tuning(tuple(attributes), classes, shifts, float(before), float(after), held, losses, int(rows))
+
+
+def _coded(chunk: Chunk, classes: Any) -> Chunk:
+    """The chunk with the codes of these classes, all of which its rows have among them."""
+    places = find(classes, chunk.classes)
+    return replace(chunk, labels=places.astype(np.int32)[chunk.coded], classes=classes)
+
+
+def _spread(log_posterior: Floats, places: NDArray[Any]) -> Floats:
+    """Columns at these places; -inf where there is none."""
+    found = np.full((len(log_posterior), len(places)), -np.inf)
+    found[:, places >= 0] = log_posterior[:, places[places >= 0]]
+    return found

@@ -1,0 +1,215 @@
+"""Settings chosen by leave-one-out: every row is scored by the tally without itself, for a grid of settings at once.
+
+1. Each attribute by itself is given the density and the smoothing under which it tells the classes best.
+2. Together they are given weights, none negative, and each class a shift: the least log loss of all rows left out. An
+   attribute that adds nothing to the others, or repeats them, is left out: its weight is 0, or is shared.
+
+Nothing is fitted again: the tally stays as it is, and what is chosen is only how it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Chunk
+from ingenuo.estimators.attribute_scores import Scorer
+from ingenuo.estimators.leave_one_out import log_priors
+from ingenuo.explain.beliefs import aligned
+from ingenuo.families.attributes import Attribute
+from ingenuo.labels import Labels
+from ingenuo.prior import Lidstone, Prior
+from ingenuo.schema import FAMILIES, Schema
+from ingenuo.solve import attribute_weights
+from ingenuo.tally import Tally
+
+Floats = NDArray[np.float64]
+
+DENSITIES = ("gaussian", "histogram", "kernel", "equal-mass-5", "equal-mass-10", "equal-mass-20")
+TUNED = "auto"  # what is counted of a number so that each of these can be made of it
+FLOORS = (0.1, 0.01)
+ALPHAS = {"category": (0.1, 0.5, 1.0, 3.0), "text": (0.01, 0.03, 0.1, 0.3, 1.0), "count": (0.01, 0.1, 0.3, 1.0)}
+# Scores that take more than this are those of a sample of rows, each by all the others.
+_MOST = 1 << 29  # bytes
+_TEMPERATURES = np.geomspace(1e-3, 4, 25)
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What was chosen, and what it gained; prints as a table.
+
+    Attributes
+    ----------
+    attributes : tuple
+        For each column (or bag of counts): the density, the smoothing and the weight it was given.
+    shifts : array
+        What is added to the log prior of each class.
+    before, after : float
+        The log loss of the training rows, each left out, as the model would be without tuning, and as it is now.
+    held_out : float or None
+        The same for weights and shifts that were fitted to other rows; None where there were too many rows to ask.
+    alone : tuple of float
+        The log loss, left out, of each attribute by itself.
+    rows : int
+        How many rows it was chosen by.
+    """
+
+    attributes: tuple[Attribute, ...]
+    classes: Labels
+    shifts: Floats
+    before: float
+    after: float
+    held_out: float | None
+    alone: tuple[float, ...]
+    rows: int
+
+    @property
+    def weights(self) -> dict[Any, float]:
+        """The weight of each column."""
+        return {name: each.weight for each in self.attributes for name in each.names.tolist()}
+
+    @property
+    def gained(self) -> float:
+        """By how much the leave-one-out log loss came down."""
+        return self.before - self.after
+
+    def lines(self) -> list[list[str]]:
+        """A line for each attribute."""
+        heads = ["column", "density", "smoothing", "weight", "log loss alone"]
+        return [
+            heads,
+            *(
+                [
+                    each.called,
+                    each.family,
+                    _smoothing(each),
+                    f"{each.weight:.3g}" if each.weight else "left out",
+                    f"{a:.4f}",
+                ]
+                for each, a in zip(self.attributes, self.alone)
+            ),
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """What was gained, in a sentence."""
+        out = sum(each.weight == 0 for each in self.attributes)
+        dropped = f", {out} of {len(self.attributes)} attributes are left out" if out else ""
+        held = "" if self.held_out is None else f" ({self.held_out:.4f} with weights fitted to other rows)"
+        return (
+            f"Log loss of {self.rows:,} rows, each left out: {self.before:.4f} before, {self.after:.4f} tuned{held}"
+            f"{dropped}."
+        )
+
+    def __str__(self) -> str:
+        text = aligned(self.lines()[:51])
+        more = [f"… and {len(self.attributes) - 50} more"] if len(self.attributes) > 50 else []
+        return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], *more, self.sentence])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _smoothing(attribute: Attribute) -> str:
+    if attribute.family.startswith("gaussian"):
+        return f"floor {attribute.prior.floor:g}"
+    return f"α {attribute.prior.alpha:g}" if isinstance(attribute.prior, Lidstone) else repr(attribute.prior)
+
+
+def plain(schema: Schema, prior: Prior) -> list[Attribute]:
+    """The attributes as they are without tuning: each column by itself, but for those that are modelled together."""
+    found = []
+    for home in schema.families_used():
+        columns = schema.columns(home)
+        together = FAMILIES[home] == "count" or home in ("gaussian-shared", "gaussian-full")
+        for names in [columns] if together else [columns[j : j + 1] for j in range(len(columns))]:
+            found.append(Attribute(names, home, "gaussian" if home == TUNED else home, prior))
+    order = {name: place for place, name in enumerate(schema.names.tolist())}
+    return sorted(found, key=lambda each: order[each.names[0]])
+
+
+def candidates(attribute: Attribute, prior: Prior) -> list[Attribute]:
+    """What an attribute may be given; where it has categories, counts or text, the model's own prior as well.
+
+    A Gaussian is not: without a floor to speak of, one value far from a class that hardly varies decides by itself, and
+    rows that were learned do not show it.
+    """
+    kind = FAMILIES[attribute.home]
+    families = DENSITIES if attribute.home == TUNED else (attribute.family,)
+    found = []
+    for family in families:
+        priors: Sequence[Prior]
+        if kind == "number" and family.startswith("gaussian"):
+            priors = [Lidstone(1.0, variance_floor=floor) for floor in FLOORS]
+        elif kind == "number":
+            priors = [Lidstone(1.0, variance_floor=FLOORS[0])]
+        else:
+            priors = [Lidstone(alpha) for alpha in ALPHAS[kind]]
+        found += [replace(attribute, family=family, prior=each) for each in priors]
+    return found if kind == "number" else [replace(attribute, prior=prior), *found]
+
+
+def tune(
+    schema: Schema, tally: Tally, chunk: Chunk, prior: Prior, class_prior: Any, *, shifted: bool = True, seed: int = 0,
+    said: Callable[[str], None] = lambda line: None,
+) -> Tuning:  # fmt: skip
+    """Choose the settings of every attribute, and their weights."""
+    classes = tally.labels("class", 0)
+    start = plain(schema, prior)
+    chunk = _sample(chunk, len(start), len(classes), seed)
+    scorer = Scorer(schema, tally, chunk, classes, seed)
+    log_prior = np.maximum(log_priors(class_prior, tally, classes, chunk), -50.0)
+    rows = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
+    codes = chunk.coded
+    untuned = log_prior.copy()
+    chosen, alone = [], []
+    scores = np.empty((chunk.n_rows, len(classes), len(start)))
+    for j, attribute in enumerate(start):
+        best: tuple[float, Attribute] | None = None
+        warm = FAMILIES[attribute.home] in ("text", "count")  # as long as texts are, so sure are they of themselves
+        untuned += scorer.scores(attribute)
+        for candidate in candidates(attribute, prior):
+            found = scorer.scores(candidate)
+            loss = _loss(found, log_prior, codes, rows, warm=warm)
+            if best is None or loss < best[0] - 1e-9:
+                best = loss, candidate
+                scores[:, :, j] = found
+        assert best is not None
+        chosen.append(best[1])
+        alone.append(best[0])
+        said(f"attribute {j + 1} of {len(start)}: {attribute.called}")
+    before = float(rows @ _losses(untuned, codes) / rows.sum())
+    problem = attribute_weights.Problem(scores, log_prior, codes, rows)
+    weighted = attribute_weights.choose(problem, shifted, seed)
+    attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
+    return Tuning(
+        attributes, classes, weighted.shifts, before, weighted.loss, weighted.held_out, tuple(alone), chunk.n_rows
+    )
+
+
+def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
+    """All the rows, or so many as the scores have room for, of every class its share."""
+    most = max(_MOST // (8 * attributes * classes), 1000)
+    if chunk.n_rows <= most:
+        return chunk
+    shuffled = np.random.default_rng(seed).permutation(chunk.n_rows)
+    by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
+    return chunk.take(np.sort(by_class[np.arange(most) * chunk.n_rows // most]))
+
+
+def _losses(joint: Floats, codes: NDArray[Any]) -> Floats:
+    top = joint.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        found = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
+    return np.asarray(np.minimum(np.nan_to_num(found, nan=700.0), 700.0))
+
+
+def _loss(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats, *, warm: bool) -> float:
+    """The log loss of one attribute by itself; with `warm`, at the weight that suits it best."""
+    if not warm:
+        return float(rows @ _losses(log_prior + scores, codes) / rows.sum())
+    return min(float(rows @ _losses(log_prior + t * scores, codes) / rows.sum()) for t in _TEMPERATURES)

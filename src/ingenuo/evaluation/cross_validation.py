@@ -1,0 +1,315 @@
+"""Cross-validation: every row is answered for by a model that has not learned it.
+
+A model that is a function of a tally needs no refitting for that: the tally without a fold is the total less the fold,
+and without a row the total less the row. Its answers are those of a model fitted anew, to the last digits. Other models
+are fitted anew, on all processors.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils.validation import _num_samples
+
+from ingenuo.errors import KindError
+from ingenuo.estimators import inputs
+from ingenuo.estimators.base import TallyClassifier, public
+from ingenuo.estimators.leave_one_out import leave_one_out
+from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
+from ingenuo.estimators.progress import Counter
+from ingenuo.estimators.rows import take_rows
+from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.predictions import Predictions
+from ingenuo.evaluation.splits import splits_of
+from ingenuo.kernels.threads import width
+from ingenuo.labels import Labels, find, labels_of, objects
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CrossValidation:
+    """What models said of rows they had not learned; prints as what `evaluate` says of it.
+
+    Attributes
+    ----------
+    classes : array
+        The classes, sorted.
+    y : array
+        What is true of each row.
+    probabilities : array (rows, classes) or None
+        Of each class, by a model that has not learned the row; the mean where a row was tested more than once, NaN
+        where it never was. None for a classifier that gives labels only.
+    predicted : array
+        The answers, as labels (of rows that were never tested, the first class).
+    test : list of arrays
+        The test rows of each fold.
+    exact : bool
+        Whether nothing was fitted anew: each model is the total less its fold.
+    fit_time, predict_time : float
+        Seconds, over all folds.
+    remarks : tuple of str
+        What should be known about the folds.
+    """
+
+    classes: NDArray[Any]
+    y: NDArray[Any]
+    probabilities: Floats | None
+    predicted: NDArray[Any]
+    test: Sequence[NDArray[np.intp]]
+    exact: bool
+    fit_time: float
+    predict_time: float
+    remarks: tuple[str, ...] = ()
+    confidence: float = 0.95
+    random_state: int = 0
+    _codes: tuple[Any, ...] = field(default=(), repr=False)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """All that `evaluate` says of the out-of-fold answers."""
+        codes, predicted, weights, tested = self._codes
+        probabilities = self.probabilities
+        found = Predictions(
+            labels_of(self.classes),
+            codes[tested],
+            predicted[tested],
+            None if probabilities is None else probabilities[tested],
+            None if weights is None else weights[tested],
+        )
+        return Evaluation(found, self.confidence, self.random_state)
+
+    def by_fold(self, measure: str = "accuracy") -> Floats:
+        """A measure of each fold by itself, as `corrected_t` takes it.
+
+        Parameters
+        ----------
+        measure : str
+            Any measure of `evaluate`, such as "accuracy", "log_loss" or "f1_macro".
+        """
+        codes, predicted, weights, _ = self._codes
+        found = []
+        for test in self.test:
+            rows = Predictions(
+                labels_of(self.classes),
+                codes[test],
+                predicted[test],
+                None if self.probabilities is None else self.probabilities[test],
+                None if weights is None else weights[test],
+            )
+            value = Evaluation(rows, self.confidence, self.random_state)[measure].value
+            found.append(np.nan if value is None else value)
+        return np.array(found)
+
+    def _said(self) -> list[str]:
+        n, folds = len(self.y), len(self.test)
+        ways = "leaving each row out" if folds == n else f"{folds} folds"
+        how = "exactly, by subtraction from one tally" if self.exact else "by fitting anew for each fold"
+        return [f"Out of fold: {n:,} rows, {ways}, {how}.", *self.remarks]
+
+    def __str__(self) -> str:
+        return "\n".join([*self._said(), str(self.evaluation)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
+        return f"<div>{said}{self.evaluation._repr_html_()}</div>"
+
+
+def cross_validate(
+    model: Any,
+    X: Any,
+    y: Any = None,
+    folds: Any = 10,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    confidence: float = 0.95,
+    random_state: int = 0,
+    verbose: bool | None = None,
+) -> CrossValidation:
+    """Answer for every row by a model that has not learned it, and judge the answers.
+
+    Parameters
+    ----------
+    model : classifier
+        It is not changed. A model with a tally is exact and learns each row once; one with `tune` or `calibration`, and
+        any classifier of scikit-learn's, is fitted anew for each fold, on all processors.
+    X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
+        The rows.
+    y : array-like, or the name of a column of X
+        The class of each row.
+    folds : int, "leave-one-out", splitter or list
+        So many folds, stratified and shuffled by `random_state`; each row by itself; a splitter of scikit-learn's; or
+        pairs of training and test rows.
+    groups : array-like, optional
+        Rows of one group are never parted between training and test.
+    sample_weight : array-like, optional
+        How often each row counts, in learning and in judging.
+    confidence : float
+        Of the intervals of the evaluation.
+    random_state : int
+        Seed for the shuffling, and for the bootstrap of the intervals.
+    verbose : bool, optional
+        Whether to say on stderr how far it is; by default in a terminal, once it takes long.
+
+    Examples
+    --------
+    >>> from ingenuo import NaiveBayes
+    >>> X = [["sun"], ["sun"], ["rain"], ["rain"], ["rain"], ["sun"]]
+    >>> y = ["out", "out", "in", "in", "out", "out"]
+    >>> found = cross_validate(NaiveBayes(), X, y, folds="leave-one-out")
+    >>> found.predicted.tolist()
+    ['out', 'out', 'out', 'out', 'in', 'out']
+    >>> found.evaluation["accuracy"].value
+    0.5
+    """
+    _check_model(model)
+    X, y = inputs.target_column(X, y)
+    codes, classes = inputs.labels(model, y, _n_rows(X))
+    n_rows = len(codes)
+    weights = inputs.weights(sample_weight, n_rows)
+    splits, remarks = splits_of(folds, codes, classes, groups, random_state)
+    exact = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    answers: Iterator[Answered]
+    if exact:
+        rows = learnt(clone(model), X, y, sample_weight)
+        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and rows.divisible
+        answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
+    else:
+        answers = _anew(model, X, public(classes)[codes], weights, splits, classes)
+    collected = _Collected(n_rows, classes, len(splits))
+    with Counter("fold", len(splits), verbose) as progress:
+        for answer in answers:
+            collected.add(answer)
+            progress.step(len(answer.rows) if isinstance(folds, str) else 1)
+    probabilities, predicted = collected.means()
+    tested = collected.times > 0
+    remarks += collected.remarks()
+    return CrossValidation(
+        public(classes), public(classes)[codes], probabilities, public(classes)[predicted],
+        [test for _, test in splits], exact, collected.fit_time, collected.predict_time, tuple(remarks), confidence,
+        random_state, (codes, predicted, weights, np.flatnonzero(tested)),
+    )  # fmt: skip
+
+
+class _Collected:
+    """The answers for each row, added up."""
+
+    def __init__(self, n_rows: int, classes: Labels, folds: int) -> None:
+        self.classes, self.folds = classes, folds
+        self.sums, self.votes = np.zeros((n_rows, len(classes))), False
+        self.times = np.zeros(n_rows, np.int64)
+        self.fit_time = self.predict_time = 0.0
+        self.unseen: dict[Any, int] = {}
+
+    def add(self, answer: Answered) -> None:
+        """Those of one fold; a classifier that gives labels only votes."""
+        self.sums[answer.rows] += np.exp(answer.log_posterior)
+        self.times[answer.rows] += 1
+        self.votes = self.votes or answer.labels_only
+        self.fit_time += answer.fit_time
+        self.predict_time += answer.predict_time
+        for label in answer.unseen.tolist():
+            self.unseen[label] = self.unseen.get(label, 0) + 1
+
+    def means(self) -> tuple[Floats | None, NDArray[np.int32]]:
+        """The mean probabilities of each row (None for votes), and the places of the answers."""
+        with np.errstate(invalid="ignore"):
+            means = self.sums / self.times[:, np.newaxis]
+        predicted = np.nan_to_num(means).argmax(axis=1).astype(np.int32)
+        return (None if self.votes else means), predicted
+
+    def remarks(self) -> list[str]:
+        """What should be known about which rows were tested how often, and of classes that were not learned."""
+        said = []
+        never = int((self.times == 0).sum())
+        if never:
+            rows = f"{never:,} of {len(self.times):,} rows {'was' if never == 1 else 'were'}"
+            said.append(f"{rows} never tested, and {'is' if never == 1 else 'are'} not judged.")
+        most = int(self.times.max())
+        if most > 1:
+            said.append(f"Rows were tested up to {most} times; each is judged by the mean of its answers.")
+        for label, folds in list(self.unseen.items())[:5]:
+            if len(self.times) != self.folds:  # of rows left out one by one it was said before
+                said.append(
+                    f"The training rows of {folds} of {self.folds} folds have no row of class {label!r}, so it has "
+                    "probability 0 there, which the log loss takes for 2.2e-16; stratified folds (an integer) avoid "
+                    "that."
+                )
+        for sentence in said[1 if never else 0 :]:
+            if sentence.startswith("The training rows"):
+                warnings.warn(sentence, stacklevel=3)
+        return said
+
+
+def _left_out(rows: ChunkRows) -> Iterator[Answered]:
+    """Every row by the tally without it, at once."""
+    began = time.perf_counter()
+    _, tally = rows.parts([np.arange(rows.n_rows)])[0].tally()
+    counted = time.perf_counter()
+    logs = leave_one_out(rows.model, rows.schema, rows.chunk, tally)
+    every = np.arange(rows.n_rows)
+    yield Answered(every, logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
+
+
+def _anew(
+    model: Any, X: Any, y: NDArray[Any], weights: Floats | None, splits: Sequence[Split], classes: Labels
+) -> Iterator[Answered]:
+    """Each fold by a model of its own, on all processors."""
+    from joblib import Parallel, delayed  # type: ignore[import-untyped]
+
+    def one(train: NDArray[np.intp] | None, test: NDArray[np.intp]) -> Answered:
+        began = time.perf_counter()
+        train = train_rows(train, test, len(y))
+        given = {} if weights is None else {"sample_weight": weights[train]}
+        fitted = clone(model).fit(take_rows(X, train), y[train], **given)
+        middle = time.perf_counter()
+        asked = take_rows(X, test)
+        known = labels_of(fitted.classes_)
+        labels_only = not hasattr(fitted, "predict_proba")
+        if hasattr(fitted, "predict_log_proba") and not labels_only:
+            with np.errstate(divide="ignore"):
+                logs = np.asarray(fitted.predict_log_proba(asked), np.float64)
+        elif not labels_only:
+            with np.errstate(divide="ignore"):
+                logs = np.log(np.asarray(fitted.predict_proba(asked), np.float64))
+        else:
+            answers = np.asarray(fitted.predict(asked))
+            logs = np.where(answers[:, np.newaxis] == np.asarray(fitted.classes_)[np.newaxis], 0.0, -np.inf)
+        done = time.perf_counter()
+        unseen = classes[find(known, classes) < 0]
+        order = np.argsort(find(known, objects(np.asarray(fitted.classes_).tolist())))  # to the sorted classes
+        logs = over_classes(logs[:, order], known, classes)
+        return Answered(test, logs, unseen, middle - began, done - middle, labels_only)
+
+    yield from Parallel(n_jobs=width(), prefer="threads", return_as="generator")(
+        delayed(one)(train, test) for train, test in splits
+    )
+
+
+def _check_model(model: Any) -> None:
+    if isinstance(model, type):
+        raise KindError(f"a classifier was expected, got the class {model.__name__}; give {model.__name__}()")
+    if not hasattr(model, "fit") or not hasattr(model, "predict"):
+        raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
+    if not is_classifier(model):
+        raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
+
+
+def _n_rows(X: Any) -> int:
+    with inputs.ours():
+        return int(_num_samples(X))

@@ -1,0 +1,348 @@
+"""The border of evaluation: what a classifier answered and what was true, checked once and brought to the same classes.
+
+A classifier, its probabilities or its labels come in; out come codes into one sorted list of classes. That list has the
+classes that the model knows and those that are true of a row: a label unseen in training has probability 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError, MergeError
+from ingenuo.estimators import inputs
+from ingenuo.labels import Labels, encode, find, objects, recode, same, unite
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+# How far the probabilities of a row may be from a sum of 1; narrower types are granted their rounding.
+_TOLERANCE = 1e-6
+_ROUNDINGS = 32
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What was true and what was answered, row by row.
+
+    Attributes
+    ----------
+    classes : array
+        The classes, sorted: those the model knows and those that are true of a row.
+    codes, predicted : int32 arrays
+        The class that is true, and the one that was answered, as positions in `classes`.
+    probabilities : array (rows, classes) or None
+        What the model gave each class; None where it gave labels only.
+    weights : array or None
+        How much each row counts; None where each counts once.
+    unseen : int64 array or None
+        For each class, how many of its rows the model could not know, for it knows no such class; None: none.
+    """
+
+    classes: Labels
+    codes: Codes
+    predicted: Codes
+    probabilities: Floats | None = None
+    weights: Floats | None = None
+    unseen: NDArray[np.int64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """A sentence on labels that the model does not know, where there are any."""
+        if self.unseen is None:
+            return ()
+        rows, names = int(self.unseen.sum()), [repr(label) for label in self.classes[self.unseen > 0].tolist()]
+        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+        what = "rows are" if rows > 1 else "row is"
+        which = "classes" if len(names) > 1 else "a class"
+        count = "they count" if rows > 1 else "it counts"
+        impossible = ", and with probability 0, which the log loss takes for 2.2e-16"
+        return (
+            f"{rows:,} {what} of {which} that the model does not know ({shown}); {count} as wrong"
+            f"{'' if self.probabilities is None else impossible}.",
+        )
+
+    def on(self, classes: Labels) -> Predictions:
+        """The same among more classes, which have probability 0."""
+        if same(self.classes, classes):
+            return self
+        places, unseen, probabilities = find(classes, self.classes), self.unseen, self.probabilities
+        if unseen is not None:
+            unseen = np.bincount(places, unseen, len(classes)).astype(np.int64)
+        if probabilities is not None:
+            probabilities = np.zeros((len(self), len(classes)))
+            probabilities[:, places] = self.probabilities
+        codes, predicted = (places[c].astype(np.int32) for c in (self.codes, self.predicted))
+        return Predictions(classes, codes, predicted, probabilities, self.weights, unseen)
+
+    def take(self, rows: NDArray[Any]) -> Predictions:
+        """Some of the rows."""
+        probabilities, weights = (None if a is None else a[rows] for a in (self.probabilities, self.weights))
+        return Predictions(self.classes, self.codes[rows], self.predicted[rows], probabilities, weights, self.unseen)
+
+    def canonical(self) -> Predictions:
+        """The same rows in an order that depends on nothing but the rows; those of weight 0 are left out."""
+        rows = self
+        if self.weights is not None:
+            rows = self.take(np.flatnonzero(self.weights > 0)) if not self.weights.all() else self
+            if rows.weights is not None and (rows.weights == 1).all():
+                rows = Predictions(rows.classes, rows.codes, rows.predicted, rows.probabilities, None, rows.unseen)
+        return rows.take(_order(rows))
+
+    def __add__(self, other: Predictions) -> Predictions:
+        """The rows of both, among the classes of both."""
+        if (self.probabilities is None) != (other.probabilities is None):
+            raise MergeError("one part has probabilities and the other has labels only; judge both by the same")
+        united = unite(self.classes, other.classes)
+        parts = (self.on(united), other.on(united))
+        codes, predicted = (np.concatenate([getattr(p, name) for p in parts]) for name in ("codes", "predicted"))
+        probabilities = weights = unseen = None
+        if self.probabilities is not None:
+            probabilities = np.concatenate([p.probabilities for p in parts])  # type: ignore[misc]
+        if any(p.weights is not None for p in parts):
+            weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in parts])
+        if any(p.unseen is not None for p in parts):
+            unseen = sum((p.unseen for p in parts if p.unseen is not None), np.zeros(len(united), np.int64))
+        return Predictions(united, codes, predicted, probabilities, weights, unseen)
+
+
+def _order(rows: Predictions) -> NDArray[np.intp]:
+    """The order of the rows by a hash of each; rows of the same hash that differ are put in order column by column."""
+    columns = [rows.codes.astype(np.uint64), rows.predicted.astype(np.uint64)]
+    if rows.probabilities is not None:
+        columns += list(np.ascontiguousarray((rows.probabilities + 0.0).T).view(np.uint64))  # + 0.0: no zero has a sign
+    if rows.weights is not None:
+        columns.append(rows.weights.view(np.uint64))
+    hashes = np.zeros(len(rows), np.uint64)
+    for column in columns:
+        hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)
+        hashes ^= hashes >> np.uint64(29)
+    order = np.argsort(hashes, kind="stable")
+    first, second = order[:-1], order[1:]
+    tied = hashes[first] == hashes[second]
+    if any((column[first[tied]] != column[second[tied]]).any() for column in columns):
+        return np.lexsort(columns)
+    return order
+
+
+def predictions_of(
+    model: Any, X: Any = None, y: Any = None, classes: Any = None, sample_weight: Any = None
+) -> Predictions:
+    """Bring a fitted classifier's answers, or answers that were given before, to codes and probabilities.
+
+    Parameters
+    ----------
+    model : classifier, or array
+        A fitted classifier; or probabilities (rows × classes); or a list of labels that were answered.
+    X : table
+        The rows for the classifier; None beside answers (or the table that `y` names a column of).
+    y : array-like, or the name of a column of X
+        What is true of each row.
+    classes : list, optional
+        The classes of the columns of probabilities, in their order. By default a table's column names, or the sorted
+        labels of y where there are as many. Beside labels: classes that might have been answered as well.
+    sample_weight : array-like, optional
+        How much each row counts.
+
+    Examples
+    --------
+    >>> found = predictions_of([[0.9, 0.1], [0.4, 0.6]], y=["no", "no"], classes=["no", "yes"])
+    >>> found.predicted.tolist(), found.classes.tolist()
+    ([0, 1], ['no', 'yes'])
+    """
+    if isinstance(model, type):
+        raise KindError(f"a fitted classifier or its predictions were expected, got the class {model.__name__}")
+    judged = model if hasattr(model, "predict") else None
+    named = isinstance(y, str)
+    X, y = inputs.target_column(X, y)
+    if y is None:
+        raise InputError("y is missing: nothing can be judged without what is true of each row; give y=…")
+    if judged is None:
+        if X is not None and not named:
+            raise InputError(
+                "predictions are judged by y alone, and X is of no use beside them; leave X out: evaluate(predictions, "
+                "y=y)"
+            )
+        probabilities, answered, known = _given(model, classes)
+    else:
+        if X is None:
+            raise InputError(f"X is missing: {type(judged).__name__} has no rows to classify; give X and y")
+        probabilities, answered, known = _asked(judged, X, classes)
+    n_rows = len(answered) if probabilities is None else len(probabilities)
+    if n_rows == 0:
+        raise InputError("Found array with 0 sample(s): there are no rows to judge; give one at least")
+    if probabilities is not None and known is None:
+        known = _classes_of_truth(y, probabilities.shape[1], n_rows)
+    codes, truths = _labels(y, n_rows, "y")
+    weights = inputs.weights(sample_weight, n_rows)
+    if probabilities is not None:
+        assert known is not None
+        return _of_probabilities(probabilities, known, answered, codes, truths, weights)
+    predicted, found = _labels(answered, n_rows, "predictions")
+    united = unite(unite(truths, found), found[:0] if known is None else encode(known)[1])
+    codes, predicted = recode(codes, truths, united), recode(predicted, found, united)
+    unseen = None if known is None else _unseen(codes, united, unite(found, encode(known)[1]))
+    return Predictions(united, codes, predicted, None, weights, unseen)
+
+
+def _of_probabilities(
+    probabilities: Floats, known: Labels, answered: Any, codes: Codes, truths: Labels, weights: Floats | None
+) -> Predictions:
+    """Probabilities in the order of the sorted classes, with columns of 0 for those that the model does not know."""
+    places, columns = encode(known)
+    if len(places) != probabilities.shape[1]:
+        raise InputError(
+            f"there are {probabilities.shape[1]} columns of probabilities and {len(places)} classes; give a class for "
+            "each column"
+        )
+    if len(columns) != len(places) or int(places.min()) < 0:
+        raise InputError(f"the classes of the columns are {known.tolist()!r}; each must be there, and only once")
+    united = unite(columns, truths)
+    if answered is not None:
+        predicted, found = _labels(answered, len(probabilities), "the classifier's answers")
+        united = unite(united, found)
+        predicted = recode(predicted, found, united)
+    whole = np.zeros((len(probabilities), len(united)))
+    whole[:, find(united, columns)[places]] = probabilities
+    if answered is None:
+        predicted = whole.argmax(axis=1).astype(np.int32)
+    codes = recode(codes, truths, united)
+    return Predictions(united, codes, predicted, whole, weights, _unseen(codes, united, columns))
+
+
+def _unseen(codes: Codes, classes: Labels, known: Labels) -> NDArray[np.int64] | None:
+    """How many rows of each class the model could not know; None where there are none."""
+    new = find(known, classes) < 0
+    rows = np.where(new, np.bincount(codes, minlength=len(classes)), 0)
+    return rows if rows.any() else None
+
+
+def _labels(y: Any, n_rows: int, called: str) -> tuple[Codes, Labels]:
+    """Codes and sorted classes of one label for each row."""
+    try:
+        n_labels = len(y)
+    except TypeError:
+        raise KindError(f"{called} must hold a label for each row, got {type(y).__name__} {y!r}") from None
+    if n_labels != n_rows and not isinstance(y, str):
+        raise InputError(f"there are {n_rows} predictions and {n_labels} labels in {called}; give one for each row")
+    try:
+        return inputs.labels(None, y, n_rows)
+    except InputError as error:
+        if called == "y":
+            raise
+        raise InputError(f"{called} are no labels: {error}".replace("Input y contains", "they contain")) from None
+
+
+def _asked(model: Any, X: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
+    """What a fitted classifier answers: probabilities where it has them, its labels, its classes."""
+    name = type(model).__name__
+    answered = model.predict(X)
+    if getattr(answered, "ndim", 1) == 2 and answered.shape[1] == 1:
+        answered = answered[:, 0]
+    known = getattr(model, "classes_", None)
+    if isinstance(known, list) or getattr(answered, "ndim", 1) != 1:
+        raise KindError(f"{name} answers several questions at once; judge each on its own, by its predictions")
+    if classes is not None:
+        given = _names(classes)
+        if known is not None and set(given.tolist()) != set(np.asarray(known).tolist()):
+            raise InputError(
+                f"classes={given.tolist()!r} are not those of {name}, {np.asarray(known).tolist()!r}; leave classes out"
+            )
+        known = given if known is None else known
+    known = None if known is None else _names(known)
+    if not hasattr(model, "predict_proba"):
+        return None, answered, known
+    return _checked(model.predict_proba(X)), answered, known
+
+
+def _given(predictions: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
+    """Answers that were given before: probabilities, or labels."""
+    known = None if classes is None else _names(classes)
+    if inputs.is_frame(predictions):
+        if known is None:
+            known = objects(list(getattr(predictions, "column_names", None) or predictions.columns))
+        if hasattr(predictions, "to_pandas") and not hasattr(predictions, "to_numpy"):  # an Arrow table
+            predictions = np.column_stack([column.to_numpy() for column in predictions.columns])
+        return _checked(predictions), None, known
+    if isinstance(predictions, str) or not hasattr(predictions, "__len__"):
+        raise KindError(
+            f"a fitted classifier, probabilities or labels were expected, got {type(predictions).__name__} "
+            f"{predictions!r}"
+        )
+    if hasattr(predictions, "tocsr") or (hasattr(predictions, "keys") and not hasattr(predictions, "iloc")):
+        raise KindError(
+            f"probabilities must be an array of rows × classes, got {type(predictions).__name__}; give a dense array"
+        )
+    nested = isinstance(predictions, list | tuple) and any(isinstance(row, list | np.ndarray) for row in predictions)
+    if nested or getattr(predictions, "ndim", 1) >= 2:
+        return _checked(predictions), None, known
+    array = predictions if isinstance(predictions, np.ndarray) else None
+    if isinstance(predictions, list | tuple) and predictions and all(isinstance(p, float) for p in predictions):
+        array = np.array(predictions)
+    if array is not None and array.dtype.kind == "f" and not (np.rint(array) == array).all():
+        row = int(np.argmax(np.rint(array) != array))
+        raise InputError(
+            f"the prediction of row {row} is {float(array[row])!r}, which names no class; give probabilities with a "
+            "column for each class, of two classes np.column_stack([1 - p, p])"
+        )
+    return None, predictions, known
+
+
+def _names(classes: Any) -> Labels:
+    """The classes in the order they were given."""
+    if isinstance(classes, str) or not hasattr(classes, "__len__"):
+        raise KindError(f"classes must be a list of classes, got {type(classes).__name__} {classes!r}")
+    if isinstance(classes, np.ndarray):
+        return classes.ravel()
+    return objects(list(classes))
+
+
+def _classes_of_truth(y: Any, columns: int, n_rows: int) -> Labels:
+    """The sorted labels of y, where there are as many as columns of probabilities."""
+    truths = _labels(y, n_rows, "y")[1]
+    if len(truths) != columns:
+        raise InputError(
+            f"there are {columns} columns of probabilities and {len(truths)} different labels in y, so it is not known "
+            "which column is of which class; give classes=…, the class of each column"
+        )
+    return truths
+
+
+def _checked(probabilities: Any) -> Floats:
+    """Probabilities as rows × classes of doubles: not negative, with a sum of 1 in each row."""
+    if isinstance(probabilities, list | tuple):
+        probabilities = inputs.array_of(probabilities)
+    given = np.asarray(probabilities)
+    if given.ndim != 2:
+        raise InputError(f"probabilities must have two dimensions, rows × classes, got the shape {given.shape}")
+    try:
+        array = np.ascontiguousarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"probabilities must be numbers, got {given.dtype}; give rows × classes of doubles") from None
+    if array.size == 0:
+        raise InputError(f"Found array with 0 sample(s) (shape={array.shape}): there is nothing to judge")
+    bad = ~np.isfinite(array) | (array < 0)
+    if bad.any():
+        row, column = divmod(int(np.argmax(bad)), array.shape[1])
+        raise InputError(
+            f"row {row} has the probability {float(array[row, column])!r} in column {column}; probabilities are "
+            "numbers from 0 to 1"
+        )
+    sums = array.sum(axis=1)
+    narrow = given.dtype.kind == "f" and given.dtype != np.float64
+    tolerance = max(_TOLERANCE, _ROUNDINGS * float(np.finfo(given.dtype).eps)) if narrow else _TOLERANCE
+    off = np.abs(sums - 1.0) > tolerance
+    if off.any():
+        row = int(np.argmax(off))
+        raise InputError(
+            f"the probabilities of row {row} sum to {float(sums[row])!r}, not to 1; divide each row by its sum, or "
+            "give predict_proba's output as it is"
+        )
+    return array

@@ -1,0 +1,93 @@
+"""One attribute of a model: some columns, the family that models them, its prior, and the weight of what it says.
+
+    log P(class | row) = log P(class) + shift + Σ weight · log p(attribute | class) - log of their sum
+
+Plain naive Bayes gives every attribute the weight 1. Copies of a column then count as often as they stand there; their
+weights, learned together, share what one of them knows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ingenuo.chunk import Block, Codes, Counts, Numbers, Texts
+from ingenuo.families import FAMILY
+from ingenuo.families.family import Factor, Floats, Term, exponential
+from ingenuo.labels import Labels
+from ingenuo.prior import Prior
+from ingenuo.schema import Schema, column_name
+from ingenuo.tally import Tally
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute:
+    """Columns that are modelled together: one, or all the counts."""
+
+    names: Labels
+    home: str  # the family that the schema has for the columns: what is counted of them
+    family: str  # the family they are given: what is made of the counts
+    prior: Prior
+    weight: float = 1.0
+
+    @property
+    def called(self) -> str:
+        """How it is called in messages."""
+        return column_name(self.names[0]) if len(self.names) == 1 else f"{len(self.names)} columns"
+
+    def block(self, found: Block) -> Block:
+        """Its columns of the block of their family."""
+        if len(self.names) == len(found.names):
+            return found
+        at = int(np.flatnonzero(found.names == self.names[0])[0])
+        return only(found, at)
+
+    def estimate(self, tally: Tally, schema: Schema, classes: Labels) -> Any:
+        """The parameters of its family."""
+        return FAMILY[self.family].estimate(tally, self.prior, schema, self.names, classes)
+
+    def add(self, parameters: Any, block: Block, out: Floats, floor: float | None = None) -> None:
+        """Add its weighted log likelihood to out."""
+        if self.weight == 0:
+            return
+        if self.weight == 1:
+            FAMILY[self.family].log_likelihood(parameters, block, out, floor)
+            return
+        own = np.zeros_like(out)
+        FAMILY[self.family].log_likelihood(parameters, block, own, floor)
+        out += self.weight * own
+
+    def factors(self, parameters: Any, block: Block) -> list[Factor]:
+        """Its terms, to the power of the weight."""
+        if self.weight == 0:
+            return [Factor(column_name(name), "", note="left out: weight 0") for name in self.names.tolist()[:1]]
+        return [self._weighted(factor) for factor in FAMILY[self.family].factors(parameters, block)]
+
+    def _weighted(self, factor: Factor) -> Factor:
+        if self.weight == 1:
+            return factor
+        terms = tuple(
+            Term(f"[{term.how}]^{self.weight:.4g}", exponential(self.weight * term.log), self.weight * term.log)
+            for term in factor.terms
+        )
+        return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
+
+
+def only(block: Block, at: int) -> Block:
+    """One column of a block."""
+    names, n = block.names[at : at + 1], block.n_rows
+    if isinstance(block, Numbers):
+        if block.matrix is not None:
+            return Numbers(names, n, block.matrix[:, at : at + 1])
+        return Numbers(names, n, columns=[block.columns[at]])
+    if isinstance(block, Codes):
+        labels = None if block.labels is None else [block.labels[at]]
+        columns = block.columns[:, at : at + 1] if isinstance(block.columns, np.ndarray) else [block.columns[at]]
+        return Codes(names, n, columns, labels, block.holes)
+    if isinstance(block, Texts):
+        references = [block.references[at]] if len(block.references) else []
+        return Texts(names, n, [block.columns[at]], [block.settings[at]], references)
+    assert isinstance(block, Counts)
+    raise AssertionError("count columns are one bag, and are not taken apart")
