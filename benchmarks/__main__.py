@@ -15,6 +15,7 @@ SUITES = {
     "linear": "discriminants, softmax regression, densities, against scikit-learn, fastText and published accuracies",
     "tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn",
     "text": "naive Bayes and language models of text, against scikit-learn, fastText, NLTK and published accuracies",
+    "trust": "cross-validation, tuning and calibration: what they cost, and how right they are",
 }
 
 

@@ -5,21 +5,30 @@ import gzip
 import json
 import math
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import arff, corpora, folds, linear, memory, tables, text
+from benchmarks import arff, corpora, folds, linear, memory, tables, text, trust, trust_tables, trust_text
 from benchmarks.__main__ import main
 from benchmarks.cases import Case, ExtraMemory, Growth, MemoryGrowth, NewProcess, Pace, Race, run
 from benchmarks.published import Accuracy
 from benchmarks.report import Absent, Bar, Result, Skipped, farthest, lines
 from benchmarks.timing import alternate
 from benchmarks.weighted import WeightedLogistic
+from sklearn.metrics import log_loss
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+
+import ingenuo
+from ingenuo import NaiveBayes, cross_validate
 
 CASES = tables.cases()
 TEXT_CASES = text.cases()
 LINEAR_CASES = linear.cases()
+TRUST_CASES = trust.cases()
 OPTIONAL = {"fastText": "fasttext", "Kneser-Ney": "nltk.lm"}
 
 
@@ -49,9 +58,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             writer.writerow(["label", "fold", "doc_id", "text"] if name == "polarity" else ["label", "doc_id", "text"])
             for row, (label, document) in enumerate(made_up(rng, n, classes)):
                 writer.writerow([label, *([row % 10] if name == "polarity" else []), row, document + "\nsecond line"])
-    for name, encoding in (("rt-polarity", "latin-1"), ("custrev", "utf-8")):
+    for name, encoding in (
+        ("rt-polarity", "latin-1"),
+        ("custrev", "utf-8"),
+        ("trec-train", "latin-1"),
+        ("trec-test", "latin-1"),
+    ):
         with gzip.open(home / f"{name}.all.gz", "wt", encoding=encoding) as file:
             file.writelines(f"{label} {document} caf\xe9\n" for label, document in made_up(rng, 60, 2))
+    for name in ("train-subset", "test"):
+        with gzip.open(home / f"ag-news-{name}.csv.gz", "wt", encoding="utf-8", newline="") as file:
+            rows = [(label, document[:20], document[20:]) for label, document in made_up(rng, 60, 2)]
+            csv.writer(file).writerows([("label", "title", "description"), *rows])
+    with gzip.open(home / "sms-spam.tsv.gz", "wt", encoding="utf-8") as file:
+        file.writelines(f"{label}\t{document}\n" for label, document in made_up(rng, 60, 2))
     tables_of = home.parent / "tables"
     tables_of.mkdir()
     for name, n in (("iris", 120), ("other", 60), ("too few", 12)):
@@ -91,7 +111,9 @@ def texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("cases", [CASES, TEXT_CASES, LINEAR_CASES], ids=["tables", "text", "linear"])
+@pytest.mark.parametrize(
+    "cases", [CASES, TEXT_CASES, LINEAR_CASES, TRUST_CASES], ids=["tables", "text", "linear", "trust"]
+)
 def test_names_are_unique_and_every_measured_memory_belongs_to_a_race(cases: list[Case]) -> None:
     names = [case.name for case in cases]
     assert len(set(names)) == len(names)
@@ -406,3 +428,121 @@ def test_without_the_files_the_linear_suite_skips(tmp_path: Path, monkeypatch: p
     results = list(run(needing, rows=1000, repeat=1))
     assert len(results) == 10
     assert all(isinstance(result, Skipped) for result in results)
+
+
+# The trust suite.
+
+
+@pytest.fixture
+def scored_anew() -> Iterator[None]:
+    """What was kept of other data is forgotten, before and after."""
+    kept = (trust_tables.scores, trust_text.on_test, trust_text.by_folds)
+    for answers in kept:
+        answers.cache_clear()
+    yield
+    for answers in kept:
+        answers.cache_clear()
+
+
+@pytest.mark.parametrize("race", of_kind(Race, TRUST_CASES), ids=lambda race: race.name)
+def test_every_race_of_trust_answers_as_models_fitted_anew_do(race: Race, texts: Path) -> None:
+    if "selection" in race.name and not hasattr(ingenuo, "AttributeSelector"):
+        pytest.skip("there is no selection of attributes yet")
+    result = race.measure(rows=1000, repeat=1)
+    assert math.isfinite(result.ratio)
+    assert result.ratio > 0
+    assert (result.agrees is None) == ("selection" in race.name)
+    assert result.agrees is not False, f"{result.difference} > {result.tolerance}"
+
+
+def test_answers_that_were_learned_are_not_out_of_fold() -> None:
+    X, y, _ = trust.mixed(1000)
+    found = cross_validate(NaiveBayes(), X, y)
+    assert trust._from_anew(X, y, found) < 1e-9
+    learned = replace(found, probabilities=NaiveBayes().fit(X, y).predict_proba(X))
+    assert trust._from_anew(X, y, learned) > 1e-3
+
+
+def test_the_folds_of_the_numbers_are_scikit_learns() -> None:
+    duel = trust.against_scikit_learn(trust.numbers, GaussianNB(), 1000)
+    np.testing.assert_allclose(duel.ours().probabilities, duel.peer(), atol=1e-6)
+
+
+def test_without_the_name_selection_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust, "ingenuo", object())
+    with pytest.raises(Absent, match="AttributeSelector"):
+        trust.selection(1000)
+
+
+def test_scores_of_tables_are_those_of_scikit_learn_by_hand(texts: Path) -> None:
+    table = arff.foldable_tables()[0]
+    table = table.only([name for name in table.kinds if name != "empty"])
+    found = trust_tables.score(trust_tables.REGRESSION, table, seed=1)
+    made = trust_tables.logistic(table).model
+    folds_of = StratifiedKFold(10, shuffle=True, random_state=1)
+    probabilities = cross_val_predict(made, table.frame.fillna(np.nan), table.y, cv=folds_of, method="predict_proba")
+    assert found.log_loss == pytest.approx(log_loss(table.y, probabilities))
+    assert found.accuracy == pytest.approx(100 * np.mean(np.array(["far", "near"])[probabilities.argmax(1)] == table.y))
+
+
+@pytest.mark.usefixtures("scored_anew")
+def test_tables_are_judged_by_their_means_and_by_chance(texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust_tables, "cpu_count", lambda: 1)
+    monkeypatch.setattr(trust_tables, "FOLDS", 3)
+    monkeypatch.setattr(trust_tables, "SEEDS", (0, 1))
+    accuracy, loss, regression = [case.measure(rows=1000, repeat=1) for case in trust_tables.cases()]
+    found = trust_tables.scores(1000)
+    assert list(found) == ["iris", "other"]
+    own = [each[trust_tables.TUNED] for each in found.values()]
+    assert accuracy.ours == pytest.approx(np.mean([each.accuracy for each in own]))
+    assert loss.ours == regression.ours == pytest.approx(np.mean([each.log_loss for each in own]))
+    assert loss.peer == min(
+        np.mean([each[peer].log_loss for each in found.values()]) for peer in (trust_tables.JOINED, trust_tables.BINNED)
+    )
+    assert accuracy.ours > 90  # no Gaussian is two heaps, but other densities are
+    assert "p 0.5 by Wilcoxon" in loss.note
+    assert loss.met is False  # two tables cannot show more than p = 0.5
+    printed = "\n".join(trust_tables.markdown(found))
+    assert f"| {loss.ours:.3f} |" in printed.split("| log loss")[1]
+
+
+def test_a_difference_by_chance_meets_no_bar() -> None:
+    bar = trust_tables.Significant(None, 0.5, "", None, p_value=0.01)
+    assert bar.met(2.0, 0.4) is True
+    assert bar.met(2.0, 0.6) is False
+    assert replace(bar, p_value=0.06).met(2.0, 0.4) is False
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in TRUST_CASES if isinstance(case, trust_text.Ece)], ids=lambda case: case.name
+)
+def test_every_collection_has_an_ece(case: trust_text.Ece, texts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trust_text, "cpu_count", lambda: 1)
+    monkeypatch.setattr(trust_text.published, "FOLDS", 3)
+    result = case.measure(rows=1000, repeat=1)
+    assert result.unit == "ECE"
+    assert 0 <= result.ours < 0.1  # every class has words of its own
+    kept = trust_text.KeptAccuracy(case.collection, case.model, case.answers).measure(rows=1000, repeat=1)
+    assert kept.met
+    assert kept.ours == 100
+
+
+def test_a_right_answer_of_each_confidence_has_the_ece_of_chance() -> None:
+    rng = np.random.default_rng(0)
+    sure = rng.uniform(0.5, 1.0, 2000)
+    probabilities = np.column_stack([sure, 1 - sure])
+    eces = [
+        trust_text.judged(probabilities, [0, 1], np.where(rng.random(2000) < sure, 0, 1), 0.0).ece for _ in range(100)
+    ]
+    assert trust_text.ece_by_chance(probabilities) == pytest.approx(np.mean(eces), rel=0.1)
+    assert trust_text.ece_by_chance(np.eye(2)) == 0
+
+
+@pytest.mark.usefixtures("scored_anew")
+def test_without_the_files_the_trust_suite_skips(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("INGENUO_DATA", str(tmp_path))
+    needing = [case for case in TRUST_CASES if not isinstance(case, Race) or "20 Newsgroups" in case.name]
+    results = list(run(needing, rows=1000, repeat=1))
+    assert len(results) == 37
+    assert all(isinstance(result, Skipped) and "INGENUO_DATA" in result.why for result in results)
+    assert all("is not there" in line for line in trust_text.markdown(1000)[2:])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "AttributeSelector": "estimators.attribute_selection",
     "BayesOptimalClassifier": "estimators.bayes_optimal",
     "BernoulliNB": "estimators.drop_in",
     "CategoricalNB": "estimators.drop_in",
@@ -55,6 +56,7 @@ _MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.sign
 __all__ = sorted([*_HOMES, "__version__"])
 
 if TYPE_CHECKING:
+    from ingenuo.estimators.attribute_selection import AttributeSelector as AttributeSelector
     from ingenuo.estimators.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
     from ingenuo.estimators.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from ingenuo.estimators.drop_in import BernoulliNB as BernoulliNB

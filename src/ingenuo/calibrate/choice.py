@@ -23,6 +23,7 @@ from ingenuo.calibrate.lengths import checked_lengths
 from ingenuo.calibrate.platt import Platt
 from ingenuo.calibrate.scores import Codes, Floats, checked_training
 from ingenuo.errors import InputError
+from ingenuo.kernels.threads import single_blas
 
 FOLDS = 5
 # No probability counts as smaller, as in scikit-learn's log_loss: one row that was thought impossible says no more.
@@ -95,13 +96,16 @@ def choose(
     if rows_of.sum() < 2 * FOLDS:
         left_out |= dict.fromkeys(wanted - {"none"}, f"there are fewer than {2 * FOLDS} rows")
     tried = [name for name in CALIBRATORS if name in wanted and name not in left_out]
-    losses, of_two = _losses(tried, z, truth, w, words, _folds(truth, random_state))
+    with single_blas():
+        losses, of_two = _losses(tried, z, truth, w, words, _folds(truth, random_state))
     total = float(w.sum())
     mean = {name: float((w @ losses[name] + np.median(of_two[name])) / (total + 1)) for name in tried}
     best = min(tried, key=lambda name: mean[name])
     error = {name: _standard_error(losses[name] - losses[best], w) for name in tried}
     chosen = next(name for name in tried if mean[name] - mean[best] <= min(error[name], _GIVEN_AWAY))
-    return _fitted([chosen], z, truth, w, words)[chosen], Choice(chosen, mean, error, left_out)
+    with single_blas():
+        fitted = _fitted([chosen], z, truth, w, words)[chosen]
+    return fitted, Choice(chosen, mean, error, left_out)
 
 
 def _folds(codes: Codes, random_state: int) -> NDArray[np.int64]:

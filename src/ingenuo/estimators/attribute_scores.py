@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -21,6 +20,7 @@ from ingenuo.families.left_out import categorical, counts, curves, gaussian
 from ingenuo.families.left_out.scores import is_quick
 from ingenuo.families.left_out.words import LeftOutText
 from ingenuo.families.multinomial import Multinomial
+from ingenuo.families.word_parameters import known_words
 from ingenuo.labels import Labels, find
 from ingenuo.schema import Schema
 from ingenuo.tally import Table, Tally
@@ -69,15 +69,24 @@ class Scorer:
             )
         return self._texts[name].scores(attribute.prior)
 
-    def own_words(self, attributes: Sequence[Attribute]) -> Floats:
-        """How many words of each row no other row has, as far as a short way tells."""
-        found: Floats = np.zeros(self.chunk.n_rows)
-        for attribute in attributes:
-            block = attribute.block(self.chunk.blocks[attribute.home])
-            if isinstance(block, Texts) and is_quick(attribute.family, attribute.prior, self.schema, attribute.names):
+    def weighted(self, attribute: Attribute) -> Floats:
+        """The same, to be added up: times the attribute's weight, for the row's length."""
+        weights = attribute.weights_of(self.lengths(attribute)) if attribute.exponent else attribute.weight
+        return self.scores(attribute) * (weights[:, np.newaxis] if isinstance(weights, np.ndarray) else weights)
+
+    def lengths(self, attribute: Attribute) -> Floats:
+        """How many words of a text, or things counted, are known without the row itself, if a short way tells."""
+        block = attribute.block(self.chunk.blocks[attribute.home])
+        if isinstance(block, Texts):
+            if is_quick(attribute.family, attribute.prior, self.schema, attribute.names):
                 self._text(attribute, block)
-                found += self._texts[attribute.names[0]].entries.gone
-        return found
+                entries = self._texts[attribute.names[0]].entries
+                return np.asarray(entries.tokens - entries.gone)
+            return known_words(
+                attribute.estimate(self.tally, self.schema, self.classes)[0], block.columns[0], block.n_rows
+            )
+        assert isinstance(block, Counts)
+        return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
 
     def _by_folds(self, attribute: Attribute, block: Block) -> Floats:
         """By ten folds in place of each row: total less fold, for families that no short way leaves a row out of."""

@@ -32,9 +32,10 @@ from ingenuo.families.family import Factor, Term, exponential
 from ingenuo.families.left_out.scores import is_quick
 from ingenuo.families.word_parameters import known_words
 from ingenuo.kernels import densities
+from ingenuo.kernels.threads import single_blas
 from ingenuo.labels import find, labels_of
 from ingenuo.prior import Prior
-from ingenuo.schema import Schema
+from ingenuo.schema import FAMILIES, Schema
 from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
@@ -193,7 +194,8 @@ class Believable(TallyClassifier):
         if self.calibration == AUTOMATIC:
             calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, names)
         else:
-            calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths)
+            with single_blas():
+                calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths)
             self.__dict__.pop("calibration_", None)
         self.calibrator_ = calibrator
 
@@ -213,7 +215,7 @@ class Believable(TallyClassifier):
             scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
             for attribute in self._attributes():
                 if attribute.weight:
-                    joint += attribute.weight * scorer.scores(attribute)
+                    joint += scorer.weighted(attribute)
             odd = densities.posterior(joint, log=True)
             joint[odd] = -np.log(len(seen))
             return _spread(joint, find(seen, classes))
@@ -319,12 +321,12 @@ class Believable(TallyClassifier):
 
     def _known_words(self, chunk: Chunk) -> Floats | None:
         """The lengths of rows that were learned: words that no other row has are not known without it."""
-        lengths = self._lengths(dict(chunk.blocks))
-        if lengths is None:
+        if not any(isinstance(block, Texts | Counts) for block in chunk.blocks.values()):
             return None
         seen = self.tally_.labels(CLASS, 0)
         scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
-        return np.asarray(np.maximum(lengths - scorer.own_words(plain(self.schema_, self.prior)), 0))
+        bags = [each for each in plain(self.schema_, self.prior) if FAMILIES[each.home] in ("text", "count")]
+        return np.asarray(sum(scorer.lengths(each) for each in bags))
 
     def explain(self, row: Any) -> Explanation:
         """The arithmetic of one row's prediction.
@@ -384,7 +386,8 @@ class Believable(TallyClassifier):
             tuning = self.tuning_
             values["tuning"] = {
                 "attributes": [
-                    (each.names.tolist(), each.home, each.family, each.prior, each.weight) for each in tuning.attributes
+                    (each.names.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
+                    for each in tuning.attributes
                 ],
                 "classes": tuning.classes.tolist(),
                 "losses": (tuning.before, tuning.after, tuning.held_out, list(tuning.alone), tuning.rows),
@@ -411,16 +414,21 @@ def _tuning(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
     """What a file says was tuned; what no tuning could have given is refused."""
     homes = {name: schema.family(name) for name in schema.names.tolist()}
     attributes = []
-    for names, home, family, prior, weight in packed["attributes"]:
+    for names, home, family, prior, *figures in packed["attributes"]:
+        weight, typical, exponent = (float(figure) for figure in figures)
         start = [each for each in plain(schema, prior) if each.names.tolist() == names and each.home == home]
         if not start or any(homes[name] != home for name in names):
             raise InputError(f"the columns {names!r} are not tuned together in such a table")
         allowed = {each.family for each in candidates(start[0], prior)}
         if family not in allowed or not isinstance(prior, Prior):
             raise InputError(f"the columns {names!r} cannot be {family!r}")
-        if not np.isfinite(weight) or weight < 0:
-            raise InputError(f"a weight is {weight!r}; weights are finite and not negative")
-        attributes.append(replace(start[0], family=family, prior=prior, weight=float(weight)))
+        if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):
+            raise InputError(f"the weight of {names!r} is {weight!r}, for a length of {typical!r} to the {exponent!r}")
+        if exponent and FAMILIES[home] not in ("text", "count"):
+            raise InputError(f"the columns {names!r} have no length")
+        attributes.append(
+            replace(start[0], family=family, prior=prior, weight=weight, typical=typical, exponent=exponent)
+        )
     classes = labels_of(packed["classes"])
     if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
         raise InputError("the shifts of the classes are no finite doubles, one for each")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -22,18 +22,25 @@ from numpy.typing import NDArray
 
 from ingenuo.bins import Bins
 from ingenuo.chunk import Chunk
+from ingenuo.errors import InputError
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public, referenced, tally_chunk
 from ingenuo.estimators.rows import take_rows
 from ingenuo.estimators.sequence_model import SCHEMA, SequenceModel
+from ingenuo.exact import Exact
+from ingenuo.families.sequences import NGRAMS
 from ingenuo.labels import Labels, find, labels_of
+from ingenuo.real import Real
 from ingenuo.scatter import Scatter
-from ingenuo.schema import Schema
-from ingenuo.tally import Tally
+from ingenuo.schema import FAMILIES, Schema
+from ingenuo.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
 Split = tuple[Places | None, Places]  # the rows to learn from (None: all the others), and those to answer for
+
+_MOST = 64  # folds that are counted as pairs of a fold and a class
+_TABLES = ("gaussian", "gaussian-unbiased", "multinomial", "complement", "bernoulli")  # families that count in tables
 
 
 class Answered(NamedTuple):
@@ -83,6 +90,12 @@ class Learnt(Protocol):
     def parts(self, rows: Sequence[Places]) -> Sequence[Part]:
         """The rows at these places, part by part."""
 
+    def by_fold(self, parts: Sequence[Part]) -> Tally | None:
+        """The tally of these parts, with a class for each class of each; None where that is no short way."""
+
+    def check(self, tally: Tally) -> None:
+        """Raise where these sums of all rows are such as no model is fitted to."""
+
 
 @dataclass(frozen=True)
 class ChunkRows:
@@ -111,13 +124,30 @@ class ChunkRows:
         """Views of the rows, put in order once."""
         taken = self.chunk.take(np.concatenate(rows))
         ends = np.append(0, np.cumsum([len(part) for part in rows])).tolist()
-        return [_ChunkPart(self.schema, taken.part(lo, hi)) for lo, hi in pairwise(ends)]
+        return [_ChunkPart(self.schema, taken.part(lo, hi), taken) for lo, hi in pairwise(ends)]
+
+    def check(self, tally: Tally) -> None:
+        """Raise where a column has no value in any row."""
+        self.model._check_whole(self.schema, self.chunk, tally)
+
+    def by_fold(self, parts: Sequence[Part]) -> Tally | None:
+        """The tally of fold and class, where all that is counted are tables."""
+        if not all(FAMILIES[name] == "category" or name in _TABLES for name in self.schema.families_used()):
+            return None
+        first, K = parts[0], len(self.classes)
+        assert isinstance(first, _ChunkPart)
+        whole = first.whole
+        sizes = [part.chunk.n_rows for part in parts if isinstance(part, _ChunkPart)]
+        fold = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+        pairs = fold * np.int32(K) + whole.coded
+        return tally_chunk(replace(whole, labels=pairs, classes=np.arange(len(sizes) * K)))
 
 
 @dataclass(frozen=True)
 class _ChunkPart:
     schema: Schema
     chunk: Chunk
+    whole: Chunk  # that it is a part of
 
     def tally(self) -> tuple[Schema, Tally]:
         schema, chunk = referenced(self.schema, self.chunk)
@@ -152,6 +182,15 @@ class TextRows:
     def parts(self, rows: Sequence[Places]) -> Sequence[Part]:
         """The texts."""
         return [_TextPart(self, part) for part in rows]
+
+    def check(self, tally: Tally) -> None:
+        """Raise where no text has a word."""
+        if NGRAMS not in tally:
+            raise InputError("the texts have no word; give one that has")
+
+    def by_fold(self, parts: Sequence[Part]) -> Tally | None:
+        """Texts are counted fold by fold."""
+        return None
 
 
 @dataclass(frozen=True)
@@ -208,12 +247,60 @@ def out_of_fold(rows: Learnt, splits: Sequence[Split], base: Tally | None = None
 def _by_subtraction(rows: Learnt, tests: Sequence[Places], base: Tally | None) -> Iterator[Answered]:
     began = time.perf_counter()
     parts = rows.parts(tests)
-    rests = Rests([part.tally()[1] for part in parts], base)
+    paired = rows.by_fold(parts) if base is None and len(tests) <= _MOST else None
+    rests: Rests | PairedRests
+    if paired is not None and all(isinstance(table, Table) for table in paired.values()):
+        rests = PairedRests(paired, len(tests), rows.classes)
+    else:
+        rests = Rests([part.tally()[1] for part in parts], base)
+    if base is None:
+        rows.check(rests.whole())
     spent = (time.perf_counter() - began) / len(tests)
     for f, (part, test) in enumerate(zip(parts, tests)):
         began = time.perf_counter()
         rest = rests[f]
         yield _answer(rows, rows.schema, rest, part, test, spent + time.perf_counter() - began)
+
+
+class PairedRests:
+    """The same from one tally whose classes are pairs of a fold and a class: fold · classes + class."""
+
+    def __init__(self, tally: Tally, folds: int, classes: Labels) -> None:
+        self.classes = classes
+        self._cells: dict[str, tuple[Table, NDArray[Any], Exact | None, int]] = {}
+        pairs = np.arange(folds * len(classes))
+        for name, table in tally.items():
+            assert isinstance(table, Table)
+            sums = table.over(pairs, *table.axes[1:])
+            shape = (folds, len(classes), *sums.shape[1:])
+            if isinstance(sums, Exact):
+                cells = sums.limbs.reshape(len(sums.limbs), *shape)
+                # Limbs are below 2^39 and folds few: no sum of them leaves the 63 bits.
+                self._cells[name] = table, cells, Exact.canonical(cells.sum(axis=1), sums.low), sums.low
+            else:
+                self._cells[name] = table, sums.values.reshape(shape), None, 0
+
+    def __getitem__(self, fold: int) -> Tally:
+        tables = {}
+        for name, (table, cells, total, low) in self._cells.items():
+            if total is None:  # doubles: what was never added is not left over
+                rest: Exact | Real = Real(np.delete(cells, fold, axis=0).sum(axis=0))
+            else:
+                rest = total - Exact(cells[:, fold], low)
+            tables[name] = self._table(table, rest)
+        return Tally(tables)
+
+    def whole(self) -> Tally:
+        """All the folds."""
+        return Tally(
+            {
+                name: self._table(table, Real(cells.sum(axis=0)) if total is None else total)
+                for name, (table, cells, total, _) in self._cells.items()
+            }
+        )
+
+    def _table(self, table: Table, sums: Exact | Real) -> Table:
+        return Table(table.names, (self.classes, *table.axes[1:]), sums, table.signed).trimmed()
 
 
 class Rests:
@@ -236,6 +323,10 @@ class Rests:
     def __getitem__(self, fold: int) -> Tally:
         rest = self._total - self._folds[fold]
         return rest + self._before[fold] + self._behind[len(self._folds) - fold - 1]
+
+    def whole(self) -> Tally:
+        """All the folds, and what else the base has."""
+        return self._total + self._before[-1]
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
@@ -301,7 +392,7 @@ def _is_partition(group: Sequence[Split], n_rows: int) -> bool:
         return False
     seen = np.zeros(n_rows, np.bool_)
     for train, test in group:
-        if train is not None and (len(train) + len(test) != n_rows or len(np.intersect1d(train, test))):
+        if train is not None and len(train) + len(test) != n_rows:  # none of which is both
             return False
         if seen[test].any():
             return False

@@ -35,7 +35,8 @@ FLOORS = (0.1, 0.01)
 ALPHAS = {"category": (0.1, 0.5, 1.0, 3.0), "text": (0.01, 0.03, 0.1, 0.3, 1.0), "count": (0.01, 0.1, 0.3, 1.0)}
 # Scores that take more than this are those of a sample of rows, each by all the others.
 _MOST = 1 << 29  # bytes
-_TEMPERATURES = np.geomspace(1e-3, 4, 25)
+_EXPONENTS = (0.0, 0.5, 0.7, 0.85, 1.0)
+_RANGE = (-7.0, 1.5)  # of the logarithm of a weight that is looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,14 +84,8 @@ class Tuning:
         return [
             heads,
             *(
-                [
-                    each.called,
-                    each.family,
-                    _smoothing(each),
-                    f"{each.weight:.3g}" if each.weight else "left out",
-                    f"{a:.4f}",
-                ]
-                for each, a in zip(self.attributes, self.alone)
+                [each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"]
+                for each, loss in zip(self.attributes, self.alone)
             ),
         ]
 
@@ -112,6 +107,13 @@ class Tuning:
 
     def __repr__(self) -> str:
         return str(self)
+
+
+def _weight(attribute: Attribute) -> str:
+    if not attribute.weight:
+        return "left out"
+    by_length = f" at {attribute.typical:.3g} words, ·length^-{attribute.exponent:g}" if attribute.exponent else ""
+    return f"{attribute.weight:.3g}{by_length}"
 
 
 def _smoothing(attribute: Attribute) -> str:
@@ -169,20 +171,12 @@ def tune(
     chosen, alone = [], []
     scores = np.empty((chunk.n_rows, len(classes), len(start)))
     for j, attribute in enumerate(start):
-        best: tuple[float, Attribute] | None = None
-        warm = FAMILIES[attribute.home] in ("text", "count")  # as long as texts are, so sure are they of themselves
         untuned += scorer.scores(attribute)
-        for candidate in candidates(attribute, prior):
-            found = scorer.scores(candidate)
-            loss = _loss(found, log_prior, codes, rows, warm=warm)
-            if best is None or loss < best[0] - 1e-9:
-                best = loss, candidate
-                scores[:, :, j] = found
-        assert best is not None
-        chosen.append(best[1])
-        alone.append(best[0])
+        loss, best, scores[:, :, j] = best_of(scorer, attribute, prior, log_prior, codes, rows)
+        chosen.append(best)
+        alone.append(loss)
         said(f"attribute {j + 1} of {len(start)}: {attribute.called}")
-    before = float(rows @ _losses(untuned, codes) / rows.sum())
+    before = float(rows @ losses_of(untuned, codes) / rows.sum())
     problem = attribute_weights.Problem(scores, log_prior, codes, rows)
     weighted = attribute_weights.choose(problem, shifted, seed)
     attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
@@ -201,15 +195,57 @@ def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
     return chunk.take(np.sort(by_class[np.arange(most) * chunk.n_rows // most]))
 
 
-def _losses(joint: Floats, codes: NDArray[Any]) -> Floats:
+def best_of(
+    scorer: Scorer, attribute: Attribute, prior: Prior, log_prior: Floats, codes: NDArray[Any], rows: Floats
+) -> tuple[float, Attribute, Floats]:
+    """Of what an attribute may be given, that with which it tells the classes best by itself: its loss and scores."""
+    best: tuple[float, Attribute, Floats] | None = None
+    bag = FAMILIES[attribute.home] in ("text", "count")
+    for candidate in candidates(attribute, prior):
+        found = scorer.scores(candidate)
+        if not bag:
+            loss = float(rows @ losses_of(log_prior + found, codes) / rows.sum())
+            if best is None or loss < best[0] - 1e-9:
+                best = loss, candidate, found
+            continue
+        # As long as texts are, so sure are they of themselves; how much, is looked for as well.
+        lengths = scorer.lengths(candidate)
+        typical = float(np.exp(np.average(np.log1p(lengths), weights=rows)))
+        for exponent in _EXPONENTS if np.ptp(lengths) > 0 else (0.0,):
+            by_length = replace(candidate, typical=typical, exponent=exponent)
+            scaled = found * by_length.weights_of(lengths)[:, np.newaxis]
+            loss = _at_best_weight(scaled, log_prior, codes, rows)
+            if best is None or loss < best[0] - 1e-9:
+                best = loss, by_length, scaled
+    assert best is not None
+    return best
+
+
+def losses_of(joint: Floats, codes: NDArray[Any]) -> Floats:
+    """The log loss of each row; no row counts for more than 700 nats."""
     top = joint.max(axis=1)
     with np.errstate(invalid="ignore"):
         found = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
     return np.asarray(np.minimum(np.nan_to_num(found, nan=700.0), 700.0))
 
 
-def _loss(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats, *, warm: bool) -> float:
-    """The log loss of one attribute by itself; with `warm`, at the weight that suits it best."""
-    if not warm:
-        return float(rows @ _losses(log_prior + scores, codes) / rows.sum())
-    return min(float(rows @ _losses(log_prior + t * scores, codes) / rows.sum()) for t in _TEMPERATURES)
+def _at_best_weight(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats) -> float:
+    """The log loss of one attribute by itself at the weight that suits it best, by golden section."""
+
+    def loss(log_weight: float) -> float:
+        return float(rows @ losses_of(log_prior + np.exp(log_weight) * scores, codes) / rows.sum())
+
+    ratio = (np.sqrt(5) - 1) / 2
+    low, high = _RANGE
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 0.1:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = loss(right)
+    return min(at_left, at_right)

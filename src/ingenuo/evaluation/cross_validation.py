@@ -21,7 +21,7 @@ from sklearn.utils.validation import _num_samples
 
 from ingenuo.errors import KindError
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import TallyClassifier, public
+from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.leave_one_out import leave_one_out
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
@@ -186,7 +186,7 @@ def cross_validate(
     exact = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
     answers: Iterator[Answered]
     if exact:
-        rows = learnt(clone(model), X, y, sample_weight)
+        rows = learnt(clone(model), X, inputs.Coded(codes, classes), sample_weight)
         quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and rows.divisible
         answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
     else:
@@ -259,7 +259,8 @@ class _Collected:
 def _left_out(rows: ChunkRows) -> Iterator[Answered]:
     """Every row by the tally without it, at once."""
     began = time.perf_counter()
-    _, tally = rows.parts([np.arange(rows.n_rows)])[0].tally()
+    tally = tally_chunk(rows.chunk)
+    rows.check(tally)
     counted = time.perf_counter()
     logs = leave_one_out(rows.model, rows.schema, rows.chunk, tally)
     every = np.arange(rows.n_rows)

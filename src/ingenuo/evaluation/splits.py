@@ -43,7 +43,7 @@ def splits_of(
                 "folds=sklearn.model_selection.LeaveOneGroupOut(), or leave groups out"
             )
         every = np.arange(n_rows)
-        return [(None, every[row : row + 1]) for row in every.tolist()], _lone_classes(codes, classes)
+        return [(None, row) for row in every[:, np.newaxis]], _lone_classes(codes, classes)
     if isinstance(folds, bool | float) or folds is None:
         raise KindError(
             f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got {folds!r}"
@@ -94,7 +94,7 @@ def _stratified(
             raise InputError(f"{distinct} groups cannot be parted into {folds} folds; take {distinct} at most")
         splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=random_state)
     with inputs.ours():
-        return _checked(list(splitter.split(np.zeros((len(codes), 1)), codes, groups)), len(codes))
+        return [(None, test) for _, test in splitter.split(np.zeros((len(codes), 1)), codes, groups)]
 
 
 def _groups(groups: Any, n_rows: int) -> NDArray[Any]:
@@ -115,9 +115,11 @@ def _checked(given: list[Any], n_rows: int) -> list[Split]:
         if not isinstance(pair, tuple | list) or len(pair) != 2:
             raise KindError(f"fold {f} must be a pair of training and test rows, got {type(pair).__name__}")
         train, test = (_places(each, n_rows, f, name) for each, name in zip(pair, ("training", "test")))
-        both = np.intersect1d(train, test)
-        if len(both):
-            raise InputError(f"row {int(both[0])} is both learned from and tested in fold {f}; keep them apart")
+        learned = np.zeros(n_rows, np.bool_)
+        learned[train] = True
+        if learned[test].any():
+            both = int(test[learned[test]][0])
+            raise InputError(f"row {both} is both learned from and tested in fold {f}; keep them apart")
         splits.append((train, test))
     return splits
 
@@ -133,7 +135,9 @@ def _places(given: Any, n_rows: int, fold: int, name: str) -> Places:
     outside = (array < 0) | (array >= n_rows)
     if outside.any():
         raise InputError(f"fold {fold} names row {int(array[outside][0])} of {n_rows}; rows count from 0")
-    found = np.unique(array.astype(np.intp))
+    named = np.zeros(n_rows, np.bool_)
+    named[array] = True
+    found = np.flatnonzero(named)
     if len(found) != len(array):
         raise InputError(f"fold {fold} names one of its {name} rows twice; name each once")
     return found

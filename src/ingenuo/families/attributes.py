@@ -16,6 +16,7 @@ import numpy as np
 from ingenuo.chunk import Block, Codes, Counts, Numbers, Texts
 from ingenuo.families import FAMILY
 from ingenuo.families.family import Factor, Floats, Term, exponential
+from ingenuo.families.word_parameters import known_words
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -31,6 +32,8 @@ class Attribute:
     family: str  # the family they are given: what is made of the counts
     prior: Prior
     weight: float = 1.0
+    typical: float = 1.0  # the length of a text (or bag) whose weight is that
+    exponent: float = 0.0  # longer ones weigh (length / typical)^-exponent of it: words repeat one another
 
     @property
     def called(self) -> str:
@@ -52,27 +55,43 @@ class Attribute:
         """Add its weighted log likelihood to out."""
         if self.weight == 0:
             return
-        if self.weight == 1:
+        if self.weight == 1 and self.exponent == 0:
             FAMILY[self.family].log_likelihood(parameters, block, out, floor)
             return
         own = np.zeros_like(out)
         FAMILY[self.family].log_likelihood(parameters, block, own, floor)
-        out += self.weight * own
+        out += self.weights_of(self.lengths(parameters, block))[:, np.newaxis] * own
+
+    def lengths(self, parameters: Any, block: Block) -> Floats:
+        """How many known words, or things counted, each row has; 1 in other columns."""
+        if self.exponent and isinstance(block, Texts):
+            return known_words(parameters[0], block.columns[0], block.n_rows)
+        if self.exponent and isinstance(block, Counts):
+            return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
+        return np.ones(block.n_rows)
+
+    def weights_of(self, lengths: Floats) -> Floats:
+        """The weight for rows of these lengths."""
+        if not self.exponent:
+            return np.full(len(lengths), self.weight)
+        return np.asarray(self.weight * ((1 + lengths) / self.typical) ** -self.exponent)
 
     def factors(self, parameters: Any, block: Block) -> list[Factor]:
         """Its terms, to the power of the weight."""
         if self.weight == 0:
             return [Factor(column_name(name), "", note="left out: weight 0") for name in self.names.tolist()[:1]]
-        return [self._weighted(factor) for factor in FAMILY[self.family].factors(parameters, block)]
+        weight = float(self.weights_of(self.lengths(parameters, block))[0])
+        return [_weighted(factor, weight) for factor in FAMILY[self.family].factors(parameters, block)]
 
-    def _weighted(self, factor: Factor) -> Factor:
-        if self.weight == 1:
-            return factor
-        terms = tuple(
-            Term(f"[{term.how}]^{self.weight:.4g}", exponential(self.weight * term.log), self.weight * term.log)
-            for term in factor.terms
-        )
-        return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
+
+def _weighted(factor: Factor, weight: float) -> Factor:
+    """The terms to the power of a weight."""
+    if weight == 1:
+        return factor
+    terms = tuple(
+        Term(f"[{term.how}]^{weight:.4g}", exponential(weight * term.log), weight * term.log) for term in factor.terms
+    )
+    return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
 
 
 def only(block: Block, at: int) -> Block:

@@ -101,6 +101,8 @@ def _over(ah, al, b):  # type: ignore[no-untyped-def]
 def _without(x, w, centre, n, first, second, unbiased):  # type: ignore[no-untyped-def]
     """Mean and variance of n - w values without this one, and whether they can be trusted."""
     rest = n - w
+    if not rest > 0:
+        return 0.0, 0.0, False
     dh, dl = _two_sum(x, -centre)
     wh, wl = (dh, dl) if w == 1.0 else _times(dh, dl, w, 0.0)
     sh, sl = _add(first[0], first[1], -wh, -wl)

@@ -29,6 +29,7 @@ def scores(
         [block.rows(lo, min(lo + block.step, block.n_rows)) for lo in range(0, block.n_rows, block.step)]
     )
     weights = np.ones(block.n_rows) if chunk.weights is None else chunk.weights
+    rows = tally.over("class", classes).floats()
     for j in range(len(block.names)):
         names = block.names[j : j + 1]
         name = bins_name(names[0])
@@ -65,8 +66,10 @@ def scores(
                 left = family.tally(rest, single.take(others)) + Tally({"class": tally["class"]})
             else:
                 left = whole - counted
-            parameters = family.estimate(left, prior, schema, names, classes)
-            found = np.zeros((1, len(classes)))
+            y = int(chunk.coded[row])
+            known = np.arange(len(classes)) != y if rows[y] <= weights[row] else np.ones(len(classes), np.bool_)
+            parameters = family.estimate(left, prior, schema, names, classes[known])
+            found = np.zeros((1, int(known.sum())))
             family.log_likelihood(parameters, mine, found)
-            out[j if apart else 0, there[same.ravel() == cell]] += found
+            out[np.ix_(np.array([j if apart else 0]), there[same.ravel() == cell], known)] += found
     return out
