@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk
+from ingenuo.errors import InputError
 from ingenuo.estimators import class_prior
 from ingenuo.estimators.base import CLASS, tally_chunk
 from ingenuo.estimators.out_of_fold import over_classes, without
+from ingenuo.exact import Exact
 from ingenuo.families.family import logs
 from ingenuo.families.left_out.scores import left_out
 from ingenuo.kernels import densities
-from ingenuo.labels import Labels, labels_of
+from ingenuo.labels import Labels, find, labels_of
+from ingenuo.prior import Prior
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 
@@ -23,7 +28,13 @@ Floats = NDArray[np.float64]
 
 def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally) -> Floats:
     """The log posterior of each row by the tally without it (rows × classes of the chunk)."""
-    classes = tally.labels(CLASS, 0)
+    classes, wanted = tally.labels(CLASS, 0), chunk.classes
+    most = 1.0 if chunk.weights is None else float(chunk.weights.max())
+    if tally.over(CLASS, classes).floats().sum() <= most:
+        raise InputError("one row has all the weight, and without it there is nothing to learn from; weigh two or more")
+    # A class that the tally has not has rows of no weight only: leaving those out takes nothing from any class.
+    places = np.maximum(find(classes, wanted), 0).astype(np.int32)
+    chunk = replace(chunk, labels=places[chunk.coded], classes=classes)
     joint = log_priors(model.class_prior, tally, classes, chunk)
     for name, block in chunk.blocks.items():
         for part in left_out(name, tally, model.prior, schema, classes, chunk, block):
@@ -34,21 +45,32 @@ def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally) -> Flo
         trained = without(model, schema, tally - tally_chunk(single))
         own = trained._posterior(dict(single.blocks), 1, log=True)
         joint[row] = over_classes(own, labels_of(trained.classes_), classes)[0]
-    return over_classes(joint, classes, chunk.classes)
+    return over_classes(joint, classes, wanted)
 
 
 def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Floats:
     """The log prior of each class without the row; -inf for a class that has no other row."""
-    rows = tally.over(CLASS, classes).floats()
-    y, w = chunk.coded, chunk.weights
-    distinct, same = (np.ones(1), 0) if w is None else np.unique(w, return_inverse=True)
-    cells = np.empty((len(distinct), len(classes), len(classes)))
-    for at, weight in enumerate(distinct.tolist()):
-        for k in range(len(classes)):
-            left = rows.copy()
-            left[k] = max(left[k] - weight, 0.0)
-            there = left > 0
-            cells[at, k] = -np.inf
+    sums = tally.over(CLASS, classes)
+    exact, rows = (sums.fractions() if isinstance(sums, Exact) else None), sums.floats()
+    weights = np.ones(1) if chunk.weights is None else np.unique(chunk.weights)
+    at = 0 if chunk.weights is None else np.searchsorted(weights, chunk.weights)
+    left = np.empty((len(weights), len(classes)))  # of each class, without a row of such a weight
+    for place, weight in enumerate(weights.tolist()):
+        taken = rows - weight if exact is None else [float(n - Fraction(weight)) for n in exact]
+        left[place] = np.maximum(taken, 0.0)
+    found = np.empty((len(weights), len(classes), len(classes)))
+    whole = class_prior.shares(given, rows, classes)[0]
+    pseudo = given.pseudo_counts(classes) if isinstance(given, Prior) else None
+    for k in range(len(classes)):
+        many = np.repeat(rows[np.newaxis], len(weights), axis=0)
+        many[:, k] = left[:, k]
+        if pseudo is None:
+            found[:, k] = logs(whole)
+        else:
+            found[:, k] = logs((many + pseudo) / (many + pseudo).sum(axis=1, keepdims=True))
+        for place in np.flatnonzero(left[:, k] <= 0).tolist():  # the class is gone, and the others share its prior
+            there = np.arange(len(classes)) != k
+            found[place, k] = -np.inf
             if there.any():
-                cells[at, k, there] = logs(class_prior.shares(given, left[there], classes[there])[0])
-    return np.asarray(cells[same, y])
+                found[place, k, there] = logs(class_prior.shares(given, rows[there], classes[there])[0])
+    return np.asarray(found[at, chunk.coded])

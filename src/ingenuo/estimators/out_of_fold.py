@@ -345,6 +345,11 @@ def _parted(tally: Tally) -> tuple[Tally, Tally]:
 
 def _answer(rows: Learnt, schema: Schema, tally: Tally, part: Part, test: Places, spent: float) -> Answered:
     began = time.perf_counter()
+    if "class" not in tally:
+        raise InputError(
+            f"all the training rows of the fold that tests row {int(test[0])} have weight 0, so there is nothing to "
+            "learn from; give weight to rows of other folds"
+        )
     trained = without(rows.model, schema, tally)
     trained._parameters()
     fitted = time.perf_counter()

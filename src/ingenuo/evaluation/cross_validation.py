@@ -27,7 +27,7 @@ from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
 from ingenuo.estimators.progress import Counter
 from ingenuo.estimators.rows import take_rows
-from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.evaluation import Evaluation, check_confidence
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.splits import splits_of
 from ingenuo.kernels.threads import width
@@ -178,6 +178,7 @@ def cross_validate(
     0.5
     """
     _check_model(model)
+    check_confidence(confidence)
     X, y = inputs.target_column(X, y)
     codes, classes = inputs.labels(model, y, _n_rows(X))
     n_rows = len(codes)

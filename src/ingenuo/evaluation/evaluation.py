@@ -84,12 +84,17 @@ def evaluate(
     >>> print(found["accuracy"])
     0.750 [0.194, 0.994]
     """
+    check_confidence(confidence)
+    whole("random_state", random_state, 0)
+    return Evaluation(predictions_of(model, X, y, classes, sample_weight), float(confidence), int(random_state))
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise if this is no share that intervals could hold true in."""
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.integer | np.floating):
         raise KindError(f"confidence must be a number between 0 and 1, got {type(confidence).__name__} {confidence!r}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence={confidence!r} is no confidence; take one between 0 and 1, such as 0.95")
-    whole("random_state", random_state, 0)
-    return Evaluation(predictions_of(model, X, y, classes, sample_weight), float(confidence), int(random_state))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

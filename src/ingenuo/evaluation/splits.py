@@ -30,6 +30,8 @@ def splits_of(
     [[1, 2], [0, 3]]
     """
     n_rows = len(codes)
+    if n_rows == 0:
+        raise InputError("Found array with 0 sample(s): there are no rows to learn from; give two at least")
     if n_rows < 2:
         raise InputError("there is one row only, which cannot be both learned from and answered for; give two at least")
     whole("random_state", random_state, 0)
@@ -73,8 +75,6 @@ def _stratified(
         raise InputError(
             f"folds={folds} leaves nothing to learn from for the rows that are tested; take 2 at least, usually 10"
         )
-    if folds > len(codes):
-        raise InputError(f"{len(codes)} rows cannot be parted into {folds} folds; take {len(codes)} at most")
     counts = np.bincount(codes, minlength=len(classes))
     rarest = int(counts.argmin())
     if counts[rarest] < folds:

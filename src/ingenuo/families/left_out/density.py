@@ -63,7 +63,9 @@ def scores(
                     chunk.classes,
                     None if chunk.weights is None else weights[others],
                 )
-                left = family.tally(rest, single.take(others)) + Tally({"class": tally["class"]})
+                left = Tally({"class": tally["class"]})
+                if len(others):
+                    left = left + family.tally(rest, single.take(others))
             else:
                 left = whole - counted
             y = int(chunk.coded[row])
