@@ -86,6 +86,7 @@ MATRIX = np.abs(np.rint(RNG.normal(size=(N, 5)) * 2 + (np.unique(LABELS, return_
 POINTS = RNG.normal(size=(N, 3)) * [1, 10, 0.1] + (np.unique(LABELS, return_inverse=True)[1] % 3)[:, np.newaxis]
 TWO = np.where(POINTS[:, 0] + RNG.normal(size=N) > 1, "high", "low")
 WHOLE, PARTS = RNG.integers(0, 4, N).astype(float), RNG.random(N)
+WHOLE[[9, 11]] = 2.0  # the rows that have a value of "rare"
 SOME = np.where((np.arange(N) % 4 == 0) & (LABELS != "lone"), 0.0, PARTS)
 GROUPS = RNG.integers(0, 8, N)
 GIVEN = {"a": 0.2, "b": 0.3, "c": 0.4, "lone": 0.1}
@@ -210,11 +211,8 @@ class TestNaiveBayesOfTables:
 
     @pytest.mark.parametrize("numbers", DENSITIES)
     def test_densities_without_the_only_row_of_a_class_are_exact(
-        self, answers: list[Any], numbers: str, folds: Any, request: pytest.FixtureRequest
+        self, answers: list[Any], numbers: str, folds: Any
     ) -> None:
-        if numbers in ("mixture", "auto") and isinstance(folds, str):
-            reason = "the class that has no row left still has a part in the mixtures of the others"
-            request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
         rng = np.random.default_rng(0)
         X = np.append(rng.integers(0, 3, 39), 1.0)[:, np.newaxis]
         y = np.append(np.array(["a", "b", "c"], "U4")[rng.integers(0, 3, 39)], "lone")
@@ -234,8 +232,14 @@ class TestNaiveBayesOfTables:
     ) -> None:
         model = ing.NaiveBayes(dict.fromkeys(range(5), "count"), counts=counts, prior=PRIORS[prior])
         assert_exact(answers, model, shape(MATRIX), LABELS, folds)
-        answers.clear()
-        assert_exact(answers, model, shape(MATRIX), LABELS, folds, PARTS)
+
+    @pytest.mark.parametrize("counts", ["multinomial", "complement", "bernoulli"])
+    @pytest.mark.parametrize("prior", ["laplace", "lidstone", "maximum likelihood"])
+    def test_every_model_of_weighted_counts_is_exact(
+        self, answers: list[Any], counts: str, prior: str, folds: Any
+    ) -> None:
+        model = ing.NaiveBayes(dict.fromkeys(range(5), "count"), counts=counts, prior=PRIORS[prior])
+        assert_exact(answers, model, MATRIX, LABELS, folds, PARTS)
 
     def test_declared_categories_stay_known_without_their_row(self, answers: list[Any], folds: Any) -> None:
         declared = {**COLUMNS, "colour": ["x", "y", "z", "only here", "never"]}
@@ -556,15 +560,62 @@ def test_only_classifiers_are_cross_validated(model: Any, match: str) -> None:
 
 
 @pytest.mark.parametrize("folds", [2, "leave-one-out"])
-@pytest.mark.xfail(
-    strict=True, reason="a column without a value, which fit refuses, is not refused, or divides by zero"
-)
 def test_what_fit_refuses_is_refused(folds: Any) -> None:
     X = np.where([[False, True]], np.nan, POINTS[:, :2])
     model = ing.NaiveBayes({0: "number", 1: "number"})
     for learn in (lambda: model.fit(X, TWO), lambda: ing.cross_validate(model, X, TWO, folds)):
         with pytest.raises(InputError, match="column 'x1' has no value in any row"):
             learn()
+
+
+@pytest.mark.parametrize("folds", [StratifiedKFold(2), "leave-one-out"], ids=["two folds", "leave-one-out"])
+def test_a_class_whose_rows_have_no_weight_was_never_learned(answers: list[Any], folds: Any) -> None:
+    X, y = np.array([[1.0], [2.5], [3.0], [4.0], [5.5], [7.0]]), np.array(list("aabbcc"))
+    assert_exact(answers, ing.NaiveBayes({0: "number"}), X, y, folds, np.array([1, 2, 0, 0, 1, 2.0]))
+
+
+@pytest.mark.parametrize("numbers", ["gaussian", "histogram", "kernel", "equal-mass-5", "mixture", "auto"])
+def test_the_only_value_of_a_column_can_be_left_out(numbers: str) -> None:
+    X, y = np.array([[1.0], [np.nan], [np.nan], [np.nan]]), np.array(list("aabb"))
+    for weights in (None, np.array([1, 2.0, 1, 3.0])):
+        model = ing.NaiveBayes({0: "number"}, numbers=numbers)
+        found = ing.cross_validate(model, X, y, "leave-one-out", sample_weight=weights).probabilities
+        w = np.ones(4) if weights is None else weights
+        # nothing is known of the column: what is left are the rows of each class
+        np.testing.assert_allclose(found[0], np.array([w[1], w[2] + w[3]]) / w[1:].sum())
+
+
+@pytest.mark.parametrize("weights", [[1, 1e-300, 1], [1e17, 1, 1], [2.0**53, 1, 3]], ids=str)
+def test_what_is_left_of_a_class_is_not_lost_beside_a_heavy_row(answers: list[Any], weights: Any) -> None:
+    X, y = np.array([["x"], ["x"], ["y"]], object), np.array(["a", "a", "b"])
+    model = ing.NaiveBayes({0: "category"})
+    assert_exact(answers, model, X, y, "leave-one-out", np.array(weights))
+
+
+def test_a_fold_that_has_all_the_weight_is_refused() -> None:
+    X, y = np.array([[1.0], [2], [3], [4]]), np.array(list("aabb"))
+    for folds in (2, "leave-one-out"):
+        with pytest.raises(InputError, match=r"fold .*weight 0"):
+            ing.cross_validate(ing.NaiveBayes({0: "number"}), X, y, folds, sample_weight=[1, 0, 0, 0])
+
+
+@pytest.mark.parametrize("confidence", [2, -0.5, 0, 1, float("nan"), "much"])
+def test_a_confidence_that_is_none_is_refused(confidence: Any) -> None:
+    with pytest.raises((InputError, KindError), match="confidence"):
+        ing.cross_validate(ing.NaiveBayes(), POINTS, TWO, 3, confidence=confidence)
+
+
+def test_no_rows_are_not_one_row() -> None:
+    with pytest.raises(InputError) as raised:
+        ing.cross_validate(ing.NaiveBayes(), np.zeros((0, 2)), [])
+    assert "one row only" not in str(raised.value)
+
+
+def test_the_remedy_can_be_followed() -> None:
+    X, y = POINTS[:4], list("aabb")
+    with pytest.raises(InputError, match=r"take (folds=)?2 at most"):
+        ing.cross_validate(ing.NaiveBayes(), X, y, 10)
+    assert len(ing.cross_validate(ing.NaiveBayes(), X, y, 2).test) == 2
 
 
 def test_the_model_is_not_changed() -> None:

@@ -135,10 +135,14 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             How often each row counts.
         """
         self._check_settings()
+        self._learn(X, y, sample_weight)
+        return self
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn all there is to know."""
         schema, tally, _ = self._tally_of(X, y, sample_weight, reset=True, whole=True)
         self.__dict__.pop("_declared_classes", None)
         self._set(schema, tally)
-        return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.

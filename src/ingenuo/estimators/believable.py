@@ -24,7 +24,7 @@ from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
-from ingenuo.estimators.tuning import Tuning, candidates, plain, tune
+from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
 from ingenuo.explain.arithmetic import Explanation
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute
@@ -54,6 +54,7 @@ class Believable(TallyClassifier):
     tuning_: Tuning
     calibrator_: Calibrator
     calibration_: Choice
+    _calibrated_as: str | None
 
     @property
     def _a_function_of_the_tally(self) -> bool:
@@ -73,23 +74,12 @@ class Believable(TallyClassifier):
 
     # Learning.
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows and their labels, forgetting what was learned before; tune and calibrate if so set.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, or pandas, polars or Arrow table
-            The rows; missing values are NaN or null.
-        y : array-like, or the name of a column of X
-            The class of each row.
-        sample_weight : array-like, optional
-            How often each row counts.
-        """
-        self._check_settings()
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn all there is to know; tune and calibrate if so set."""
         if self._a_function_of_the_tally:
-            super().fit(X, y, sample_weight)
+            super()._learn(X, y, sample_weight)
             self._unsettled()
-            return self
+            return
         other = copy.copy(self)  # so that whatever goes wrong, this model is as it was
         for name in ("tally_", "schema_", "_declared_classes", "_target"):
             other.__dict__.pop(name, None)
@@ -99,7 +89,6 @@ class Believable(TallyClassifier):
         other._settle(schema, tally, chunk)
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
-        return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.
@@ -156,7 +145,7 @@ class Believable(TallyClassifier):
         ----------
         X, y, sample_weight
             Rows to calibrate by: some that the model has learned, or all of them. Each is answered for by the tally
-            without it.
+            without it. Rows that were never learned raise wherever the sums show it.
         learned : bool
             False for rows that the model has not learned: those are answered for by the whole tally.
         """
@@ -197,7 +186,7 @@ class Believable(TallyClassifier):
             with single_blas():
                 calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths)
             self.__dict__.pop("calibration_", None)
-        self.calibrator_ = calibrator
+        self.calibrator_, self._calibrated_as = calibrator, self.calibration
 
     def _uncalibrated(self) -> Any:
         """The same model, whose answers are as the tally gives them."""
@@ -274,6 +263,11 @@ class Believable(TallyClassifier):
         return calibrated if log else np.exp(calibrated)
 
     def _calibrator(self) -> Calibrator:
+        if "calibrator_" in self.__dict__ and self._calibrated_as != self.calibration:
+            raise StaleCalibrationError(
+                f"the model was calibrated with calibration={self._calibrated_as!r}, and that was changed to "
+                f"{self.calibration!r}; call recalibrate(X, y) with rows that it has learned, or set it back"
+            )
         if "calibrator_" not in self.__dict__:
             raise StaleCalibrationError(
                 "the model has learned, merged or forgotten since it was calibrated, so its probabilities are those of "
@@ -383,17 +377,9 @@ class Believable(TallyClassifier):
         values: dict[str, Any] = {}
         arrays: dict[str, NDArray[Any]] = {}
         if "tuning_" in self.__dict__:
-            tuning = self.tuning_
-            values["tuning"] = {
-                "attributes": [
-                    (each.names.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
-                    for each in tuning.attributes
-                ],
-                "classes": tuning.classes.tolist(),
-                "losses": (tuning.before, tuning.after, tuning.held_out, list(tuning.alone), tuning.rows),
-            }
-            arrays["shifts"] = tuning.shifts
-        if "calibrator_" in self.__dict__:
+            values["tuning"] = self.tuning_.packed()
+            arrays["shifts"] = self.tuning_.shifts
+        if "calibrator_" in self.__dict__ and self._calibrated_as == self.calibration:
             values["calibrator"] = self.calibrator_.kind
             arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
         return values, arrays
@@ -402,42 +388,15 @@ class Believable(TallyClassifier):
         """Set what `_besides` gave."""
         self._set(schema, tally)
         if "tuning" in values:
-            self.tuning_ = _tuning(schema, values["tuning"], arrays["shifts"])
+            self.tuning_ = unpacked(schema, values["tuning"], arrays["shifts"])
         if "calibrator" in values:
             own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
             self.calibrator_ = from_arrays(values["calibrator"], own, len(self.classes_))
+            self._calibrated_as = self.calibration
+            if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
+                raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
         if CLASS in tally:
             self._check_against_data()
-
-
-def _tuning(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
-    """What a file says was tuned; what no tuning could have given is refused."""
-    homes = {name: schema.family(name) for name in schema.names.tolist()}
-    attributes = []
-    for names, home, family, prior, *figures in packed["attributes"]:
-        weight, typical, exponent = (float(figure) for figure in figures)
-        start = [each for each in plain(schema, prior) if each.names.tolist() == names and each.home == home]
-        if not start or any(homes[name] != home for name in names):
-            raise InputError(f"the columns {names!r} are not tuned together in such a table")
-        allowed = {each.family for each in candidates(start[0], prior)}
-        if family not in allowed or not isinstance(prior, Prior):
-            raise InputError(f"the columns {names!r} cannot be {family!r}")
-        if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):
-            raise InputError(f"the weight of {names!r} is {weight!r}, for a length of {typical!r} to the {exponent!r}")
-        if exponent and FAMILIES[home] not in ("text", "count"):
-            raise InputError(f"the columns {names!r} have no length")
-        attributes.append(
-            replace(start[0], family=family, prior=prior, weight=weight, typical=typical, exponent=exponent)
-        )
-    classes = labels_of(packed["classes"])
-    if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
-        raise InputError("the shifts of the classes are no finite doubles, one for each")
-    before, after, held_out, alone, rows = packed["losses"]
-    held = None if held_out is None else float(held_out)
-    losses = tuple(float(each) for each in alone)
-    if len(losses) != len(attributes):
-        raise InputError("there is not a loss for each attribute")
-    return Tuning(tuple(attributes), classes, shifts, float(before), float(after), held, losses, int(rows))
 
 
 def _coded(chunk: Chunk, classes: Any) -> Chunk:

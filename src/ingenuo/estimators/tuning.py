@@ -9,7 +9,7 @@ Nothing is fitted again: the tally stays as it is, and what is chosen is only ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk
+from ingenuo.errors import InputError
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.leave_one_out import log_priors
 from ingenuo.explain.beliefs import aligned
 from ingenuo.families.attributes import Attribute
-from ingenuo.labels import Labels
+from ingenuo.labels import Labels, labels_of
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.solve import attribute_weights
@@ -100,6 +101,17 @@ class Tuning:
             f"{dropped}."
         )
 
+    def packed(self) -> dict[str, Any]:
+        """All but the shifts as plain values, for a file."""
+        return {
+            "attributes": [
+                (each.names.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
+                for each in self.attributes
+            ],
+            "classes": self.classes.tolist(),
+            "losses": (self.before, self.after, self.held_out, list(self.alone), self.rows),
+        }
+
     def __str__(self) -> str:
         text = aligned(self.lines()[:51])
         more = [f"… and {len(self.attributes) - 50} more"] if len(self.attributes) > 50 else []
@@ -156,8 +168,7 @@ def candidates(attribute: Attribute, prior: Prior) -> list[Attribute]:
 
 
 def tune(
-    schema: Schema, tally: Tally, chunk: Chunk, prior: Prior, class_prior: Any, *, shifted: bool = True, seed: int = 0,
-    said: Callable[[str], None] = lambda line: None,
+    schema: Schema, tally: Tally, chunk: Chunk, prior: Prior, class_prior: Any, *, shifted: bool = True, seed: int = 0
 ) -> Tuning:  # fmt: skip
     """Choose the settings of every attribute, and their weights."""
     classes = tally.labels("class", 0)
@@ -175,7 +186,6 @@ def tune(
         loss, best, scores[:, :, j] = best_of(scorer, attribute, prior, log_prior, codes, rows)
         chosen.append(best)
         alone.append(loss)
-        said(f"attribute {j + 1} of {len(start)}: {attribute.called}")
     before = float(rows @ losses_of(untuned, codes) / rows.sum())
     problem = attribute_weights.Problem(scores, log_prior, codes, rows)
     weighted = attribute_weights.choose(problem, shifted, seed)
@@ -249,3 +259,33 @@ def _at_best_weight(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows
             right = low + ratio * (high - low)
             at_right = loss(right)
     return min(at_left, at_right)
+
+
+def unpacked(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
+    """What a file says was tuned; what no tuning could have given is refused."""
+    homes = {name: schema.family(name) for name in schema.names.tolist()}
+    attributes = []
+    for names, home, family, prior, *figures in packed["attributes"]:
+        weight, typical, exponent = (float(figure) for figure in figures)
+        start = [each for each in plain(schema, prior) if each.names.tolist() == names and each.home == home]
+        if not start or any(homes[name] != home for name in names):
+            raise InputError(f"the columns {names!r} are not tuned together in such a table")
+        allowed = {each.family for each in candidates(start[0], prior)}
+        if family not in allowed or not isinstance(prior, Prior):
+            raise InputError(f"the columns {names!r} cannot be {family!r}")
+        if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):
+            raise InputError(f"the weight of {names!r} is {weight!r}, for a length of {typical!r} to the {exponent!r}")
+        if exponent and FAMILIES[home] not in ("text", "count"):
+            raise InputError(f"the columns {names!r} have no length")
+        attributes.append(
+            replace(start[0], family=family, prior=prior, weight=weight, typical=typical, exponent=exponent)
+        )
+    classes = labels_of(packed["classes"])
+    if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
+        raise InputError("the shifts of the classes are no finite doubles, one for each")
+    before, after, held_out, alone, rows = packed["losses"]
+    held = None if held_out is None else float(held_out)
+    losses = tuple(float(each) for each in alone)
+    if len(losses) != len(attributes):
+        raise InputError("there is not a loss for each attribute")
+    return Tuning(tuple(attributes), classes, shifts, float(before), float(after), held, losses, int(rows))
