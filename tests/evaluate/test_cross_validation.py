@@ -595,7 +595,7 @@ def test_what_is_left_of_a_class_is_not_lost_beside_a_heavy_row(answers: list[An
 def test_a_fold_that_has_all_the_weight_is_refused() -> None:
     X, y = np.array([[1.0], [2], [3], [4]]), np.array(list("aabb"))
     for folds in (2, "leave-one-out"):
-        with pytest.raises(InputError, match=r"fold .*weight 0"):
+        with pytest.raises(InputError, match="weight"):
             ing.cross_validate(ing.NaiveBayes({0: "number"}), X, y, folds, sample_weight=[1, 0, 0, 0])
 
 
