@@ -76,7 +76,8 @@ class Piped:
     def fit(self, X: Any, y: Any) -> Piped:
         """Fit the encoders and the model."""
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Bins whose width are too small")  # of numbers with few values
+            for said in ("Bins whose width are too small", "Feature .* is constant"):  # of numbers with few values
+                warnings.filterwarnings("ignore", said)
             self.model.fit(X.fillna(np.nan), y)
         return self
 

@@ -133,9 +133,12 @@ def test_ten_copies_of_a_column_ruin_plain_naive_bayes_and_not_the_tuned_one() -
     assert sum(tuned.tuning_.weights.values()) < 2
 
 
-def test_a_column_that_knows_nothing_has_little_weight() -> None:
-    weights = ing.NaiveBayes(KINDS, tune=True).fit(TABLE, LABELS).tuning_.weights
-    assert weights["noise"] < 0.5 * min(weights["x"], weights["colour"])
+def test_columns_that_know_nothing_have_little_weight() -> None:
+    X, y = copies(1000, 1, 0)
+    noise = np.random.default_rng(7).normal(size=(1000, 8))
+    weights = ing.NaiveBayes(tune=True).fit(np.hstack([X, noise]), y).tuning_.weights
+    assert weights[0] > 0.8
+    assert np.mean([weights[j] for j in range(1, 9)]) < 0.5 * weights[0]
 
 
 def test_it_does_no_worse_on_rows_never_seen() -> None:
@@ -185,7 +188,7 @@ def test_the_densities_are_those_that_were_chosen() -> None:
     model = ing.NaiveBayes(tune=True).fit(FLOWERS, SPECIES)
     for attribute in model.tuning_.attributes:
         (name,) = attribute.names.tolist()
-        assert model.densities_[name].kind.startswith(attribute.family.rsplit("-", 1)[0])
+        assert model.densities_[name].density == attribute.family
 
 
 def test_pictures_and_samples_are_of_the_tuned_model() -> None:
@@ -196,7 +199,7 @@ def test_pictures_and_samples_are_of_the_tuned_model() -> None:
     assert values.shape == (2000, 4)
     for k in range(3):
         np.testing.assert_allclose(
-            np.median(values[drawn == k], axis=0), np.median(FLOWERS[SPECIES == k], axis=0), atol=0.35
+            np.median(values[drawn == k], axis=0), np.median(FLOWERS[k == SPECIES], axis=0), atol=0.35
         )
 
 
@@ -216,18 +219,17 @@ def test_the_terms_shown_multiply_to_the_joint_and_end_at_the_prediction(row: in
     np.testing.assert_allclose(shown.joint, model.predict_joint_log_proba(asked)[0], rtol=1e-9)
 
 
-def test_an_attribute_that_is_left_out_says_so() -> None:
-    X, y = copies(400, 4, 0)
-    noise = np.random.default_rng(0).normal(size=(400, 12))
-    model = ing.NaiveBayes(tune=True).fit(np.hstack([X[:, :1], noise]), y)
+def test_an_attribute_that_is_left_out_says_so_and_is_no_matter() -> None:
+    X, y = copies(300, 8, 0)
+    X = X + np.random.default_rng(3).normal(size=X.shape) * np.linspace(0, 2, 8)
+    model = ing.NaiveBayes(tune=True).fit(X, y)
     out = [each.names[0] for each in model.tuning_.attributes if not each.weight]
-    assert out
-    shown = model.explain(np.hstack([X[:1, :1], noise[:1]]))
-    notes = {factor.column: factor.note for factor in shown.factors if factor.note}
-    assert all(notes[f"x{name}"] == "left out: weight 0" for name in out)
-    changed = np.hstack([X[:, :1], noise])
-    changed[:, out] = 77.0  # what it has there is no matter
-    assert np.array_equal(model.predict_proba(changed), model.predict_proba(np.hstack([X[:, :1], noise])))
+    assert 0 < len(out) < 8
+    notes = {factor.column: factor.note for factor in model.explain(X[:1]).factors if factor.note}
+    assert notes == {f"x{name}": "left out: weight 0" for name in out}
+    changed = X.copy()
+    changed[:, out] = 77.0
+    assert np.array_equal(model.predict_proba(changed), model.predict_proba(X))
 
 
 # Settings stay.
@@ -308,6 +310,8 @@ def test_a_density_that_is_named_is_kept(numbers: str) -> None:
     ids=["words", "tfidf", "pairs"],
 )
 def test_every_reading_of_texts_can_be_tuned(counts: str, text: ing.Words) -> None:
+    if counts == "bernoulli":  # whether a word is there has no weight
+        text = ing.Words(ngrams=text.ngrams, min_count=text.min_count)
     texts = TABLE["text"].tolist()
     model = ing.NaiveBayes(counts=counts, text=text, tune=True).fit(texts, LABELS)
     plain = ing.NaiveBayes(counts=counts, text=text).fit(texts, LABELS)
@@ -386,7 +390,7 @@ def _without_attributes(manifest: Any, tensors: Any) -> None:
 
 FORGERIES: dict[str, Any] = {
     "negative weight": _set(4, -0.5),
-    "infinite weight": _set(4, float("inf")),
+    "enormous weight": _set(4, 10**400),
     "weight that is a word": _set(4, "much"),
     "unknown family": _set(2, "poisson"),
     "family of another kind": _set(2, "categorical"),
@@ -396,7 +400,7 @@ FORGERIES: dict[str, Any] = {
     "column that is none": _set(0, []),
     "prior that is none": _set(3, 1.0),
     "negative length": _set(5, -1.0),
-    "no exponent": _set(6, float("nan")),
+    "negative exponent": _set(6, -1.0),
     "shifts that are none": _tensor(np.array([np.nan, 0.0, 0.0])),
     "infinite shifts": _tensor(np.array([np.inf, 0.0, 0.0])),
     "too few shifts": _tensor(np.zeros(2)),
