@@ -111,7 +111,7 @@ def test_a_row_of_weight_three_is_three_rows():
 
 def test_the_penalty_is_the_one_with_the_least_loss_of_rows_held_out():
     p, _ = problem(seed=3)
-    chosen = choose(p, True, 0)
+    chosen = choose(p, [np.arange(4)], True, 0)
     assert chosen.penalty in PENALTIES
     fold = np.random.default_rng(0).permutation(200) % 5
     losses = []
@@ -130,7 +130,7 @@ def test_the_penalty_is_the_one_with_the_least_loss_of_rows_held_out():
 def test_of_many_rows_none_are_held_out(monkeypatch):
     monkeypatch.setattr(attribute_weights, "_ENOUGH", 100)
     p, _ = problem()
-    chosen = choose(p, True, 0)
+    chosen = choose(p, [np.arange(4)], True, 0)
     assert chosen.held_out is None
     assert chosen.penalty == 1.0
 
@@ -143,3 +143,14 @@ def test_impossible_classes_are_far_and_finite():
     assert np.isfinite(w).all()
     assert np.isfinite(b).all()
     assert (other.losses(w, b) <= 700).all()
+
+
+def test_the_set_that_does_best_on_rows_held_out_stays():
+    p, scores = problem(n=120, d=1, seed=4)
+    noise = np.random.default_rng(9).normal(size=(120, 3, 30))
+    both = Problem(np.concatenate([scores, noise], axis=2), p.log_prior, p.codes, p.rows)
+    chosen = choose(both, [np.arange(31), np.array([0])], True, 0)
+    assert not chosen.weights[1:].any()
+    alone = choose(p, [np.array([0])], True, 0)
+    np.testing.assert_allclose(chosen.weights[0], alone.weights[0], rtol=1e-6)
+    assert chosen.held_out == pytest.approx(alone.held_out, rel=1e-6)

@@ -1,8 +1,9 @@
 """Settings chosen by leave-one-out: every row is scored by the tally without itself, for a grid of settings at once.
 
 1. Each attribute by itself is given the density and the smoothing under which it tells the classes best.
-2. Together they are given weights, none negative, and each class a shift: the least log loss of all rows left out. An
-   attribute that adds nothing to the others, or repeats them, is left out: its weight is 0, or is shared.
+2. Together they are given weights, none negative, and each class a shift: the least log loss of all rows left out.
+   Attributes that repeat one another share a weight. Those that do not help by themselves are left out, unless folds
+   of the rows show that the others do better with them.
 
 Nothing is fitted again: the tally stays as it is, and what is chosen is only how it is used.
 """
@@ -188,11 +189,17 @@ def tune(
         alone.append(loss)
     before = float(rows @ losses_of(untuned, codes) / rows.sum())
     problem = attribute_weights.Problem(scores, log_prior, codes, rows)
-    weighted = attribute_weights.choose(problem, shifted, seed)
+    shares = float(rows @ losses_of(log_prior, codes) / rows.sum())
+    helpful = np.flatnonzero(np.array(alone) < shares)
+    weighted = attribute_weights.choose(problem, [np.arange(len(start)), helpful], shifted, seed)
     attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
     return Tuning(
         attributes, classes, weighted.shifts, before, weighted.loss, weighted.held_out, tuple(alone), chunk.n_rows
     )
+
+
+def _is_bag(attribute: Attribute) -> bool:
+    return FAMILIES[attribute.home] in ("text", "count")
 
 
 def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
@@ -210,10 +217,9 @@ def best_of(
 ) -> tuple[float, Attribute, Floats]:
     """Of what an attribute may be given, that with which it tells the classes best by itself: its loss and scores."""
     best: tuple[float, Attribute, Floats] | None = None
-    bag = FAMILIES[attribute.home] in ("text", "count")
     for candidate in candidates(attribute, prior):
         found = scorer.scores(candidate)
-        if not bag:
+        if not _is_bag(attribute):
             loss = float(rows @ losses_of(log_prior + found, codes) / rows.sum())
             if best is None or loss < best[0] - 1e-9:
                 best = loss, candidate, found
