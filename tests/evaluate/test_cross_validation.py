@@ -489,7 +489,7 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
     "one fold": (POINTS, TWO, {"folds": 1}, InputError, "folds=1 leaves nothing to learn from .* take 2 at least"),
     "no folds": (POINTS, TWO, {"folds": 0}, InputError, "folds=0 leaves nothing to learn from"),
     "negative": (POINTS, TWO, {"folds": -3}, InputError, "folds=-3 leaves nothing to learn from"),
-    "more than rows": (POINTS, TWO, {"folds": N + 1}, InputError, f"{N} rows cannot be parted into {N + 1} folds"),
+    "more than rows": (POINTS, TWO, {"folds": N + 1}, InputError, f"fewer than the {N + 1} folds"),
     "rare class": (POINTS, LABELS, {"folds": 5}, InputError, "class 'lone' has 1 row, fewer than the 5 folds"),
     "one row": (POINTS[:1], TWO[:1], {}, InputError, "there is one row only, .* give two at least"),
     "one row left out": (POINTS[:1], TWO[:1], {"folds": "leave-one-out"}, InputError, "there is one row only"),

@@ -19,7 +19,7 @@ from ingenuo.chunk import Chunk, Codes, Numbers
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.attribute_scores import Scorer
-from ingenuo.estimators.base import tally_chunk
+from ingenuo.estimators.base import tally_chunk, weighed
 from ingenuo.estimators.leave_one_out import log_priors
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.sequence_model import whole
@@ -120,6 +120,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         schema, chunk = model._chunk_of(X, y, sample_weight, reset=True)
         tally = tally_chunk(chunk)
         model._check_whole(schema, chunk, tally)
+        chunk = weighed(chunk, tally.labels("class", 0))
         inputs.refuse_one_class(chunk.classes, "selector")
         attributes = plain(schema, model.prior)
         if isinstance(self.n_attributes, int | np.integer) and self.n_attributes > len(attributes):

@@ -36,7 +36,7 @@ from ingenuo.families.scatter import FULL, SHARED, refuse_incomplete
 from ingenuo.families.word_features import reference_of, refuse_empty
 from ingenuo.families.words import TextFamily
 from ingenuo.kernels import densities, moments
-from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.labels import Labels, find, labels_of, same, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
@@ -490,6 +490,15 @@ def tally_chunk(chunk: Chunk) -> Tally:
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)
     return total
+
+
+def weighed(chunk: Chunk, classes: Labels) -> Chunk:
+    """The rows that have a weight, with the codes of these classes, all of which they have among them."""
+    if chunk.weights is not None and not chunk.weights.all():
+        chunk = chunk.take(np.flatnonzero(chunk.weights))
+    if same(chunk.classes, classes):
+        return chunk
+    return replace(chunk, labels=find(classes, chunk.classes).astype(np.int32)[chunk.coded], classes=classes)
 
 
 def public(classes: Labels) -> NDArray[Any]:

@@ -21,7 +21,7 @@ from ingenuo.calibrate.choice import Choice, choose
 from ingenuo.chunk import Block, Chunk, Counts, Texts
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
 from ingenuo.estimators.attribute_scores import Scorer
-from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
@@ -122,6 +122,7 @@ class Believable(TallyClassifier):
     def _settle(self, schema: Schema, tally: Tally, chunk: Chunk) -> None:
         self._unsettled()
         self._set(schema, tally)
+        chunk = weighed(chunk, labels_of(self.classes_))
         if self.tune:
             given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
             self.tuning_ = tune(schema, tally, chunk, self.prior, self.class_prior, shifted=not given)
@@ -159,17 +160,18 @@ class Believable(TallyClassifier):
         _, chunk = other._chunk_of(self._without_target(X), y, sample_weight, reset=False)
         if learned:
             try:
-                rest = other.tally_ - tally_chunk(chunk)
-                del rest
+                _ = other.tally_ - tally_chunk(chunk)
             except ForgetError as error:
                 raise InputError(
                     f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
                     "that it has not"
                 ) from None
+            chunk = weighed(chunk, labels_of(other.classes_))
             logs = other._left_out(chunk)
         else:
             logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
         other._calibrate(logs, chunk, other._known_words(chunk) if learned else other._lengths(dict(chunk.blocks)))
+        self.__dict__.clear()
         self.__dict__.update(other.__dict__)
         return self
 
@@ -200,8 +202,8 @@ class Believable(TallyClassifier):
         classes = labels_of(self.classes_)
         if "tuning_" in self.__dict__:
             seen = self.tally_.labels(CLASS, 0)
-            joint = log_priors(self.class_prior, self.tally_, seen, _coded(chunk, seen)) + self._shifts(seen)
-            scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
+            joint = log_priors(self.class_prior, self.tally_, seen, weighed(chunk, seen)) + self._shifts(seen)
+            scorer = Scorer(self.schema_, self.tally_, weighed(chunk, seen), seen)
             for attribute in self._attributes():
                 if attribute.weight:
                     joint += scorer.weighted(attribute)
@@ -210,11 +212,11 @@ class Believable(TallyClassifier):
             return _spread(joint, find(seen, classes))
         families = self.schema_.families_used()
         if all(is_quick(name, self.prior, self.schema_, self.schema_.columns(name)) for name in families):
-            return leave_one_out(bare, self.schema_, _coded(chunk, classes), self.tally_)
+            return leave_one_out(bare, self.schema_, weighed(chunk, classes), self.tally_)
         shuffled = np.random.default_rng(0).permutation(chunk.n_rows)
         by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
         tests = [np.sort(by_class[f::_FOLDS]) for f in range(min(_FOLDS, chunk.n_rows))]
-        rows = ChunkRows(bare, self.schema_, _coded(chunk, classes))
+        rows = ChunkRows(bare, self.schema_, weighed(chunk, classes))
         logs = np.empty((chunk.n_rows, len(classes)))
         base = self.tally_ if rows.divisible else None
         for answer in out_of_fold(rows, [(None, test) for test in tests], base):
@@ -318,7 +320,7 @@ class Believable(TallyClassifier):
         if not any(isinstance(block, Texts | Counts) for block in chunk.blocks.values()):
             return None
         seen = self.tally_.labels(CLASS, 0)
-        scorer = Scorer(self.schema_, self.tally_, _coded(chunk, seen), seen)
+        scorer = Scorer(self.schema_, self.tally_, weighed(chunk, seen), seen)
         bags = [each for each in plain(self.schema_, self.prior) if FAMILIES[each.home] in ("text", "count")]
         return np.asarray(sum(scorer.lengths(each) for each in bags))
 
@@ -397,12 +399,6 @@ class Believable(TallyClassifier):
                 raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
         if CLASS in tally:
             self._check_against_data()
-
-
-def _coded(chunk: Chunk, classes: Any) -> Chunk:
-    """The chunk with the codes of these classes, all of which its rows have among them."""
-    places = find(classes, chunk.classes)
-    return replace(chunk, labels=places.astype(np.int32)[chunk.coded], classes=classes)
 
 
 def _spread(log_posterior: Floats, places: NDArray[Any]) -> Floats:
