@@ -42,8 +42,6 @@ LEFT_OUT = (
 LEARNED_BESIDES = {
     "check_sample_weight_equivalence_on_dense_data": LEFT_OUT,
     "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
-    "check_classifiers_one_label_sample_weights": "to be mended: a class whose rows have no weight is an IndexError",
-    "check_fit2d_1sample": "to be mended: one row, of which nothing is left, is an IndexError",
 }
 
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {

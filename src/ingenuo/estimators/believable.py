@@ -22,7 +22,7 @@ from ingenuo.chunk import Block, Chunk, Counts, Texts
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
-from ingenuo.estimators.leave_one_out import leave_one_out, log_priors
+from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
 from ingenuo.explain.arithmetic import Explanation
@@ -122,6 +122,7 @@ class Believable(TallyClassifier):
     def _settle(self, schema: Schema, tally: Tally, chunk: Chunk) -> None:
         self._unsettled()
         self._set(schema, tally)
+        refuse_alone(tally, chunk)
         chunk = weighed(chunk, labels_of(self.classes_))
         if self.tune:
             given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted

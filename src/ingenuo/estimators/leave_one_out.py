@@ -29,9 +29,7 @@ Floats = NDArray[np.float64]
 def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally) -> Floats:
     """The log posterior of each row by the tally without it (rows × classes of the chunk)."""
     classes, wanted = tally.labels(CLASS, 0), chunk.classes
-    most = 1.0 if chunk.weights is None else float(chunk.weights.max())
-    if tally.over(CLASS, classes).floats().sum() <= most:
-        raise InputError("one row has all the weight, and without it there is nothing to learn from; weigh two or more")
+    refuse_alone(tally, chunk)
     # A class that the tally has not has rows of no weight only: leaving those out takes nothing from any class.
     places = np.maximum(find(classes, wanted), 0).astype(np.int32)
     chunk = replace(chunk, labels=places[chunk.coded], classes=classes)
@@ -46,6 +44,17 @@ def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally) -> Flo
         own = trained._posterior(dict(single.blocks), 1, log=True)
         joint[row] = over_classes(own, labels_of(trained.classes_), classes)[0]
     return over_classes(joint, classes, wanted)
+
+
+def refuse_alone(tally: Tally, chunk: Chunk) -> None:
+    """Raise where one row is all that was learned."""
+    rows = tally.over(CLASS, tally.labels(CLASS, 0))
+    most = 1.0 if chunk.weights is None else float(chunk.weights.max())
+    if (sum(rows.fractions()) if isinstance(rows, Exact) else rows.floats().sum()) <= Fraction(most):
+        raise InputError(
+            "1 sample has all the weight, and with that row left out there is nothing to learn from; give two rows at "
+            "least"
+        )
 
 
 def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Floats:
