@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.calibrate.isotonic import Isotonic
-from ingenuo.calibrate.lengths import checked_lengths
+from ingenuo.calibrate.lengths import checked_lengths, checked_prior
 from ingenuo.calibrate.platt import Platt
 from ingenuo.calibrate.scores import Floats, checked, checked_training, normalised
 from ingenuo.calibrate.temperature import Temperature
@@ -50,10 +50,13 @@ class Uncalibrated:
     n_classes: int
 
     @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None) -> Uncalibrated:
+    def fit(
+        cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None
+    ) -> Uncalibrated:
         """There is nothing to learn but the number of classes."""
         z, _, _ = checked_training(log_scores, codes, weights)
         checked_lengths(lengths, len(z))
+        checked_prior(prior, z.shape[1])
         return cls(z.shape[1])
 
     def apply(self, log_scores: Any, lengths: Any = None) -> Floats:

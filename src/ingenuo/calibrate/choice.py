@@ -60,6 +60,7 @@ def choose(
     codes: Any,
     weights: Any = None,
     lengths: Any = None,
+    prior: Any = None,
     names: Iterable[str] = tuple(CALIBRATORS),
     random_state: int = 0,
 ) -> tuple[Calibrator, Choice]:
@@ -67,7 +68,7 @@ def choose(
 
     Parameters
     ----------
-    log_scores, codes, weights, lengths
+    log_scores, codes, weights, lengths, prior
         As for `Temperature.fit`: log posteriors of rows that the model had not learned from, and what is true of them.
     names : list of str
         Which calibrators to try, of "none", "temperature", "platt", "isotonic" and "venn-abers"; "none" always is.
@@ -97,14 +98,14 @@ def choose(
         left_out |= dict.fromkeys(wanted - {"none"}, f"there are fewer than {2 * FOLDS} rows")
     tried = [name for name in CALIBRATORS if name in wanted and name not in left_out]
     with single_blas():
-        losses, of_two = _losses(tried, z, truth, w, words, _folds(truth, random_state))
+        losses, of_two = _losses(tried, z, truth, w, words, prior, _folds(truth, random_state))
     total = float(w.sum())
     mean = {name: float((w @ losses[name] + np.median(of_two[name])) / (total + 1)) for name in tried}
     best = min(tried, key=lambda name: mean[name])
     error = {name: _standard_error(losses[name] - losses[best], w) for name in tried}
     chosen = next(name for name in tried if mean[name] - mean[best] <= min(error[name], _GIVEN_AWAY))
     with single_blas():
-        fitted = _fitted([chosen], z, truth, w, words)[chosen]
+        fitted = _fitted([chosen], z, truth, w, words, prior)[chosen]
     return fitted, Choice(chosen, mean, error, left_out)
 
 
@@ -120,7 +121,13 @@ def _folds(codes: Codes, random_state: int) -> NDArray[np.int64]:
 
 
 def _losses(
-    tried: list[str], z: Floats, codes: Codes, weights: Floats, lengths: Floats | None, folds: NDArray[np.int64]
+    tried: list[str],
+    z: Floats,
+    codes: Codes,
+    weights: Floats,
+    lengths: Floats | None,
+    prior: Any,
+    folds: NDArray[np.int64],
 ) -> tuple[dict[str, Floats], dict[str, Floats]]:
     """Each row's loss under calibrators fitted without its fold, and the loss were it of one of its best two."""
     found, of_two = ({name: np.empty(len(z)) for name in tried} for _ in range(2))
@@ -129,7 +136,7 @@ def _losses(
         if not weights[rest].sum() > 0:
             rest = np.ones(len(z), bool)
         kept, asked = (None, None) if lengths is None else (lengths[rest], lengths[held])
-        for name, fitted in _fitted(tried, z[rest], codes[rest], weights[rest], kept).items():
+        for name, fitted in _fitted(tried, z[rest], codes[rest], weights[rest], kept, prior).items():
             logs = -np.maximum(fitted.apply(z[held], asked), _LEAST)
             found[name][held] = logs[np.arange(len(logs)), codes[held]]
             of_two[name][held] = np.partition(logs, min(1, logs.shape[1] - 1), axis=1)[:, :2].mean(axis=1)
@@ -137,7 +144,7 @@ def _losses(
 
 
 def _fitted(
-    names: list[str], z: Floats, codes: Codes, weights: Floats, lengths: Floats | None
+    names: list[str], z: Floats, codes: Codes, weights: Floats, lengths: Floats | None, prior: Any
 ) -> dict[str, Calibrator]:
     """Calibrators fitted on the same rows; what begins with Platt's method shares it."""
     found: dict[str, Calibrator] = {}
@@ -145,10 +152,10 @@ def _fitted(
     for name in names:
         kind = CALIBRATORS[name]
         if not hasattr(kind, "after"):
-            fitted = found[name] = kind.fit(z, codes, weights, lengths)
+            fitted = found[name] = kind.fit(z, codes, weights, lengths, prior)
             platt = fitted if isinstance(fitted, Platt) else platt
         else:
-            first = first_stage(z, codes, weights, lengths, platt)
+            first = first_stage(z, codes, weights, lengths, prior, platt)
             found[name] = kind.after(first, z, codes, weights, lengths)
     return found
 

@@ -44,13 +44,13 @@ class Isotonic:
         return self.platt.n_classes
 
     @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None) -> Isotonic:
+    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None) -> Isotonic:
         """The rising curves with the least log loss on these rows, which the model must not have learned from.
 
         The parameters are those of `Temperature.fit`.
         """
         z, truth, w = checked_training(log_scores, codes, weights)
-        return cls.after(first_stage(z, truth, w, lengths), z, truth, w, lengths)
+        return cls.after(first_stage(z, truth, w, lengths, prior), z, truth, w, lengths)
 
     @classmethod
     def after(cls, platt: Platt, z: Floats, truth: Codes, w: Floats, lengths: Floats | None) -> Isotonic:
@@ -94,12 +94,14 @@ class Isotonic:
         return f"log odds {how} are read from rising curves through {blocks} points"
 
 
-def first_stage(z: Floats, codes: Codes, weights: Floats, lengths: Any, known: Platt | None = None) -> Platt:
+def first_stage(
+    z: Floats, codes: Codes, weights: Floats, lengths: Any, prior: Any, known: Platt | None = None
+) -> Platt:
     """What comes before the curves: of two classes without lengths nothing, for a rising line would change nothing."""
     as_they_are = Platt(1.0, np.zeros(z.shape[1]))
     if z.shape[1] == 2 and lengths is None:
         return as_they_are
-    found = known or Platt.fit(z, codes, weights, lengths)
+    found = known or Platt.fit(z, codes, weights, lengths, prior)
     # Where Platt's method leaves the scores out, a curve may still tell something of them.
     return found if found.slope > 0 else replace(as_they_are, scale=found.scale)
 

@@ -53,7 +53,7 @@ class Platt:
         return len(self.shifts)
 
     @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None) -> Platt:
+    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None) -> Platt:
         """The slope and shifts with the least log loss on these rows, which the model must not have learned from.
 
         The parameters are those of `Temperature.fit`.
@@ -62,9 +62,9 @@ class Platt:
         words = checked_lengths(lengths, len(z))
         d = below_top(z)
         if z.shape[1] == 1:
-            return cls(1.0, np.zeros(1), learned_scale(d, truth, w, words, lambda *rows: 0.0))
+            return cls(1.0, np.zeros(1), learned_scale(d, truth, w, words, lambda *rows: 0.0, prior))
         fitted = _sigmoid if z.shape[1] == 2 else _softmax
-        scale = learned_scale(d, truth, w, words, lambda *rows: fitted(*rows)[2])
+        scale = learned_scale(d, truth, w, words, lambda *rows: fitted(*rows)[2], prior)
         slope, shifts, _ = fitted(rescaled(scale, d, words), truth, w)
         return cls(slope, shifts, scale)
 
@@ -87,7 +87,7 @@ class Platt:
             raise InputError(f"a slope is one number that is not negative, got {slope.tolist()}")
         if shifts.shape != (n_classes,) or shifts.dtype.kind != "f" or not np.isfinite(shifts).all():
             raise InputError(f"there must be a finite shift for each of {n_classes} classes, got {shifts.tolist()}")
-        return cls(float(slope[0]), shifts.astype(np.float64), scale_of(arrays["lengths"]))
+        return cls(float(slope[0]), shifts.astype(np.float64), scale_of(arrays["lengths"], n_classes))
 
     def describe(self) -> str:
         """What is done, in a sentence."""

@@ -49,7 +49,9 @@ class Temperature:
     scale: LengthScale | None = None
 
     @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None) -> Temperature:
+    def fit(
+        cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None
+    ) -> Temperature:
         """The temperature with the least log loss on these rows, which the model must not have learned from.
 
         Parameters
@@ -62,11 +64,13 @@ class Temperature:
             How much each row counts.
         lengths : array (rows,), optional
             How many words each row has; they are then needed to apply it, too.
+        prior : array (classes,), optional
+            The log prior of each class, which does not grow with the length.
         """
         z, truth, w = checked_training(log_scores, codes, weights)
         words = checked_lengths(lengths, len(z))
         d = below_top(z)
-        scale = learned_scale(d, truth, w, words, lambda *rows: inverse_temperature(*rows)[1])
+        scale = learned_scale(d, truth, w, words, lambda *rows: inverse_temperature(*rows)[1], prior)
         beta, _ = inverse_temperature(rescaled(scale, d, words), truth, w)
         return cls(1.0 / beta, z.shape[1], scale)
 
@@ -85,7 +89,7 @@ class Temperature:
         given = np.asarray(arrays["temperature"])
         if given.shape != (1,) or given.dtype.kind != "f" or not np.isfinite(given[0]) or given[0] <= 0:
             raise InputError(f"a temperature is one positive number, got {given.tolist()}")
-        return cls(float(given[0]), n_classes, scale_of(arrays["lengths"]))
+        return cls(float(given[0]), n_classes, scale_of(arrays["lengths"], n_classes))
 
     def describe(self) -> str:
         """What is done, in a sentence."""

@@ -61,13 +61,13 @@ class VennAbers:
         return self.platt.n_classes
 
     @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None) -> VennAbers:
+    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None) -> VennAbers:
         """The two fits at each score of these rows, which the model must not have learned from.
 
         The parameters are those of `Temperature.fit`.
         """
         z, truth, w = checked_training(log_scores, codes, weights)
-        return cls.after(first_stage(z, truth, w, lengths), z, truth, w, lengths)
+        return cls.after(first_stage(z, truth, w, lengths, prior), z, truth, w, lengths)
 
     @classmethod
     def after(cls, platt: Platt, z: Floats, truth: Codes, w: Floats, lengths: Floats | None) -> VennAbers:

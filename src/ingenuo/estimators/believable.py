@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any, Self
 
 import numpy as np
@@ -158,7 +158,8 @@ class Believable(TallyClassifier):
             )
         other = copy.copy(self)
         other._check_settings()
-        _, chunk = other._chunk_of(self._without_target(X), y, sample_weight, reset=False)
+        rows = X if isinstance(y, str) else self._without_target(X)
+        _, chunk = other._chunk_of(rows, y, sample_weight, reset=False)
         if learned:
             try:
                 _ = other.tally_ - tally_chunk(chunk)
@@ -182,12 +183,13 @@ class Believable(TallyClassifier):
             row = int(np.argmax(codes < 0))
             label = chunk.classes.tolist()[chunk.coded[row]]
             raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
+        prior = np.nan_to_num(self._parameters().log_prior, neginf=0.0)
         names = tuple(CALIBRATORS) if self.calibration == AUTOMATIC else (str(self.calibration),)
         if self.calibration == AUTOMATIC:
-            calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, names)
+            calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, prior, names)
         else:
             with single_blas():
-                calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths)
+                calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths, prior)
             self.__dict__.pop("calibration_", None)
         self.calibrator_, self._calibrated_as = calibrator, self.calibration
 
@@ -384,6 +386,8 @@ class Believable(TallyClassifier):
             arrays["shifts"] = self.tuning_.shifts
         if "calibrator_" in self.__dict__ and self._calibrated_as == self.calibration:
             values["calibrator"] = self.calibrator_.kind
+            if "calibration_" in self.__dict__:
+                values["choice"] = asdict(self.calibration_)
             arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
         return values, arrays
 
@@ -396,6 +400,8 @@ class Believable(TallyClassifier):
             own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
             self.calibrator_ = from_arrays(values["calibrator"], own, len(self.classes_))
             self._calibrated_as = self.calibration
+            if "choice" in values:
+                self.calibration_ = Choice(**values["choice"])
             if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
                 raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
         if CLASS in tally:

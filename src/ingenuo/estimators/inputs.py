@@ -321,7 +321,11 @@ def target_column(X: Any, y: Any) -> tuple[Any, Any]:
 
 
 def without_target(X: Any, target: str | None, schema: Schema) -> Any:
-    """A table without the column that was learned as the label, should it still be there."""
+    """A table, or a row, without the column that was learned as the label, should it still be there."""
+    if target is not None and target not in schema.names.tolist() and not is_frame(X):
+        row = X.to_dict() if hasattr(X, "to_dict") else X
+        if isinstance(row, dict):
+            return {name: value for name, value in row.items() if name != target}
     if target is None or not is_frame(X) or target in schema.names.tolist():
         return X
     return target_column(X, target)[0] if target in open_source(X).names.tolist() else X

@@ -24,7 +24,7 @@ from ingenuo.estimators.leave_one_out import log_priors
 from ingenuo.explain.beliefs import aligned
 from ingenuo.families.attributes import Attribute
 from ingenuo.labels import Labels, labels_of
-from ingenuo.prior import Lidstone, Prior
+from ingenuo.prior import Laplace, Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.solve import attribute_weights
 from ingenuo.tally import Tally
@@ -132,6 +132,8 @@ def _weight(attribute: Attribute) -> str:
 def _smoothing(attribute: Attribute) -> str:
     if attribute.family.startswith("gaussian"):
         return f"floor {attribute.prior.floor:g}"
+    if isinstance(attribute.prior, Laplace):
+        return "α 1"
     return f"α {attribute.prior.alpha:g}" if isinstance(attribute.prior, Lidstone) else repr(attribute.prior)
 
 

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
+from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.validation import _num_samples
 
-from ingenuo.errors import KindError
+from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.leave_one_out import leave_one_out
@@ -29,7 +30,7 @@ from ingenuo.estimators.progress import Counter
 from ingenuo.estimators.rows import take_rows
 from ingenuo.evaluation.evaluation import Evaluation, check_confidence
 from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.splits import splits_of
+from ingenuo.evaluation.splits import LEAVE_ONE_OUT, splits_of
 from ingenuo.kernels.threads import width
 from ingenuo.labels import Labels, find, labels_of, objects
 
@@ -155,7 +156,7 @@ def cross_validate(
     folds : int, "leave-one-out", splitter or list
         So many folds, stratified and shuffled by `random_state`; each row by itself; a splitter of scikit-learn's; or
         pairs of training and test rows.
-    groups : array-like, optional
+    groups : array-like, or the name of a column of X, optional
         Rows of one group are never parted between training and test.
     sample_weight : array-like, optional
         How often each row counts, in learning and in judging.
@@ -179,6 +180,10 @@ def cross_validate(
     """
     _check_model(model)
     check_confidence(confidence)
+    if isinstance(folds, LeaveOneOut) and groups is None:
+        folds = LEAVE_ONE_OUT
+    if isinstance(groups, str):
+        X, groups = inputs.target_column(X, groups)
     X, y = inputs.target_column(X, y)
     codes, classes = inputs.labels(model, y, _n_rows(X))
     n_rows = len(codes)
@@ -278,7 +283,12 @@ def _anew(
         began = time.perf_counter()
         train = train_rows(train, test, len(y))
         given = {} if weights is None else {"sample_weight": weights[train]}
-        fitted = clone(model).fit(take_rows(X, train), y[train], **given)
+        try:
+            fitted = clone(model).fit(take_rows(X, train), y[train], **given)
+        except (TypeError, ValueError) as error:
+            if isinstance(error, IngenuoError):
+                raise
+            raise InputError(f"{type(model).__name__} cannot be fitted to these rows: {error}") from error
         middle = time.perf_counter()
         asked = take_rows(X, test)
         known = labels_of(fitted.classes_)

@@ -230,6 +230,12 @@ class Evaluation:
         try:
             return Measure(wanted[0], wanted[1], self._values[wanted], self)
         except (KeyError, TypeError):
+            if isinstance(key, str) and f"{key}_macro" in self:
+                one = repr(self._labels[0])
+                raise InputError(
+                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {one}], [{key + '_macro'!r}], "
+                    f"[{key + '_weighted'!r}]"
+                ) from None
             known = [name if label is None else f"{name}, {label}" for name, label in self._values]
             said = ", ".join(map(str, key)) if isinstance(key, tuple) else key
             raise InputError(f"{key!r} is not measured here{did_you_mean(said, known)}") from None
@@ -294,7 +300,7 @@ class Evaluation:
                 values = of_all[name]
             if name in _OVER_CLASSES:
                 values = intervals.where_all_are_there(values, found, self._matrix)
-        return intervals.percentile(values, self.confidence)
+        return intervals.percentile(values, self.confidence).around(value)
 
     def _share(self, name: str, k: int | None) -> Interval:
         tp, true, answered = self._matrix

@@ -43,6 +43,12 @@ class Interval(NamedTuple):
         """No interval."""
         return Interval(None, None, "none", reason)
 
+    def around(self, value: float) -> Interval:
+        """Widened, where it must be, to hold the value itself: replicates of what cannot be negative lie above it."""
+        if self.low is None or self.high is None:
+            return self
+        return self._replace(low=min(self.low, value), high=max(self.high, value))
+
 
 def exact(count: float, n: float, confidence: float) -> Interval:
     """Clopper and Pearson's interval of a share: count of n rows.

@@ -163,7 +163,8 @@ def predictions_of(
     named = isinstance(y, str)
     X, y = inputs.target_column(X, y)
     if y is None:
-        raise InputError("y is missing: nothing can be judged without what is true of each row; give y=…")
+        given = "" if X is None or judged is not None else " (what was given second is X; predictions have none)"
+        raise InputError(f"y is missing{given}: nothing can be judged without what is true of each row; give y=…")
     if judged is None:
         if X is not None and not named:
             raise InputError(
@@ -214,7 +215,22 @@ def _of_probabilities(
     if answered is None:
         predicted = whole.argmax(axis=1).astype(np.int32)
     codes = recode(codes, truths, united)
-    return Predictions(united, codes, predicted, whole, weights, _unseen(codes, united, columns))
+    unseen = _unseen(codes, united, columns)
+    if (
+        unseen is not None
+        and unseen.sum() == len(codes)
+        and {*map(type, truths.tolist())}.isdisjoint(map(type, columns.tolist()))
+    ):
+        raise InputError(
+            f"the labels of y ({_listed(truths)}) and the classes of the model ({_listed(columns)}) are of different "
+            "types, so nothing can be right; give labels of the same type, or name the columns by classes=…"
+        )
+    return Predictions(united, codes, predicted, whole, weights, unseen)
+
+
+def _listed(labels: Labels) -> str:
+    shown = [repr(label) for label in labels.tolist()[:_SHOWN]]
+    return ", ".join(shown) + (", …" if len(labels) > _SHOWN else "")
 
 
 def _unseen(codes: Codes, classes: Labels, known: Labels) -> NDArray[np.int64] | None:
