@@ -336,8 +336,8 @@ def _starts(block: Numbers) -> range:
 def mutual_information(table: Floats) -> float:
     """How many nats the columns of a table of counts tell about its rows.
 
-    >>> mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])) == np.log(2)
-    True
+    >>> round(mutual_information(np.array([[5.0, 0.0], [0.0, 5.0]])), 4)
+    0.6931
     """
     total = table.sum()
     if total == 0:
