@@ -403,3 +403,25 @@ def test_classes_that_are_announced_without_rows_are_refused() -> None:
     assert np.array_equal(
         model.predict_proba(FRESH), ing.NaiveBayes(calibration="platt").fit(X, Y).predict_proba(FRESH)
     )
+
+
+def test_the_label_may_be_a_column_and_what_was_tried_survives_the_file(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"a": rng.normal(size=200), "y": np.where(rng.random(200) < 0.5, "p", "q")})
+    model = ing.NaiveBayes(calibration="auto").fit(table, "y")
+    before = model.predict_proba(table)
+    assert np.array_equal(model.recalibrate(table, "y").predict_proba(table), before)
+    ing.save(model, tmp_path / "model")
+    assert ing.load(tmp_path / "model").calibration_ == model.calibration_
+    assert model.explain(table.iloc[0]).prediction == model.predict(table[:1])[0]
+    assert model.explain({"a": 1.0, "y": "p"}).prediction == model.explain({"a": 1.0}).prediction
+
+
+def test_a_text_without_a_known_word_has_about_the_prior() -> None:
+    """What is scaled by length is the evidence, and not how frequent a class is."""
+    rng = np.random.default_rng(1)
+    words = [f"w{i}" for i in range(60)]
+    y = np.where(rng.random(2000) < 0.1, "rare", "often")
+    texts = [" ".join(rng.choice(words[:40] if label == "rare" else words[20:], rng.integers(30, 90))) for label in y]
+    model = ing.NaiveBayes(calibration="temperature").fit(texts, y)
+    assert 0.02 < model.predict_proba([""])[0, 1] < 0.5

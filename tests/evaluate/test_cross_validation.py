@@ -644,3 +644,23 @@ def test_the_model_is_not_changed() -> None:
         if hasattr(before, "tally_"):
             assert model.tally_ == before.tally_
             assert np.array_equal(model.predict_proba(FLOWERS), before.predict_proba(FLOWERS))
+
+
+def test_leaving_one_out_by_scikit_learns_splitter_is_the_quick_way() -> None:
+    y = np.array(list("ab") * 20)
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    one, two = (ing.cross_validate(ing.NaiveBayes(), X, y, folds) for folds in ("leave-one-out", LeaveOneOut()))
+    assert np.array_equal(one.probabilities, two.probabilities)
+
+
+def test_groups_may_be_a_column_which_is_then_no_attribute() -> None:
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame({"a": rng.normal(size=60), "house": rng.integers(0, 12, 60), "y": list("pq") * 30})
+    named = ing.cross_validate(ing.NaiveBayes(), table, "y", 3, groups="house")
+    given = ing.cross_validate(ing.NaiveBayes(), table[["a", "y"]], "y", 3, groups=table["house"])
+    assert np.array_equal(named.probabilities, given.probabilities)
+
+
+def test_a_model_that_cannot_be_fitted_is_named() -> None:
+    with pytest.raises(InputError, match="LogisticRegression cannot be fitted to these rows: could not convert"):
+        ing.cross_validate(LogisticRegression(), pd.DataFrame({"a": list("xyxyxyxy")}), list("aabbaabb"), 2)

@@ -529,3 +529,24 @@ def test_the_display_draws_few_rows_and_many_classes(n_classes):
     shown = EvaluationDisplay.from_predictions([0, 0, 0], p, classes=range(n_classes))
     shown.figure_.canvas.draw()
     assert len(shown.axes_) == 4
+
+
+def test_labels_of_another_type_are_refused() -> None:
+    with pytest.raises(InputError, match="are of different types, so nothing can be right"):
+        evaluate([[0.9, 0.1], [0.2, 0.8]], y=[0, 1], classes=["no", "yes"])
+
+
+def test_a_measure_of_classes_says_how_to_ask() -> None:
+    with pytest.raises(InputError, match=r"ask for \['f1', 'a'\], \['f1_macro'\]"):
+        evaluate(["a", "b"], y=["a", "b"])["f1"]
+
+
+def test_an_interval_holds_its_value() -> None:
+    rng = np.random.default_rng(0)
+    for seed in range(20):
+        p = rng.dirichlet([2, 2], 80)
+        y = np.where(rng.random(80) < p[:, 1], "b", "a")
+        ece = evaluate(p, y=y, classes=["a", "b"], random_state=seed)["ece"]
+        assert ece.low is not None
+        assert ece.high is not None
+        assert ece.low <= ece.value <= ece.high
