@@ -23,6 +23,7 @@ Codes = NDArray[np.int32]
 _TOLERANCE = 1e-6
 _ROUNDINGS = 32
 _SHOWN = 5
+_DIGITS = 9  # of probabilities and weights, for the order of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,21 +115,26 @@ class Predictions:
 
 
 def _order(rows: Predictions) -> NDArray[np.intp]:
-    """The order of the rows by a hash of each; rows of the same hash that differ are put in order column by column."""
-    columns = [rows.codes.astype(np.uint64), rows.predicted.astype(np.uint64)]
-    if rows.probabilities is not None:
-        columns += list(np.ascontiguousarray((rows.probabilities + 0.0).T).view(np.uint64))  # + 0.0: no zero has a sign
-    if rows.weights is not None:
-        columns.append(rows.weights.view(np.uint64))
+    """The order of the rows by a hash of each; rows of the same hash that differ are put in order column by column.
+
+    What is hashed is rounded, so that the order, and with it what the bootstrap draws, does not hang on the last bits,
+    which differ from machine to machine.
+    """
+    columns, rounded = ([rows.codes.astype(np.uint64), rows.predicted.astype(np.uint64)] for _ in range(2))
+    for array in (rows.probabilities, None if rows.weights is None else rows.weights[:, np.newaxis]):
+        if array is not None:
+            for into, values in ((columns, array), (rounded, np.round(array, _DIGITS))):
+                into += list(np.ascontiguousarray((values + 0.0).T).view(np.uint64))  # + 0.0: no zero has a sign
     hashes = np.zeros(len(rows), np.uint64)
-    for column in columns:
+    for column in rounded:
         hashes = (hashes ^ column) * np.uint64(0x9E3779B97F4A7C15)
         hashes ^= hashes >> np.uint64(29)
     order = np.argsort(hashes, kind="stable")
-    first, second = order[:-1], order[1:]
-    tied = hashes[first] == hashes[second]
-    if any((column[first[tied]] != column[second[tied]]).any() for column in columns):
-        return np.lexsort(columns)
+    tied = hashes[order[:-1]] == hashes[order[1:]]
+    if tied.any():
+        places = np.flatnonzero(np.append(tied, False) | np.append(False, tied))
+        among = order[places]
+        order[places] = among[np.lexsort([*(column[among] for column in columns), hashes[among]])]
     return order
 
 

@@ -19,7 +19,19 @@ Floats = NDArray[np.float64]
 
 _STEP = 0.22  # between two names, in inches
 _BAR = 0.14  # between two bars
-_NAMED = 28  # letters of a name that are shown
+_NAMED = 40  # letters of a name that are shown
+_LETTER = 0.078  # the width of a letter, in inches
+_AXIS = 3.4  # the width of the axis, at least
+
+
+def shortened(name: str) -> str:
+    """A name that is too long without its middle: what tells names apart stands at their ends.
+
+    >>> shortened("logistic regression with standardised numbers and one-hot codes")
+    'logistic regression …s and one-hot codes'
+    """
+    half = (_NAMED - 1) // 2
+    return name if len(name) <= _NAMED else f"{name[: _NAMED - 1 - half]}…{name[-half:]}"
 
 
 def groups_of(ranks: Floats, cd: float) -> list[tuple[int, ...]]:
@@ -62,9 +74,11 @@ def draw(ranks: Floats, names: Sequence[str], cd: float, ax: Any = None) -> Any:
     names_start = 0.24 + _BAR * len(bars) + 0.1
     depth = names_start + _STEP * max(len(left) - 1, 0) + 0.15
     top = 0.62
-    ax = axes(ax, (7.2, top + depth + 0.2))
     # The axis runs from the best possible rank to the worst, and the names stand beside it.
-    room = 0.33 * (k - 1)
+    beside = 0.75 + _LETTER * max(len(shortened(name)) for name in names)
+    axis = max(7.2 - 2 * beside, _AXIS)
+    ax = axes(ax, (axis + 2 * beside, top + depth + 0.2))
+    room = beside / axis * (k - 1)
     ax.set_xlim(1 - room, k + room)
     ax.set_ylim(-depth, top)
     ax.axis("off")
@@ -83,7 +97,7 @@ def draw(ranks: Floats, names: Sequence[str], cd: float, ax: Any = None) -> Any:
         for place, model in enumerate(models):
             y = -names_start - _STEP * place
             ax.plot([ranks[model], ranks[model], edge], [0, y, y], color="0.25", lw=0.9)
-            name = names[model] if len(names[model]) <= _NAMED else names[model][: _NAMED - 1] + "…"
+            name = shortened(names[model])
             said = f"{name}  {ranks[model]:.2f}" if side == "left" else f"{ranks[model]:.2f}  {name}"
             ha = "right" if side == "left" else "left"
             ax.text(edge + beyond * (k - 1), y, said, ha=ha, va="center", fontsize=9)
@@ -108,7 +122,7 @@ def intervals(
         if low is not None and high is not None:
             ax.plot([low, high], [place, place], color=colour(0), lw=1.8, zorder=2)
         ax.plot([value], [place], color=colour(0), marker="o", ms=5, zorder=3)
-    ax.set_yticks(range(len(names)), [name if len(name) <= _NAMED else name[: _NAMED - 1] + "…" for name in names])
+    ax.set_yticks(range(len(names)), [shortened(name) for name in names])
     ax.set_ylim(len(names) - 0.5, -0.5)
     ax.set_xlabel(measure)
     ax.grid(axis="x", alpha=0.25)

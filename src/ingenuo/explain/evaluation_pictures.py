@@ -86,7 +86,7 @@ def confusion(cells: NDArray[Any], names: list[str], ax: Any = None) -> Any:
         for tick in ax.get_xticklabels():
             tick.set_rotation_mode("anchor")
     ax.set_yticks(shown, labels, fontsize=small)
-    ax.set(xlabel="answered", ylabel="true", title="confusion matrix")
+    ax.set(xlabel="answered", ylabel="true", title="confusion matrix (colour: share of the true class)")
     return ax
 
 
@@ -97,10 +97,10 @@ def _curves(curves: list[Curve], ax: Any, drawstyle: str) -> None:
     for k, curve in enumerate(curves):
         if k not in worst:
             ax.plot(curve.x, curve.y, color="0.7", lw=0.8, drawstyle=drawstyle, zorder=1)
-    for place, k in enumerate(worst):
+    for k in worst:
         curve = curves[k]
         said = f"{curve.name} ({curve.area:.3f})"
-        ax.plot(curve.x, curve.y, color=colour(place), lw=1.6, label=said, drawstyle=drawstyle, zorder=2)
+        ax.plot(curve.x, curve.y, color=colour(k), lw=1.6, label=said, drawstyle=drawstyle, zorder=2)
     if many:
         ax.plot([], [], color="0.7", lw=0.8, label=f"{len(curves) - len(worst)} other classes")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
