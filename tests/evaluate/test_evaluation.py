@@ -496,7 +496,7 @@ def test_the_display_has_four_panels_and_of_labels_one():
     model, rest, y = model_and_rest()
     shown = EvaluationDisplay.from_estimator(model, rest, y)
     assert [ax.get_title() for ax in shown.axes_] == [
-        "confusion matrix",
+        "confusion matrix (colour: share of the true class)",
         "ROC, macro area 0.996",
         "precision and recall, macro area 0.993",
         "reliability, ECE 0.032",

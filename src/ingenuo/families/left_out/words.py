@@ -79,6 +79,8 @@ class LeftOutText:
         alpha = p.pseudo
         assert isinstance(alpha, float)
         out = np.zeros((self.chunk.n_rows, len(self.classes)))
+        if not p.weights.any():  # no row that has a weight has a word
+            return out
         TextFamily("multinomial").log_likelihood((p,), Texts(np.array([0]), len(out), [self.text], [p.words]), out)
         e = self.entries
         y, V = self.chunk.coded, int(np.count_nonzero(p.weights))
