@@ -57,6 +57,11 @@ class Numbers:
             block[:, j] = column(lo, hi)
         return block
 
+    def column(self, at: int) -> Floats:
+        """All the values of one column."""
+        pieces = [self.rows(lo, min(lo + self.step, self.n_rows))[:, at] for lo in range(0, self.n_rows, self.step)]
+        return np.concatenate(pieces) if pieces else np.zeros(0)
+
     def place(self, row: int, column: int) -> str:
         """How a cell is called in a message."""
         return f"column {column_name(self.names[column])!r}, row {row}"

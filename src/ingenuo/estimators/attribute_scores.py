@@ -57,9 +57,8 @@ class Scorer:
 
     def _curve(self, attribute: Attribute, block: Numbers) -> Floats:
         curve = attribute.estimate(self.tally, self.schema, self.classes).curves[0]
-        pieces = [block.rows(lo, min(lo + block.step, block.n_rows))[:, 0] for lo in range(0, block.n_rows, block.step)]
         weights = np.ones(block.n_rows) if self.chunk.weights is None else self.chunk.weights
-        return curves.scores(curve, np.concatenate(pieces), self.chunk.coded, weights)
+        return curves.scores(curve, block.column(0), self.chunk.coded, weights)
 
     def _text(self, attribute: Attribute, block: Texts) -> Floats:
         name = attribute.names[0]

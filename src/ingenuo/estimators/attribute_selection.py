@@ -316,7 +316,7 @@ def _table(attribute: Attribute, chunk: Chunk) -> Floats | None:
     if isinstance(block, Codes):
         codes = column_codes(labelled(block), 0).astype(np.int64)
     elif isinstance(block, Numbers):
-        x = np.concatenate([block.rows(lo, min(lo + block.step, block.n_rows))[:, 0] for lo in _starts(block)])
+        x = block.column(0)
         edges = np.unique(np.nanquantile(x, np.arange(1, _BINS) / _BINS, method="higher"))
         codes = np.where(np.isnan(x), -1, np.searchsorted(edges, x, "right"))
     else:
@@ -327,10 +327,6 @@ def _table(attribute: Attribute, chunk: Chunk) -> Floats | None:
     weights = None if chunk.weights is None else chunk.weights[there]
     table = np.bincount(cells, weights, len(chunk.classes) * size).reshape(len(chunk.classes), size).astype(np.float64)
     return np.asarray(table[:, table.any(axis=0)])
-
-
-def _starts(block: Numbers) -> range:
-    return range(0, block.n_rows, block.step)
 
 
 def mutual_information(table: Floats) -> float:

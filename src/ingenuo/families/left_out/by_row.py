@@ -19,7 +19,7 @@ from ingenuo.tally import Table, Tally
 
 def one_by_one(
     family: Family, tally: Tally, prior: Prior, schema: Schema, block: Block, classes: Labels, chunk: Chunk,
-    rows: NDArray[Any], floor: float | None = None,
+    rows: NDArray[Any],
 ) -> Floats:  # fmt: skip
     """The log likelihood of these rows, each by the tally without it (rows × classes)."""
     found = np.zeros((len(rows), len(classes)))
@@ -30,7 +30,7 @@ def one_by_one(
         left = rest.labels("class", 0)
         parameters = family.estimate(rest, prior, schema, block.names, left)
         out = np.zeros((1, len(left)))
-        family.log_likelihood(parameters, single, out, floor)
+        family.log_likelihood(parameters, single, out)
         places = find(left, classes)
         found[at, places >= 0] = out[0, places[places >= 0]]
     return found

@@ -19,7 +19,7 @@ Places = NDArray[np.intp]
 
 def scores(
     family: Categorical, tally: Tally, prior: Prior, schema: Schema, classes: Labels, chunk: Chunk, block: Codes, *,
-    apart: bool, floor: float | None = None,
+    apart: bool,
 ) -> Floats:  # fmt: skip
     """Log frequencies without the row itself: of all columns together, or apart (1 or columns × rows × classes)."""
     parameters = family.estimate(tally, prior, schema, block.names, classes)
@@ -34,17 +34,15 @@ def scores(
         into = out[j if apart else 0]
         if chunk.weights is None:  # then all rows of one class and value are given the same
             cells = np.arange(len(table.labels) * K)
-            found = _left_out(table, declared, cells // K, cells % K, np.ones(len(cells)), floor)
+            found = _left_out(table, declared, cells // K, cells % K, np.ones(len(cells)))
             loops.add_log_likelihood_columns([np.where(places >= 0, places * K + y, -1)], [found], into)
         else:
             there = np.flatnonzero(places >= 0)
-            into[there] += _left_out(table, declared, places[there], y[there], chunk.weights[there], floor)
+            into[there] += _left_out(table, declared, places[there], y[there], chunk.weights[there])
     return out
 
 
-def _left_out(
-    table: ColumnParameters, declared: NDArray[np.bool_], at: Places, y: Places, w: Floats, floor: float | None
-) -> Floats:
+def _left_out(table: ColumnParameters, declared: NDArray[np.bool_], at: Places, y: Places, w: Floats) -> Floats:
     """log (count - w + a) / (N - w + Σ a) of value `at` in class y, and in the other classes without w."""
     counts, a = table.counts, table.pseudo
     every, totals = counts.sum(axis=0), counts.sum(axis=1)
@@ -60,7 +58,5 @@ def _left_out(
         whole = logs(np.maximum(every[at] - w, 0) / left)
         found = np.where(empty, whole[:, np.newaxis], found)
         found[rows[alone], y[alone]] = whole[alone]
-    if floor is not None:
-        found = np.maximum(found, floor)
     found[(every[at] <= w) & ~declared[at]] = 0  # a value that no other row has was never seen
     return found

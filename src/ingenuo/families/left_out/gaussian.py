@@ -48,7 +48,7 @@ def scores(
     doubtful = loops.left_out(block, chunk.coded, chunk.weights, sums, others, prior.floor, family.unbiased, out)
     anew = np.zeros(block.n_rows, np.bool_)
     for j in np.flatnonzero(doubtful.any(axis=0) | far).tolist():
-        x = np.concatenate([block.rows(lo, min(lo + block.step, block.n_rows))[:, j] for lo in _starts(block)])
+        x = block.column(j)
         rows = np.flatnonzero(~np.isnan(x)) if far[j] else np.flatnonzero(doubtful[:, j])
         if not apart:  # what was added for this column cannot be told from the others'
             anew[rows] = True
@@ -62,10 +62,6 @@ def scores(
             family, restricted(tally, columns, classes), prior, schema, block, classes, chunk, rows
         )
     return out
-
-
-def _starts(block: Numbers) -> range:
-    return range(0, block.n_rows, block.step)
 
 
 def _sums(tally: Tally, columns: Labels, classes: Labels) -> loops.Sums:
