@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, kind_of
+from ingenuo.calibrate.folds import stratified
 from ingenuo.calibrate.isotonic import first_stage
 from ingenuo.calibrate.lengths import checked_lengths
 from ingenuo.calibrate.platt import Platt
@@ -113,11 +114,7 @@ def _folds(codes: Codes, random_state: int) -> NDArray[np.int64]:
     """The fold of each row; every class is spread over the folds as evenly as it goes."""
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
         raise InputError(f"random_state must be a whole number from 0 on, got {random_state!r}")
-    shuffled = np.random.default_rng(random_state).permutation(len(codes))
-    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
-    folds = np.empty(len(codes), np.int64)
-    folds[by_class] = np.arange(len(codes)) % FOLDS
-    return folds
+    return stratified(codes, FOLDS, int(random_state))
 
 
 def _losses(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.calibrate.folds import stratified
 from ingenuo.chunk import Block, Chunk, Codes, Counts, Numbers, Texts
 from ingenuo.estimators.out_of_fold import Rests
 from ingenuo.families import FAMILY
@@ -93,10 +94,7 @@ class Scorer:
             self.chunk.n_rows, {attribute.home: block}, self.chunk.labels, self.chunk.classes, self.chunk.weights
         )
         if self._folds is None:
-            shuffled = np.random.default_rng(self.seed).permutation(chunk.n_rows)
-            by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
-            self._folds = np.empty(chunk.n_rows, np.int64)
-            self._folds[by_class] = np.arange(chunk.n_rows) % _FOLDS
+            self._folds = stratified(chunk.coded, _FOLDS, self.seed)
         tests = [rows for f in range(_FOLDS) if len(rows := np.flatnonzero(self._folds == f))]
         order = np.concatenate(tests)
         taken = chunk.take(order)

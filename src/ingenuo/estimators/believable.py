@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, from_arrays
 from ingenuo.calibrate.choice import Choice, choose
+from ingenuo.calibrate.folds import stratified
 from ingenuo.chunk import Block, Chunk, Counts, Texts
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
 from ingenuo.estimators.attribute_scores import Scorer
@@ -216,9 +217,8 @@ class Believable(TallyClassifier):
         families = self.schema_.families_used()
         if all(is_quick(name, self.prior, self.schema_, self.schema_.columns(name)) for name in families):
             return leave_one_out(bare, self.schema_, weighed(chunk, classes), self.tally_)
-        shuffled = np.random.default_rng(0).permutation(chunk.n_rows)
-        by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
-        tests = [np.sort(by_class[f::_FOLDS]) for f in range(min(_FOLDS, chunk.n_rows))]
+        fold = stratified(chunk.coded, _FOLDS, 0)
+        tests = [np.flatnonzero(fold == f) for f in range(min(_FOLDS, chunk.n_rows))]
         rows = ChunkRows(bare, self.schema_, weighed(chunk, classes))
         logs = np.empty((chunk.n_rows, len(classes)))
         base = self.tally_ if rows.divisible else None
