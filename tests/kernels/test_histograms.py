@@ -43,7 +43,10 @@ def table(X: np.ndarray) -> Numbers:
 
 def cells(found) -> dict[tuple[int, int], Fraction]:
     """(class, bin) to count, for the bins in use."""
-    return {(k, i + found.first): value for (k, i), value in np.ndenumerate(found.counts.fractions()) if value != 0}
+    limbs = found.counts.limbs if isinstance(found.counts, Exact) else found.counts.values[np.newaxis]
+    used = limbs.any(axis=0)
+    values = Exact(limbs[:, used], found.counts.low).fractions() if isinstance(found.counts, Exact) else limbs[0][used]
+    return {(int(k), int(i) + found.first): Fraction(value) for (k, i), value in zip(np.argwhere(used), values)}
 
 
 def wanted(x, labels, weights, exponent):
