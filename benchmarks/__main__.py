@@ -13,6 +13,7 @@ from benchmarks.cases import Case, run
 # Each is a module of this package with a function `cases` and the number of ROWS its bars are meant for.
 SUITES = {
     "linear": "discriminants, softmax regression, densities, against scikit-learn, fastText and published accuracies",
+    "networks": "Bayesian networks: search, inference, classification, against pyAgrum and pgmpy",
     "tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn",
     "text": "naive Bayes and language models of text, against scikit-learn, fastText, NLTK and published accuracies",
     "trust": "cross-validation, tuning and calibration: what they cost, and how right they are",

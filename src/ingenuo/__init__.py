@@ -34,6 +34,8 @@ _HOMES = {
     "MultinomialNB": "estimators.drop_in",
     "NaiveBayes": "estimators.naive_bayes",
     "NaiveBayesRegressor": "estimators.regressor",
+    "Network": "networks.network",
+    "NetworkClassifier": "estimators.network",
     "Reliability": "evaluation.reliability",
     "ReliabilityDisplay": "evaluation.reliability",
     "Schema": "schema",
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from ingenuo.estimators.language_classifier import LanguageModelClassifier as LanguageModelClassifier
     from ingenuo.estimators.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
     from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
+    from ingenuo.estimators.network import NetworkClassifier as NetworkClassifier
     from ingenuo.estimators.regressor import NaiveBayesRegressor as NaiveBayesRegressor
     from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
     from ingenuo.evaluation.comparison import compare as compare
@@ -82,6 +85,7 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
     from ingenuo.evaluation.reliability import reliability as reliability
     from ingenuo.evaluation.twins import twins as twins
+    from ingenuo.networks.network import Network as Network
     from ingenuo.prior import Dirichlet as Dirichlet
     from ingenuo.prior import Laplace as Laplace
     from ingenuo.prior import Lidstone as Lidstone

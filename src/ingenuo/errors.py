@@ -9,7 +9,12 @@
     │   ├── MergeError                   adding what is of another kind
     │   ├── RefusedError                 asking a model for what its mathematics does not allow (AttributeError too)
     │   ├── StaleCalibrationError        asking a calibrated model that has learned since
-    │   └── ModelFileError               a model file that is damaged, of another kind or too new
+    │   ├── ModelFileError               a model file that is damaged, of another kind or too new
+    │   └── NetworkError                 a network that cannot be
+    │       ├── CycleError               arcs that lead back to where they began
+    │       ├── ImpossibleEvidenceError  evidence of probability 0
+    │       ├── NetworkFileError         a network file that is damaged; it names line and column
+    │       └── TooWideError             tables that exact inference would need and no memory holds
     └── KindError (TypeError)            a value of a type that has no meaning here
 
 Every message is one sentence that says what happened, where, the value and the remedy.
@@ -51,6 +56,26 @@ class StaleCalibrationError(InputError):
 
 class ModelFileError(InputError):
     """A model file that is damaged, of another kind, or written by a newer version."""
+
+
+class NetworkError(InputError):
+    """A network that cannot be: a table that does not sum to 1, a node or state that does not exist."""
+
+
+class CycleError(NetworkError):
+    """Arcs that lead back to where they began."""
+
+
+class ImpossibleEvidenceError(NetworkError):
+    """Evidence that has probability 0."""
+
+
+class NetworkFileError(NetworkError):
+    """A network file that is damaged; the message names line and column."""
+
+
+class TooWideError(NetworkError):
+    """Tables that exact inference would need, and that no memory holds."""
 
 
 class KindError(IngenuoError, TypeError):

@@ -23,6 +23,9 @@ from ingenuo.bins import PREFIX, Bins
 from ingenuo.errors import InputError, KindError, ModelFileError
 from ingenuo.exact import Exact
 from ingenuo.labels import Labels, labels_of, objects, same
+from ingenuo.networks import learning
+from ingenuo.networks.cuts import Cuts
+from ingenuo.networks.network import Network
 from ingenuo.prior import PRIORS, Prior
 from ingenuo.real import Real
 from ingenuo.scatter import Scatter, diagonal
@@ -40,6 +43,7 @@ def _models() -> dict[str, type[Any]]:
     from ingenuo.estimators import drop_in, language, language_classifier, naive_bayes, regressor
     from ingenuo.estimators.discriminant import GaussianDiscriminant
     from ingenuo.estimators.least_squares import LeastSquaresClassifier
+    from ingenuo.estimators.network import NetworkClassifier
     from ingenuo.estimators.softmax import SoftmaxRegression
 
     return {
@@ -48,6 +52,7 @@ def _models() -> dict[str, type[Any]]:
         "LeastSquaresClassifier": LeastSquaresClassifier,
         "NaiveBayesRegressor": regressor.NaiveBayesRegressor,
         "SoftmaxRegression": SoftmaxRegression,
+        "NetworkClassifier": NetworkClassifier,
         "GaussianNB": drop_in.GaussianNB,
         "MultinomialNB": drop_in.MultinomialNB,
         "ComplementNB": drop_in.ComplementNB,
@@ -92,10 +97,12 @@ def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {}
     if isinstance(model, Tally):
         return {"kind": "tally", "tally": _pack_tally(model, tensors)}, tensors
+    if isinstance(model, Network):
+        return {"kind": "network", "network": _pack_network(model, tensors)}, tensors
     models = _models()
     name = type(model).__name__
     if models.get(name) is not type(model):
-        raise KindError(f"{name} cannot be saved; what can: Tally, {', '.join(models)}")
+        raise KindError(f"{name} cannot be saved; what can: Tally, Network, {', '.join(models)}")
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(model)
@@ -125,6 +132,8 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
     try:
         if manifest["kind"] == "tally":
             return _unpack_tally(manifest["tally"], tensors)
+        if manifest["kind"] == "network":
+            return _unpack_network(manifest["network"], tensors)
         if manifest["kind"] != "model":
             raise InputError(f"it holds a {manifest['kind']!r}")
         model = _models()[manifest["model"]](**_unpack(manifest["parameters"]))
@@ -370,6 +379,66 @@ def _unpack_schema(packed: Any, tensors: Tensors) -> Schema:
     return schema
 
 
+# Networks: the structure and what is known of its tables; those that follow from a tally are not saved beside it.
+
+
+def _pack_network(network: Network, tensors: Tensors) -> dict[str, Any]:
+    if network.evidence:
+        raise KindError(f"a network is saved as it is, not with what was observed or set ({network.evidence})")
+    packed = {
+        "nodes": list(network.nodes),
+        "parents": [list(above) for above in network._parents],
+        "name": network.name,
+        "target": network.target,
+        "cuts": [[node, list(each.points)] for node, each in network.cuts.items()],
+        "declared": [[node, _pack(list(states))] for node, states in network._declared.items()],
+        "tally": None if network.tally is None else _pack_tally(network.tally, tensors),
+        "prior": _pack(network.prior),
+        "tables": False,
+    }
+    if network.tally is None and network._tables is not None:
+        packed["tables"] = True
+        packed["states"] = [_pack(list(states)) for states in network._known_states()]
+        for place, table in enumerate(network._tables):
+            tensors[f"network/{place}"] = np.array(table)
+    return packed
+
+
+def _unpack_network(packed: Any, tensors: Tensors) -> Network:
+    nodes = [str(node) for node in packed["nodes"]]
+    parents = [tuple(int(up) for up in above) for above in packed["parents"]]
+    if len(parents) != len(nodes) or len(set(nodes)) != len(nodes):
+        raise InputError("every node of the network has its parents, once")
+    if any(not 0 <= up < len(nodes) for above in parents for up in above):
+        raise InputError("the network has an arc from nowhere")
+    cuts = {str(node): Cuts(tuple(float(point) for point in points)) for node, points in packed["cuts"]}
+    declared = {str(node): _unpack(states) for node, states in packed["declared"]}
+    target = None if packed["target"] is None else str(packed["target"])
+    if target is not None and target not in nodes:
+        raise InputError("the class of the network is none of its nodes")
+    network = Network(nodes, parents, declared, name=str(packed["name"]), cuts=cuts, target=target)
+    prior = _unpack(packed["prior"])
+    if prior is not None and not isinstance(prior, Prior):
+        raise InputError("the prior of the network is none")
+    network.prior = prior
+    if packed["tally"] is not None and prior is not None:
+        tally = _unpack_tally(packed["tally"], tensors)
+        learning.check(tally)
+        network._learned(tally, prior, cuts)
+    elif packed["tables"]:
+        states = [_unpack(each) for each in packed["states"]]
+        tables = [tensors[f"network/{place}"] for place in range(len(nodes))]
+        for node, (above, table) in enumerate(zip(parents, tables)):
+            shape = tuple(len(states[each]) for each in (*above, node))
+            if table.dtype != np.float64 or table.shape != shape or not (table >= 0).all():
+                raise InputError(f"the table of {nodes[node]!r} is no table of its states")
+            if (np.abs(table.sum(axis=-1) - 1) > 1e-9).any():
+                raise InputError(f"the table of {nodes[node]!r} does not sum to 1")
+        network._take(tables, [objects(list(each)) for each in states], {})
+        network.cuts = cuts
+    return network
+
+
 # Labels: numbers as they are, text as UTF-8 bytes and offsets, anything else in the manifest.
 
 
@@ -428,6 +497,10 @@ def _pack(value: Any) -> Any:
         # What a name stands for is saved too: lists and stemmers may be other ones in another version.
         stemmer = None if value.stem is None else stemmer_version()
         return {"!": "words", "of": _pack(value.parameters()), "stops": sorted(value.stops), "stemmer": stemmer}
+    if isinstance(value, Network):  # of a classifier, which takes its structure alone
+        arcs = [list(arc) for arc in value.arcs]
+        cuts = [[node, list(each.points)] for node, each in value.cuts.items()]
+        return {"!": "structure", "nodes": list(value.nodes), "arcs": arcs, "cuts": cuts, "target": value.target}
     if isinstance(value, Mapping):
         return {"!": "mapping", "items": [[_pack(key), _pack(item)] for key, item in value.items()]}
     if type(value) in (datetime.datetime, datetime.date):
@@ -464,6 +537,11 @@ def _unpack(packed: Any) -> Any:
         return PRIORS[packed["name"]](**_unpack(packed["of"]))
     if tag == "words":
         return _unpack_words(packed)
+    if tag == "structure":
+        network = Network.from_arcs([(str(up), str(down)) for up, down in packed["arcs"]], nodes=packed["nodes"])
+        network.cuts = {str(node): Cuts(tuple(map(float, points))) for node, points in packed["cuts"]}
+        network.target = packed["target"]
+        return network
     if tag == "mapping":
         return {_unpack(key): _unpack(item) for key, item in packed["items"]}
     if tag == "datetime":

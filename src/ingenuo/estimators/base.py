@@ -179,10 +179,14 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self)
         _, tally, _ = self._tally_of(X, y, sample_weight, reset=False)
         rest = self.tally_ - tally
-        for family in self.schema_.families_used():
-            FAMILY[family].check(rest)
+        self._check_tally(self.schema_, rest)
         self._set(self.schema_, rest)
         return self
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        """Raise where these can be the sums of no rows."""
+        for family in schema.families_used():
+            FAMILY[family].check(tally)
 
     def merge(self, other: Any) -> Self:
         """Add what another model of the same kind has learned; classes, categories and columns unite."""
@@ -236,17 +240,23 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
     def _chunk_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Chunk]:
         """The schema of some rows, and the rows; with reset, their columns are noted."""
+        source, codes, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=reset)
+        schema = self._schema_of(source) if reset else self.schema_
+        chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
+        return referenced(schema, chunk) if reset else (schema, chunk)
+
+    def _rows_to_learn(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    ) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
+        """The source of some rows, their labels as codes, the classes and the weights, all checked."""
         if not reset:
             self._check_form()
         if isinstance(y, str) and inputs.is_frame(X):
             self._target = y
         X, y = inputs.target_column(X, y)
         source = self._source(X, reset=reset)
-        schema = self._schema_of(source) if reset else self.schema_
         codes, classes = inputs.labels(self, y, source.n_rows)
-        weights = inputs.weights(sample_weight, source.n_rows)
-        chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
-        return referenced(schema, chunk) if reset else (schema, chunk)
+        return source, codes, classes, inputs.weights(sample_weight, source.n_rows)
 
     def _check_whole(self, schema: Schema, chunk: Chunk, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
@@ -356,7 +366,6 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         check_is_fitted(self)
         source = inputs.row(self._without_target(row), self.schema_)
         found = self._blocks(source, self.schema_)
-        parameters = self._parameters()
         order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
         factors = self._factors(found)
         factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
@@ -372,12 +381,16 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         passages.sort(key=lambda passage: order[passage.column])
         return Explanation(
             labels_of(self.classes_),
-            Factor("prior", "", parameters.prior),
+            self._prior_factor(found),
             tuple(factors),
             joint,
             posterior,
             tuple(passages),
         )
+
+    def _prior_factor(self, found: dict[str, Block]) -> Factor:
+        """What is said of each class before any column is looked at."""
+        return Factor("prior", "", self._parameters().prior)
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
         """What each column of a row says, family by family."""

@@ -26,7 +26,6 @@ from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
 from ingenuo.estimators.linear.words import TextFeatures
 from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.progress import Progress
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.regions import plotted
 from ingenuo.estimators.scoring import Scoring
@@ -36,6 +35,7 @@ from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, 
 from ingenuo.kernels import densities, threads
 from ingenuo.labels import labels_of, same
 from ingenuo.prior import Lidstone
+from ingenuo.progress import Progress
 from ingenuo.schema import Schema, column_name
 from ingenuo.solve.problem import Problem
 from ingenuo.sources.table import blocks, match

@@ -26,13 +26,13 @@ from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.leave_one_out import leave_one_out
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
-from ingenuo.estimators.progress import Counter
 from ingenuo.estimators.rows import take_rows
 from ingenuo.evaluation.evaluation import Evaluation, check_confidence
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.splits import LEAVE_ONE_OUT, splits_of
 from ingenuo.kernels.threads import width
 from ingenuo.labels import Labels, find, labels_of, objects
+from ingenuo.progress import Counter
 
 Floats = NDArray[np.float64]
 

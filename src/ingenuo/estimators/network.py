@@ -1,0 +1,476 @@
+"""A Bayesian network as a classifier: the product of its tables' entries, normalised over the classes.
+
+    P(y | x)  ∝  Π over nodes v of P(v | parents of v)
+
+The structure is learned once, or given; the tables are a tally. What is missing in a row is summed out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo.chunk import Block, Codes
+from ingenuo.errors import InputError, KindError, MergeError, RefusedError
+from ingenuo.estimators import network_explanation
+from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.network_structure import Structure, given_structure, refuse_empty, with_class
+from ingenuo.exact import Exact
+from ingenuo.families.categorical import column_codes
+from ingenuo.families.family import Factor, logs
+from ingenuo.kernels import moments
+from ingenuo.kernels.elimination import Flat
+from ingenuo.labels import Labels, find, labels_of, objects
+from ingenuo.networks import averaged, inference, learning
+from ingenuo.networks.averaged import Averaged
+from ingenuo.networks.columns import cut, described, encoded, inspect
+from ingenuo.networks.cuts import Cuts
+from ingenuo.networks.inference.rows import log_joint
+from ingenuo.networks.named_search import NamedSearch
+from ingenuo.networks.network import Network
+from ingenuo.networks.searching import STRUCTURES, Options, search
+from ingenuo.prior import Lidstone, Prior
+from ingenuo.schema import FAMILIES, Schema, column_name
+from ingenuo.sources import Source
+from ingenuo.sources.table import match
+from ingenuo.tally import Table, Tally
+
+Floats = NDArray[np.float64]
+
+AODE = "aode"
+FAMILY = "categorical"  # what every column is to a network
+_TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
+
+
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a network whose node 0 is the class."""
+
+    labels: tuple[Labels, ...]  # of each node
+    counts: tuple[Floats, ...]
+    imagined: tuple[Floats, ...]
+    tables: tuple[Floats, ...]
+    flat: Flat
+
+
+class NetworkClassifier(TallyClassifier):
+    """A classifier whose attributes may depend on one another as well as on the class.
+
+    Parameters
+    ----------
+    structure : {"tan", "naive", "kdb", "aode", "hill-climb", "k2", "chow-liu"} or Network
+        Which arcs there are. "tan": the class is the parent of all, and the attributes form the tree that tells most;
+        "naive": the class alone; "kdb": up to k attributes more as parents; "aode": every attribute in turn is the
+        parent of the others, averaged; "hill-climb", "k2" and "chow-liu": whatever network suits the rows; or the
+        structure of a `Network`.
+    prior : Prior
+        Imaginary rows in each row of a table.
+    columns : mapping, optional
+        Column to "category", "number", "ignore", or a list of its states. Numbers are cut into intervals where that
+        tells the classes apart; whole numbers of ten values at most are categories.
+    criterion : {"bic", "bdeu", "k2", "aic"}
+        What "hill-climb" and "k2" climb; `ess` is the equivalent sample size of "bdeu".
+    k : int
+        Of "kdb", the most parents besides the class.
+    order, root
+        Of "k2" the order in which parents come before children; of trees the root.
+    max_parents, tabu, restarts, required, forbidden, random_state
+        Limits of the search: see `Network.learn`.
+    frequency : int
+        Of "aode", how often a value must have been seen to be a parent.
+    verbose : bool, optional
+        Whether progress is shown; by default in a terminal, once it takes long.
+
+    Attributes
+    ----------
+    network_ : Network
+        The network, to be asked and drawn; not of "aode".
+    cuts_ : dict
+        The cut points of each column of numbers.
+    search_ : NamedSearch
+        How the structure was found.
+    tally_, schema_, classes_
+        As of every model.
+
+    Examples
+    --------
+    >>> from ingenuo.data import play_tennis
+    >>> model = NetworkClassifier("tan").fit(play_tennis(), "Play")
+    >>> sorted(model.network_.parents["Humidity"])
+    ['Play', 'Temperature']
+    """
+
+    def __init__(
+        self,
+        structure: str | Network = "tan",
+        prior: Prior = Lidstone(0.5),  # noqa: B008 (immutable)
+        columns: Mapping[Any, Any] | None = None,
+        criterion: str = "bic",
+        ess: float = 1.0,
+        k: int = 2,
+        order: Sequence[str] | None = None,
+        root: str | None = None,
+        max_parents: int | None = None,
+        tabu: int = 20,
+        restarts: int = 0,
+        required: Sequence[tuple[str, str]] = (),
+        forbidden: Sequence[tuple[str, str]] = (),
+        frequency: int = 1,
+        random_state: Any = 0,
+        verbose: bool | None = None,
+    ) -> None:
+        self.structure = structure
+        self.prior = prior
+        self.columns = columns
+        self.criterion = criterion
+        self.ess = ess
+        self.k = k
+        self.order = order
+        self.root = root
+        self.max_parents = max_parents
+        self.tabu = tabu
+        self.restarts = restarts
+        self.required = required
+        self.forbidden = forbidden
+        self.frequency = frequency
+        self.random_state = random_state
+        self.verbose = verbose
+
+    # What it is.
+
+    @property
+    def _a_function_of_the_tally(self) -> bool:
+        return False  # the structure and the cut points were chosen by the rows
+
+    def _options(self) -> Options:
+        return Options(
+            "tan" if self.structure == AODE or isinstance(self.structure, Network) else self.structure,
+            self.criterion,
+            self.ess,
+            self.k,
+            self.order,
+            self.root,
+            self.max_parents,
+            self.tabu,
+            self.restarts,
+            tuple(self.required),
+            tuple(self.forbidden),
+            self.random_state,
+            self.verbose,
+        )
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        if not isinstance(self.prior, Prior):
+            raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
+        if not isinstance(self.structure, str | Network):
+            known = ", ".join(repr(name) for name in (*STRUCTURES, AODE))
+            raise KindError(f"structure must be one of {known}, or a Network, got {self.structure!r}")
+        self._options().check()
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
+        if isinstance(self.frequency, bool) or not isinstance(self.frequency, int | float | np.number):
+            raise KindError(f"frequency must be a number, got {type(self.frequency).__name__} {self.frequency!r}")
+        if not 0 <= self.frequency < np.inf:
+            raise InputError(f"frequency must be finite and not negative, got {self.frequency!r}")
+
+    def _settings(self) -> Any:
+        return self.prior, self.frequency, *self._form()
+
+    def _form(self) -> Any:
+        structure = self.structure
+        return (
+            (structure.nodes, structure.arcs) if isinstance(structure, Network) else structure,
+            *(getattr(self, name) for name in ("columns", "criterion", "ess", "k", "order", "root", "max_parents")),
+            *(getattr(self, name) for name in ("tabu", "restarts", "required", "forbidden")),
+        )
+
+    @property
+    def cuts_(self) -> dict[Any, Cuts]:
+        """The cut points of each column of numbers."""
+        check_is_fitted(self)
+        return dict(self._found.cuts)
+
+    @property
+    def search_(self) -> NamedSearch | None:
+        """How the structure was found; None where it was given, or there is nothing to find."""
+        check_is_fitted(self)
+        return self._found.search
+
+    @property
+    def network_(self) -> Network:
+        """The network, with its tables."""
+        check_is_fitted(self)
+        if self._averages:
+            raise RefusedError("AODE is an average of networks, and no single one; take another structure to see one")
+        found = self._found
+        tables = self._tables()
+        network = Network(
+            found.nodes, found.parents, cuts={column_name(name): each for name, each in found.cuts.items()},
+            target=found.nodes[0], search=found.search,
+        )  # fmt: skip
+        network._take(tables.tables, tables.labels, network.cuts)
+        network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
+        network.prior = self.prior
+        return network
+
+    @property
+    def _averages(self) -> bool:
+        return bool(self.structure == AODE)
+
+    # Learning.
+
+    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+        with self._noting():
+            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=True)
+            self._check_classes(classes)
+            inspected = inspect(source, self._declared_columns(source))
+            cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
+            schema = described(inspected.schema, cuts)
+            block = encoded(source, schema, cuts, np.arange(len(schema)))
+            refuse_empty(block)
+            found = self._structure_of(block, labels, classes, weights, cuts)
+            tally = self._count(found, block, labels, classes, weights)
+        self.__dict__.pop("_declared_classes", None)
+        self._found = found
+        self._set(schema, tally)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; the first ones give the structure and the cut points, which then stay.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            Classes that will come, for `classes_` to hold from the start.
+        """
+        from ingenuo.estimators import inputs
+
+        if self._fitted:
+            return super().partial_fit(X, y, classes, sample_weight)
+        announced = None if classes is None else inputs.announced(classes)
+        self._check_settings()
+        self._learn(X, y, sample_weight)
+        if announced is not None:
+            self._declared_classes = announced
+            self._set(self.schema_, self.tally_)
+        return self
+
+    def _tally_of(
+        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
+    ) -> tuple[Schema, Tally, Labels]:
+        with self._noting():
+            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=False)
+            block = self._codes(source)
+            return self.schema_, self._count(self._found, block, labels, classes, weights), classes
+
+    def _count(
+        self, found: Structure, block: Codes, labels: NDArray[np.int32], classes: Labels, weights: Floats | None
+    ) -> Tally:
+        """The sums over some rows."""
+        if weights is None:
+            rows = Exact.counts(np.bincount(labels, minlength=len(classes)))
+        else:
+            rows = moments.weights_by_cell(weights, labels.astype(np.int64), len(classes))
+        total = Tally({CLASS: Table.of({"class": classes}, rows)})
+        if self._averages:
+            named = Codes(objects(list(found.nodes[1:])), block.n_rows, block.columns, block.labels)
+            return total + averaged.count(named, labels, classes, weights)
+        return total + learning.count(with_class(block, labels, classes), found.nodes, found.parents, weights)
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        learning.check(tally)
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        schema, tally = super()._merged(other)
+        mine, theirs = self._found, other._found
+        if mine.nodes != theirs.nodes or mine.parents != theirs.parents:
+            odd = sorted(set(mine.arcs) ^ set(theirs.arcs))
+            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their columns differ"
+            raise MergeError(
+                f"networks merge where their structure is the same: {what}; learn both with the structure of one: "
+                "structure=model.network_"
+            )
+        for name, each in mine.cuts.items():
+            if theirs.cuts.get(name) != each:
+                raise MergeError(
+                    f"networks merge where numbers are cut alike, and column {column_name(name)!r} is not; learn both "
+                    "with the structure of one: structure=model.network_"
+                )
+        return schema, tally
+
+    def _declared_columns(self, source: Source) -> dict[Any, Any]:
+        """What the columns are, as far as it was said, here or by a given network."""
+        declared = dict(self.columns or {})
+        if isinstance(self.structure, Network):
+            nodes, cuts = set(self.structure.nodes), self.structure.cuts
+            for name in source.names.tolist():
+                called = column_name(name)
+                declared.setdefault(name, "ignore" if called not in nodes else "number" if called in cuts else None)
+                if declared[name] is None:
+                    del declared[name]
+        return declared
+
+    def _given_cuts(self, source: Source) -> dict[Any, Cuts]:
+        if not isinstance(self.structure, Network):
+            return {}
+        return {
+            name: self.structure.cuts[column_name(name)]
+            for name in source.names.tolist()
+            if column_name(name) in self.structure.cuts
+        }
+
+    def _structure_of(
+        self, block: Codes, labels: NDArray[np.int32], classes: Labels, weights: Floats | None, cuts: dict[Any, Cuts]
+    ) -> Structure:
+        """The arcs, found or given; the class is node 0."""
+        columns = [column_name(name) for name in block.names.tolist()]
+        target = self.__dict__.get("_target")
+        if isinstance(self.structure, Network):
+            return given_structure(self.structure, columns, target, cuts)
+        name = target if target is not None else "class"
+        while name in columns:
+            name += "_"
+        nodes = (name, *columns)
+        if self._averages:
+            return Structure(nodes, tuple(() for _ in nodes), cuts, None)
+        found = search(with_class(block, labels, classes), nodes, self._options(), 0, weights)
+        return Structure(nodes, found.parents, cuts, NamedSearch.of(found, nodes))
+
+    # Answering.
+
+    def _schema_of(self, source: Source) -> Schema:
+        raise AssertionError("the columns are looked at together with the labels")
+
+    def _codes(self, source: Source) -> Codes:
+        return encoded(source, self.schema_, self._found.cuts, match(self.schema_, source))
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        return {FAMILY: self._codes(source)}
+
+    def _estimate(self) -> Parameters:
+        classes = labels_of(self.classes_)
+        found = self._found
+        declared = {column_name(name): labels for name, labels in self.schema_.categories.items()}
+        declared |= {column_name(name): np.arange(len(each.points) + 1) for name, each in found.cuts.items()}
+        if self._averages:
+            named = list(found.nodes[1:])
+            average = averaged.estimate(self.tally_, named, declared, classes, self.prior, float(self.frequency))
+            return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
+        declared[found.nodes[0]] = classes
+        labels = learning.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
+        counts = learning.counts_over(self.tally_, found.nodes, found.parents, labels)
+        tables, imagined = learning.tables_of(found.nodes, counts, labels, self.prior)
+        flat = Flat.of(found.parents, tables)
+        all_of_it = Tables(tuple(labels), tuple(counts), tuple(imagined), tuple(tables), flat)
+        shares = inference.posteriors(found.parents, tables, {}, [0])[0][0]
+        return Parameters(classes, logs(shares), {FAMILY: all_of_it}, ())
+
+    def _tables(self) -> Tables:
+        tables: Tables = self._parameters().families[FAMILY]
+        return tables
+
+    def _matrix(self, block: Codes) -> NDArray[np.int32]:
+        """Rows × columns codes of the labels that are known; -1 where a value is missing, or never seen."""
+        parameters = self._parameters().families[FAMILY]
+        known = parameters.labels if isinstance(parameters, Averaged) else parameters.labels[1:]
+        assert block.labels is not None
+        result = np.empty((block.n_rows, len(known)), np.int32)
+        for j, (own, given) in enumerate(zip(known, block.labels)):
+            places = np.append(find(own, given), -1).astype(np.int32)
+            result[:, j] = places[column_codes(block, j)]
+        return result
+
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        block = found[FAMILY]
+        assert isinstance(block, Codes)
+        codes = self._matrix(block)
+        parameters = self._parameters().families[FAMILY]
+        if isinstance(parameters, Averaged):
+            return parameters.joint(codes, floor)
+        flat = parameters.flat
+        if floor is not None:
+            flat = Flat.of(self._found.parents, [np.maximum(table, _TINY) for table in parameters.tables])
+        nodes = np.concatenate([np.full((n_rows, 1), -1, np.int32), codes], axis=1)
+        return log_joint(flat, nodes, 0)
+
+    def _prior_factor(self, found: dict[str, Block]) -> Factor:
+        return self._explained(found)[0]
+
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        return self._explained(found)[1:]
+
+    def _explained(self, found: dict[str, Block]) -> list[Factor]:
+        block = found[FAMILY]
+        assert isinstance(block, Codes)
+        codes = self._matrix(block)[0]
+        parameters = self._parameters().families[FAMILY]
+        shown = [self._shown(name, block, j) for j, name in enumerate(block.names.tolist())]
+        if isinstance(parameters, Averaged):
+            joint = parameters.joint(codes[np.newaxis])[0]
+            return network_explanation.of_average(parameters, codes, shown, joint, labels_of(self.classes_))
+        names = [self._called(j) for j in range(len(parameters.labels))]
+        return network_explanation.of_tables(
+            self._found.nodes, self._found.parents, names, parameters.counts, parameters.imagined, parameters.tables,
+            codes, shown,
+        )  # fmt: skip
+
+    def _called(self, node: int) -> list[str]:
+        """What the states of a node are called."""
+        if node == 0:
+            return [str(label) for label in self.classes_.tolist()]
+        name = _used(self.schema_)[node - 1]
+        if name in self._found.cuts:
+            return list(self._found.cuts[name].names)
+        return [str(label) for label in self._tables().labels[node].tolist()]
+
+    def _shown(self, name: object, block: Codes, j: int) -> str:
+        """The value of a row's column, as it is shown; "" where it is missing."""
+        code = int(column_codes(block, j)[0])
+        if code < 0:
+            return ""
+        assert block.labels is not None
+        return self._found.cuts[name].names[code] if name in self._found.cuts else str(block.labels[j].tolist()[code])
+
+    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+        if self._averages:
+            raise RefusedError("AODE averages networks for each row, and draws none; take another structure to sample")
+        parameters, found = self._tables(), self._found
+        rows = np.zeros((len(drawn), len(found.nodes)), np.int64)
+        for k in np.unique(drawn).tolist():
+            which = drawn == k
+            only = {0: (np.arange(len(self.classes_)) == k).astype(np.float64)}
+            rows[which] = inference.sample(found.parents, parameters.tables, only, int(which.sum()), rng)
+        values = {}
+        for j, name in enumerate(_used(self.schema_), 1):
+            states = found.cuts[name].names if name in found.cuts else parameters.labels[j]
+            values[name] = np.asarray(objects(list(states)) if name in found.cuts else states)[rows[:, j]]
+        return values
+
+    # Files.
+
+    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is not in the tally: the structure and the cut points."""
+        return self._found.packed(), {}
+
+    def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Set what `_besides` gave."""
+        found = Structure.unpacked(plain)
+        if list(found.nodes[1:]) != [column_name(name) for name in _used(schema)]:
+            raise InputError("the nodes of the network are not the columns of the table")
+        learning.check(tally)
+        self._found = found
+        self._set(schema, tally)
+        if CLASS in tally:
+            self._parameters()
+
+
+def _used(schema: Schema) -> list[Any]:
+    """The columns that are not set aside."""
+    return schema.names[schema.families != list(FAMILIES).index("ignore")].tolist()  # type: ignore[no-any-return]

@@ -1,0 +1,362 @@
+"""Contingency tables of categorical columns: how often their values meet, and what the tables say of a node.
+
+All counting is one loop. The columns on one side of the tables (a class and an attribute, or a node and its parents)
+are first joined into a single *cell* per row; the loop then meets the cells with one column after another, four at a
+time, so that a table's increments do not wait for one another. Codes are a matrix of int32, columns × rows; -1 is
+missing. Each table has one row and one column more than its values need, where what is missing is counted and left
+behind: the loop has no branches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError
+from ingenuo.kernels.codes import class_codes, readable
+from ingenuo.kernels.threads import run
+
+Codes = NDArray[np.int32]
+Cells = NDArray[np.int64]
+Floats = NDArray[np.float64]
+T = TypeVar("T")
+
+# Rows counted at a time: their cells (128 kB) stay in the second-level cache while the columns pass by.
+_BLOCK = 1 << 14
+# Cells of the tables that are counted in one call; a larger one is counted alone.
+_CELLS_AT_ONCE = 1 << 18
+# Renumbering keeps a map of the combinations up to this many; beyond, it sorts.
+_MAP_UP_TO = 1 << 22
+# One pair's table (512 MB), and all of them together where all are kept (2 GB).
+_PAIR_UP_TO = 1 << 26
+_PAIRS_UP_TO = 1 << 28
+
+
+@njit(cache=True, nogil=True)
+def _count(cells, codes, columns, weights, width, offsets, tables):  # type: ignore[no-untyped-def]
+    """tables[offsets[k] + (code + 1) · width + cell] += weight, for every row and each of the columns.
+
+    A cell is 0..width - 1. A single weight is every row's.
+    """
+    n, m = cells.shape[0], columns.shape[0]
+    step = 0 if weights.shape[0] == 1 else 1
+    four = m - m % 4
+    for start in range(0, n, _BLOCK):
+        stop = min(start + _BLOCK, n)
+        for k in range(0, four, 4):
+            a, b, c, d = codes[columns[k]], codes[columns[k + 1]], codes[columns[k + 2]], codes[columns[k + 3]]
+            at_a, at_b = offsets[k] + width, offsets[k + 1] + width
+            at_c, at_d = offsets[k + 2] + width, offsets[k + 3] + width
+            for i in range(start, stop):
+                cell, weight = cells[i], weights[i * step]
+                tables[np.uint64(at_a + a[i] * width + cell)] += weight
+                tables[np.uint64(at_b + b[i] * width + cell)] += weight
+                tables[np.uint64(at_c + c[i] * width + cell)] += weight
+                tables[np.uint64(at_d + d[i] * width + cell)] += weight
+        for k in range(four, m):
+            a, at_a = codes[columns[k]], offsets[k] + width
+            for i in range(start, stop):
+                tables[np.uint64(at_a + a[i] * width + cells[i])] += weights[i * step]
+
+
+@njit(cache=True, nogil=True)
+def _join(cells, codes, card, missing, out):  # type: ignore[no-untyped-def]
+    """out = cell · card + code, or `missing` where either is below 0."""
+    for i in range(cells.shape[0]):
+        out[i] = missing if cells[i] < 0 or codes[i] < 0 else cells[i] * card + codes[i]
+
+
+@njit(cache=True, nogil=True)
+def _renumber(keys, places):  # type: ignore[no-untyped-def]
+    """Number the keys in the order in which they come, in place; `places` is all -1. Returns how many there are."""
+    found = 0
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        if key >= 0:
+            if places[key] < 0:
+                places[key] = found
+                found += 1
+            keys[i] = places[key]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _log_gamma(x):  # type: ignore[no-untyped-def]
+    """log Γ(x) of a positive x: Stirling's series, which from 10 on is right to the last places of a double."""
+    product = 1.0
+    while x < 10.0:
+        product *= x
+        x += 1.0
+    square = 1.0 / (x * x)
+    tail = 1.0 / 1680 - square * (1.0 / 1188 - square * (691.0 / 360360))
+    series = (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * tail))) / x
+    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series - math.log(product)
+
+
+@njit(cache=True, nogil=True)
+def _data_terms(tables, offsets, width, cards, states, priors, terms, weights):  # type: ignore[no-untyped-def]
+    """What each table says of a node with `states` states; a table is (card + 1) × (configurations · states + 1).
+
+    The weight is that of the rows counted. With a prior of 0 the term is the greatest log likelihood, Σ N log N over
+    the cells − Σ N log N over the configurations; with a prior of α per cell it is the logarithm of the
+    Dirichlet-multinomial, where log Γ(α + N) − log Γ(α) stands in place of N log N.
+    """
+    for k in range(cards.shape[0]):
+        alpha = priors[k]
+        above = alpha * states
+        cell_start = _log_gamma(alpha) if alpha > 0 else 0.0
+        above_start = _log_gamma(above) if alpha > 0 else 0.0
+        term, weight = 0.0, 0.0
+        for code in range(1, cards[k] + 1):
+            row = offsets[k] + code * width
+            for first in range(row, row + width - 1, states):
+                together = 0.0
+                for cell in range(first, first + states):
+                    count = tables[cell]
+                    if count > 0:
+                        together += count
+                        term += _log_gamma(alpha + count) - cell_start if alpha > 0 else count * math.log(count)
+                if together > 0:
+                    weight += together
+                    term -= _log_gamma(above + together) - above_start if alpha > 0 else together * math.log(together)
+        terms[k], weights[k] = term, weight
+
+
+def configurations(above: Cells, n_above: int, codes: Codes, card: int) -> tuple[Cells, int]:
+    """Join one more column to the configurations of some, numbered 0, 1, … as they first come, without gaps.
+
+    Parameters
+    ----------
+    above
+        The configuration of each row so far, 0..n_above - 1, or -1 where a value is missing.
+    n_above
+        How many there are.
+    codes, card
+        The column and how many values it may have.
+
+    >>> configurations(np.array([0, 1, 1, -1]), 2, np.array([2, 0, 0, 1], np.int32), 3)
+    (array([ 0,  1,  1, -1]), 2)
+    """
+    keys = np.empty(len(above), np.int64)
+    _join(above, readable(codes), card, -1, keys)
+    if n_above * card <= _MAP_UP_TO:
+        return keys, _renumber(keys, np.full(n_above * card, -1, np.int64))
+    known = keys >= 0
+    found, places = np.unique(keys[known], return_inverse=True)
+    keys[known] = places
+    return keys, len(found)
+
+
+def data_terms(
+    above: Cells,
+    n_above: int,
+    codes: Codes,
+    node: int,
+    states: int,
+    extra: Sequence[int],
+    cards: Sequence[int],
+    priors: Sequence[float],
+    weights: Floats | None,
+) -> tuple[Floats, Floats]:
+    """The data terms of a node whose parents are some and, in turn, each of the extra columns.
+
+    Parameters
+    ----------
+    above, n_above
+        The configuration of the parents so far in each row, see :func:`configurations`.
+    codes
+        All columns, columns × rows.
+    node, states
+        The node's column and the number of its states.
+    extra, cards
+        The columns that are added one at a time, and the number of values of each; a code of theirs is below it.
+    priors
+        For each of them, the imaginary count of a cell; 0 for the plain log likelihood.
+    weights
+        Of each row; None where all are 1.
+
+    Returns
+    -------
+    (terms, weights)
+        For each of the extra columns the term, and the weight of the rows in which no member of the family is missing.
+
+    >>> codes = np.array([[0, 0, 1, 1], [0, 0, 1, -1]], np.int32)
+    >>> terms, weights = data_terms(np.zeros(4, np.int64), 1, codes, 0, 2, [1], [2], [0.0], None)
+    >>> terms.tolist(), weights.tolist()
+    ([0.0], [3.0])
+    """
+    width = n_above * states + 1
+    cells = np.empty(codes.shape[1], np.int64)
+    _join(above, readable(codes[node]), states, width - 1, cells)
+    terms, counted = np.empty(len(extra)), np.empty(len(extra))
+    for lo, hi in _together([(card + 1) * width for card in cards]):
+        tables, offsets = _tables(cells, codes, extra[lo:hi], cards[lo:hi], width, weights)
+        _data_terms(
+            tables.astype(np.float64, copy=False),
+            offsets,
+            width,
+            np.array(cards[lo:hi], np.int64),
+            states,
+            np.array(priors[lo:hi], np.float64),
+            terms[lo:hi],
+            counted[lo:hi],
+        )
+    return terms, counted
+
+
+def each_pair(
+    codes: Codes,
+    cards: Sequence[int],
+    labels: NDArray[Any],
+    n_classes: int,
+    weights: Floats | None,
+    see: Callable[[NDArray[Any]], T],
+) -> dict[tuple[int, int], T]:
+    """Count every two columns within each class, and keep what `see` makes of each table, classes × first × second.
+
+    Rows in which the class or either value is missing are left out of a table. The codes are columns × rows, known
+    to be below their cards. The table is only good until `see` returns.
+
+    >>> each_pair(np.array([[0, 1], [1, 1]], np.int32), [2, 2], np.array([0, 0]), 1, None, np.ndarray.tolist)
+    {(0, 1): [[[0, 1], [0, 1]]]}
+    """
+    classes = class_codes(labels, n_classes, codes.shape[1])
+    two = sorted(range(len(cards)), key=lambda i: cards[i])[-2:]
+    if len(two) == 2 and n_classes * (cards[two[0]] + 1) * (cards[two[1]] + 1) > _PAIR_UP_TO:
+        raise InputError(
+            f"columns {min(two)} and {max(two)} have {cards[min(two)]} and {cards[max(two)]} values, within "
+            f"{n_classes} classes too many for a table; leave one out or join its rare values"
+        )
+
+    def pairs_of(i: int) -> list[tuple[tuple[int, int], T]]:
+        width = n_classes * cards[i] + 1
+        cells = np.empty(codes.shape[1], np.int64)
+        _join(classes, readable(codes[i]), cards[i], width - 1, cells)
+        seen = []
+        others = range(i + 1, len(cards))
+        for lo, hi in _together([(cards[j] + 1) * width for j in others]):
+            columns = others[lo:hi]
+            tables, offsets = _tables(cells, codes, columns, [cards[j] for j in columns], width, weights)
+            for j, start in zip(columns, offsets.tolist()):
+                table = tables[start : start + (cards[j] + 1) * width].reshape(cards[j] + 1, width)[1:, :-1]
+                seen.append(((i, j), see(table.reshape(cards[j], n_classes, cards[i]).transpose(1, 2, 0))))
+        return seen
+
+    return dict(pair for pairs in run([partial(pairs_of, i) for i in range(len(cards) - 1)]) for pair in pairs)
+
+
+def pairs_by_class(
+    columns: Sequence[NDArray[Any]] | NDArray[Any],
+    cards: Sequence[int],
+    labels: NDArray[Any],
+    n_classes: int,
+    weights: Floats | None = None,
+) -> dict[tuple[int, int], NDArray[Any]]:
+    """Count every two columns within each class.
+
+    Parameters
+    ----------
+    columns
+        Codes from 0, below 0 where missing; a matrix is columns × rows (int32 in C order is read as it is).
+    cards
+        The number of values of each column.
+    labels
+        The class of each row; a row with a label below 0 is left out.
+    n_classes
+        The number of classes.
+    weights
+        Of each row; 1 where not given.
+
+    Returns
+    -------
+    dict
+        For columns i < j the counts, n_classes × cards[i] × cards[j]; integers, or doubles with weights.
+
+    >>> pairs_by_class([np.array([0, 1, 1]), np.array([0, 0, -1])], [2, 2], np.array([0, 1, 1]), 2)
+    {(0, 1): array([[[1, 0],
+            [0, 0]],
+    <BLANKLINE>
+           [[0, 0],
+            [1, 0]]])}
+    """
+    codes = codes_matrix(columns, cards)
+    cells = n_classes * (sum(cards) ** 2 - sum(card * card for card in cards)) // 2
+    if cells > _PAIRS_UP_TO:
+        raise InputError(
+            f"the tables of all pairs of {len(cards)} columns in {n_classes} classes would have {cells:,} cells, more "
+            f"than {_PAIRS_UP_TO:,}; leave columns with many values out or join their rare values"
+        )
+    if weights is not None:
+        weights = np.ascontiguousarray(weights, np.float64)
+        if weights.shape != (codes.shape[1],):
+            raise InputError(f"there are {weights.size} weights for {codes.shape[1]} rows; each row needs one")
+    return each_pair(codes, cards, labels, n_classes, weights, np.ascontiguousarray)
+
+
+def codes_matrix(columns: Sequence[NDArray[Any]] | NDArray[Any], cards: Sequence[int]) -> Codes:
+    """The columns as the loops read them, checked: int32, columns × rows, each code below its column's card.
+
+    >>> codes_matrix([np.array([0, 1]), np.array([-7, 0])], [2, 1])
+    array([[ 0,  1],
+           [-1,  0]], dtype=int32)
+    """
+    if len(columns) != len(cards):
+        raise InputError(f"there are {len(cards)} numbers of values for {len(columns)} columns; each column needs one")
+    if not len(columns):
+        return np.empty((0, 0), np.int32)
+    n = len(columns[0])
+    as_it_is = isinstance(columns, np.ndarray) and columns.dtype == np.int32 and columns.flags.c_contiguous
+    out: Codes = np.asarray(columns) if as_it_is else np.empty((len(columns), n), np.int32)
+    for j, column in enumerate(columns):
+        if column.shape != (n,):
+            raise InputError(f"column {j} has {len(column)} rows where {n} were expected")
+        if column.dtype.kind not in "iub":
+            raise InputError(f"the codes of column {j} are of type {column.dtype}; they must be integers")
+        if n and column.max() >= cards[j]:
+            row = int((column >= cards[j]).argmax())
+            raise InputError(
+                f"row {row}, column {j} has code {column[row]}, but the column has {cards[j]} values; its codes must "
+                f"be below {cards[j]}, or below 0 where missing"
+            )
+        if n and column.min() < -1:
+            if as_it_is:
+                out, as_it_is = np.array(columns), False
+            column = np.maximum(column, -1)
+        if not as_it_is:
+            out[j] = column
+    return out
+
+
+def _tables(
+    cells: Cells,
+    codes: Codes,
+    columns: Sequence[int],
+    cards: Sequence[int],
+    width: int,
+    weights: Floats | None,
+) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """The tables of the cells with each of the columns, one after another, and where each begins."""
+    sizes = (np.array(cards, np.int64) + 1) * width
+    offsets = np.cumsum(sizes) - sizes
+    tables = np.zeros(int(sizes.sum()), np.int64 if weights is None else np.float64)
+    each = np.ones(1, np.int64) if weights is None else weights
+    _count(cells, readable(codes), np.array(columns, np.int64), readable(each), width, offsets, tables)
+    return tables, offsets
+
+
+def _together(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Cut the tables into runs of a moderate size each; a large one is alone."""
+    first, cells = 0, 0
+    for k, size in enumerate(sizes):
+        if k > first and cells + size > _CELLS_AT_ONCE:
+            yield first, k
+            first, cells = k, 0
+        cells += size
+    if len(sizes) > first:
+        yield first, len(sizes)

@@ -1,0 +1,161 @@
+"""Averaged one-dependence estimators (Webb, Boughton and Wang 2005): a network that is an average of networks.
+
+Each attribute in turn is the parent of all the others beside the class, and the joint probabilities are averaged:
+
+    P(y, x)  =  mean over p of  P(y, x_p) Π_j P(x_j | y, x_p)
+
+Only values that were seen often enough may be parents. There is no structure to search, so that the counts of all
+pairs, by class, are all there is to learn: they add and subtract.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Codes
+from ingenuo.errors import TooWideError
+from ingenuo.exact import Exact
+from ingenuo.families.categorical import column_codes, frequencies
+from ingenuo.families.family import logs
+from ingenuo.kernels import averaged as loops
+from ingenuo.kernels.contingency import pairs_by_class
+from ingenuo.labels import Labels, unite
+from ingenuo.networks.learning import CELLS, ROWS, configurations, counted, total_of
+from ingenuo.prior import Prior
+from ingenuo.tally import Table, Tally
+
+Floats = NDArray[np.float64]
+
+
+def pair_name(one: str, two: str) -> str:
+    """The name of the table of two attributes by class."""
+    return f"pair:{one}|{two}"
+
+
+def single_name(one: str) -> str:
+    """The name of the table of one attribute by class."""
+    return f"node:{one}"
+
+
+def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats | None) -> Tally:
+    """How often each value, and each pair of values, meets each class."""
+    assert codes.labels is not None
+    names = [str(name) for name in codes.names.tolist()]
+    sizes = [len(own) for own in codes.labels]
+    columns = [np.asarray(column_codes(codes, j)) for j in range(len(names))]
+    _refuse_large(sizes, len(classes))
+    tables = {}
+    K = len(classes)
+    for j, name in enumerate(names):
+        sums = counted(labels.astype(np.int64), columns[j], K, sizes[j], weights, (K, sizes[j]))
+        tables[single_name(name)] = Table.of({"class": classes, f"{name}:": codes.labels[j]}, sums)
+    found = {} if weights is not None else pairs_by_class(columns, sizes, labels, K)
+    for i in range(len(names)):
+        for j in range(i + 1, len(names)):
+            shape = (K, sizes[i], sizes[j])
+            if weights is None:
+                sums = Exact.counts(found[i, j])
+            else:
+                where = configurations([labels, columns[i]], shape[:2], codes.n_rows)
+                sums = counted(where, columns[j], K * sizes[i], sizes[j], weights, shape)
+            axes = {"class": classes, f"{names[i]}:": codes.labels[i], f"{names[j]}:": codes.labels[j]}
+            tables[pair_name(names[i], names[j])] = Table.of(axes, sums)
+    return Tally({**tables, ROWS: Table.of({"all": [0]}, total_of(codes.n_rows, weights))})
+
+
+def _refuse_large(sizes: list[int], n_classes: int) -> None:
+    cells = n_classes * (sum(sizes) ** 2 - sum(size**2 for size in sizes))
+    if cells > 4 * CELLS:
+        raise TooWideError(
+            f"the tables of all pairs of columns would have {cells:,} cells, and {4 * CELLS:,} are the most; leave out "
+            "columns of very many values, or take structure='tan'"
+        )
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """The logs of all tables, as the loops read them."""
+
+    names: tuple[str, ...]
+    labels: tuple[Labels, ...]
+    roots: Floats  # (values of all attributes) × classes: log P(class, value)
+    root_at: NDArray[np.int64]
+    pairs: Floats
+    pair_at: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+    usable: NDArray[np.bool_]  # of each value, whether it may be a parent
+    naive: Floats
+    shares: Floats  # of the classes
+
+    def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
+        """The log joint of each row and class."""
+        tables = (self.roots, self.pairs, self.naive)
+        if floor is not None:
+            tables = tuple(np.maximum(each, floor) for each in tables)  # type: ignore[assignment]
+        roots, pairs, naive = tables
+        K = self.roots.shape[1]
+        return loops.average(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
+
+    def models(self, codes: NDArray[np.int32]) -> list[tuple[int, Floats]]:
+        """Of one row, each attribute that may be the parent and the log joint with it as such."""
+        found = []
+        for p, x in enumerate(codes.tolist()):
+            if x < 0 or not self.usable[self.root_at[p] + x]:
+                continue
+            only = np.zeros_like(self.usable)
+            only[self.root_at[p] + x] = True
+            one = Averaged(**{**self.__dict__, "usable": only})
+            found.append((p, one.joint(codes[np.newaxis])[0]))
+        return found
+
+
+def estimate(
+    tally: Tally, names: list[str], declared: dict[str, Labels], classes: Labels, prior: Prior, frequency: float
+) -> Averaged:
+    """All the tables, from the counts and the prior."""
+    labels = []
+    for name in names:
+        own = unite(tally.labels(single_name(name), 1), declared.get(name, np.zeros(0, np.int64)))
+        labels.append(unite(own, prior.known(own, name)))
+    sizes = [len(own) for own in labels]
+    K, d = len(classes), len(names)
+    _refuse_large(sizes, K)
+    pseudo = [prior.pseudo_counts(own, name) for name, own in zip(names, labels)]
+    rows = tally.over("class", classes).floats()
+    shares = frequencies(rows[np.newaxis], prior.pseudo_counts(classes))[0]
+    roots, usable, naive = [], [], []
+    for j, name in enumerate(names):
+        single = tally.over(single_name(name), classes, labels[j]).floats()
+        imagined = single + pseudo[j]
+        roots.append(logs(imagined / imagined.sum()).T if imagined.sum() else logs(np.full(imagined.T.shape, 0.0)))
+        usable.append((single.sum(axis=0) >= max(frequency, np.finfo(float).tiny)) & (d > 1))
+        naive.append(logs(frequencies(single, pseudo[j])).T)
+    root_at = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    pair_at = np.zeros((d, d), np.int64)
+    pieces: list[Floats] = []
+    place = 0
+    for i in range(d):
+        for j in range(i + 1, d):
+            both = tally.over(pair_name(names[i], names[j]), classes, labels[i], labels[j]).floats()
+            for p, c, counts in ((i, j, both), (j, i, both.transpose(0, 2, 1))):
+                flat = np.ascontiguousarray(counts.transpose(1, 0, 2)).reshape(-1, sizes[c])  # (value of p, class)
+                theta = frequencies(flat, pseudo[c]).reshape(sizes[p], K, sizes[c])
+                pieces.append(logs(theta.transpose(0, 2, 1).reshape(-1, K)))
+                pair_at[p, c] = place
+                place += sizes[p] * sizes[c]
+    return Averaged(
+        tuple(names),
+        tuple(labels),
+        np.ascontiguousarray(np.concatenate(roots)),
+        root_at,
+        np.ascontiguousarray(np.concatenate(pieces)) if pieces else np.zeros((0, K)),
+        pair_at,
+        np.array(sizes, np.int64),
+        np.concatenate(usable),
+        np.ascontiguousarray(np.concatenate([*naive, logs(shares)[np.newaxis]])),
+        shares,
+    )

@@ -1,0 +1,177 @@
+"""The columns of a table as the nodes of a network: categories as they are, numbers in intervals, no text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Codes
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.labels import Labels, encode, labels_of
+from ingenuo.networks.cuts import PARTS, Cuts, equal_shares, supervised
+from ingenuo.schema import FAMILIES, Schema, column_name
+from ingenuo.sources import Source
+
+Floats = NDArray[np.float64]
+
+FEW = 10  # whole numbers of no more different values than this are categories
+_KINDS = ("category", "number", "ignore")
+_CATEGORICAL, _IGNORE = (list(FAMILIES).index(name) for name in ("categorical", "ignore"))
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """What the columns of a table are to a network."""
+
+    schema: Schema
+    numbers: tuple[Any, ...]  # the names of the columns to cut into intervals
+
+
+def inspect(source: Source, declared: Mapping[Any, Any] | None = None) -> Inspected:
+    """Which columns are categories, and which are numbers to be cut; text is refused, with advice."""
+    given = dict(declared or {})
+    names = source.names.tolist()
+    for name, kind in given.items():
+        if name not in names:
+            raise InputError(f"columns: the table has no column {name!r}{did_you_mean(name, names)}")
+        if isinstance(kind, str) and kind not in _KINDS:
+            raise InputError(
+                f"column {column_name(name)!r} was declared as {kind!r}; a node of a network is one of "
+                f"{', '.join(_KINDS)}, or a list of its states"
+            )
+        if not isinstance(kind, str | list | tuple | set | frozenset | np.ndarray):
+            raise KindError(f"column {column_name(name)!r} was declared as {type(kind).__name__} {kind!r}")
+    families = np.full(len(names), _CATEGORICAL, np.int8)
+    why, categories, numbers = {}, {}, []
+    for place, name in enumerate(names):
+        kind = given.get(name)
+        if kind is None:
+            kind, why[name] = _kind(source, place)
+        elif not isinstance(kind, str):
+            categories[name] = labels_of(kind)
+            kind, why[name] = "category", "declared"
+        else:
+            why[name] = "declared"
+        if kind == "number":
+            numbers.append(name)
+        elif kind == "ignore":
+            families[place] = _IGNORE
+    if (families == _IGNORE).all():
+        raise InputError("every column is set aside, so there is no node to make of any; keep one at least")
+    return Inspected(Schema(source.names, families, why, categories), tuple(numbers))
+
+
+def _kind(source: Source, place: int) -> tuple[str, str]:
+    uniform = source.uniform()
+    kind, why = source.guess(place) if uniform is None else uniform
+    name = source.names.tolist()[place]
+    if kind == "text":
+        raise InputError(
+            f"column {column_name(name)!r} is text ({why}), and a node of a network has states; leave it out with "
+            f"columns={{{name!r}: 'ignore'}}, take columns={{{name!r}: 'category'}} if its values are states, or learn "
+            "it with NaiveBayes, which reads text beside other columns"
+        )
+    if kind == "count":
+        kind = "number"
+    if kind == "number":
+        values = source.numbers(np.array([place]), source.names[[place]]).column(0)
+        different = np.unique(values[~np.isnan(values)][: 1 << 20])
+        if len(different) <= FEW and np.array_equal(different, np.rint(different)):
+            return "category", f"{len(different)} whole numbers"
+    return kind, why
+
+
+def cut(
+    source: Source,
+    inspected: Inspected,
+    labels: NDArray[Any] | None = None,
+    n_classes: int = 0,
+    weights: Floats | None = None,
+    parts: int = PARTS,
+    known: Mapping[Any, Cuts] | None = None,
+) -> dict[Any, Cuts]:
+    """The cut points of each column of numbers: known ones, or by the classes, or without those by equal shares."""
+    names = source.names.tolist()
+    found = {}
+    for name in inspected.numbers:
+        if known and name in known:
+            found[name] = known[name]
+            continue
+        values = _numbers(source, names.index(name), name)
+        if weights is not None and not weights.all():
+            values = np.where(weights > 0, values, np.nan)
+        if np.isnan(values).all():
+            raise InputError(f"column {column_name(name)!r} has no value in any row; drop it, or set it aside")
+        if labels is None:
+            found[name] = equal_shares(values, parts, weights)
+        else:
+            found[name] = supervised(values, labels, n_classes, weights)
+    return found
+
+
+def described(schema: Schema, cuts: Mapping[Any, Cuts]) -> Schema:
+    """The schema, which says of the numbers where they were cut."""
+    why = dict(schema.why)
+    for name, each in cuts.items():
+        shown = ", ".join(f"{point:.6g}" for point in each.points)
+        why[name] = f"numbers cut at {shown}" if shown else "numbers that tell nothing of the class: one interval"
+    return Schema(schema.names, schema.families, why, schema.categories)
+
+
+def encoded(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: NDArray[np.intp]) -> Codes:
+    """The columns that are not set aside, as codes; those of numbers by their intervals, which are called 0, 1, …"""
+    used = np.flatnonzero(schema.families != _IGNORE)
+    names = schema.names[used]
+    columns: list[NDArray[Any]] = []
+    labels: list[Labels] = []
+    for name, place in zip(names.tolist(), places[used].tolist()):
+        if name in cuts:
+            columns.append(cuts[name].codes(_numbers(source, place, name)))
+            labels.append(np.arange(len(cuts[name].points) + 1))
+        else:
+            block = source.codes(np.array([place]), np.asarray(schema.names[schema.names == name]))
+            codes, found = _one(block)
+            columns.append(codes)
+            labels.append(found)
+    return Codes(names, source.n_rows, columns, labels)
+
+
+def _one(block: Codes) -> tuple[NDArray[Any], Labels]:
+    assert block.labels is not None
+    column = block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0]
+    return column, block.labels[0]
+
+
+def _numbers(source: Source, place: int, name: object) -> Floats:
+    values = source.numbers(np.array([place]), _single(name)).column(0)
+    if np.isinf(values).any():
+        row = int(np.isinf(values).argmax())
+        raise InputError(
+            f"column {column_name(name)!r}, row {row}: {values[row]} has no interval; make it missing, or a large "
+            "number"
+        )
+    return values
+
+
+def _single(name: object) -> Labels:
+    result = np.empty(1, object)
+    result[0] = name
+    return result
+
+
+def compact(codes: NDArray[Any], labels: Labels) -> tuple[NDArray[Any], Labels]:
+    """Codes of sorted labels that occur."""
+    seen = np.bincount(codes[codes >= 0], minlength=len(labels)) > 0
+    again, sorted_labels = encode(labels[seen])
+    places = np.full(len(labels) + 1, -1, np.int32)
+    places[:-1][seen] = again
+    return places[codes], sorted_labels
+
+
+def states_of(labels: Labels) -> Sequence[Any]:
+    """Labels as plain values; whole numbers that came as doubles are whole again."""
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in labels.tolist()]

@@ -1,0 +1,118 @@
+"""Directed graphs without cycles, as the parents of each node; nodes are called by their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ingenuo.errors import CycleError
+
+Parents = Sequence[tuple[int, ...]]
+
+
+def children(parents: Parents) -> list[list[int]]:
+    """The children of each node, in ascending order.
+
+    >>> children([(), (0,), (0, 1)])
+    [[1, 2], [2], []]
+    """
+    below: list[list[int]] = [[] for _ in parents]
+    for child, above in enumerate(parents):
+        for parent in above:
+            below[parent].append(child)
+    return below
+
+
+def order(parents: Parents) -> list[int]:
+    """A topological order: every node after its parents, and otherwise by place; it is shorter where there is a cycle.
+
+    >>> order([(2,), (), (1,)])
+    [1, 2, 0]
+    """
+    below, waiting = children(parents), [len(above) for above in parents]
+    ready, found = sorted((node for node, n in enumerate(waiting) if n == 0), reverse=True), []
+    while ready:
+        node = ready.pop()
+        found.append(node)
+        freed = []
+        for child in below[node]:
+            waiting[child] -= 1
+            if waiting[child] == 0:
+                freed.append(child)
+        ready += reversed(freed)
+    return found
+
+
+def find_cycle(parents: Parents) -> list[int] | None:
+    """The nodes of a cycle, each a parent of the next and the last of the first; None where there is no cycle.
+
+    >>> find_cycle([(2,), (0,), (1,), (0,)])
+    [0, 1, 2]
+    >>> find_cycle([(), (0,)]) is None
+    True
+    """
+    left = set(range(len(parents))) - set(order(parents))
+    if not left:
+        return None
+    # Every node that is left has a parent that is: going up, one must come twice.
+    path, seen = [min(left)], {min(left): 0}
+    while True:
+        above = min(parent for parent in parents[path[-1]] if parent in left)
+        if above in seen:
+            cycle = path[seen[above] :][::-1]
+            first = cycle.index(min(cycle))
+            return cycle[first:] + cycle[:first]
+        seen[above] = len(path)
+        path.append(above)
+
+
+def refuse_cycle(nodes: Sequence[str], parents: Parents) -> None:
+    """Raise where arcs lead back to where they began, and print them.
+
+    >>> refuse_cycle(["a", "b"], [(1,), (0,)])
+    Traceback (most recent call last):
+    ...
+    ingenuo.errors.CycleError: the arcs go round in a circle: a → b → a; a network must have none, so take one away
+    """
+    cycle = find_cycle(parents)
+    if cycle is not None:
+        shown = " → ".join(str(nodes[place]) for place in [*cycle, cycle[0]])
+        raise CycleError(f"the arcs go round in a circle: {shown}; a network must have none, so take one away")
+
+
+def ancestors(parents: Parents, of: Iterable[int]) -> set[int]:
+    """The nodes themselves and all that are above them.
+
+    >>> sorted(ancestors([(), (0,), (1,), ()], [1]))
+    [0, 1]
+    """
+    found: set[int] = set()
+    waiting = list(of)
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting += parents[node]
+    return found
+
+
+def moral(parents: Parents) -> list[set[int]]:
+    """The neighbours of each node once parents of a child are joined and directions dropped.
+
+    >>> moral([(), (), (0, 1)])
+    [{1, 2}, {0, 2}, {0, 1}]
+    """
+    beside: list[set[int]] = [set() for _ in parents]
+    for child, above in enumerate(parents):
+        family = {child, *above}
+        for node in family:
+            beside[node] |= family - {node}
+    return beside
+
+
+def blanket(parents: Parents, node: int) -> set[int]:
+    """The parents, the children and the children's other parents: given them, nothing else tells more of the node.
+
+    >>> sorted(blanket([(), (), (0, 1), (2,)], 0))
+    [1, 2]
+    """
+    return moral(parents)[node]

@@ -1,0 +1,134 @@
+"""The tables of a network learned from rows: they add, subtract and merge, the structure staying as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError, MergeError, RefusedError
+from ingenuo.labels import Labels, labels_of, objects
+from ingenuo.networks import learning
+from ingenuo.networks.bare import Bare, frozen
+from ingenuo.networks.cuts import Cuts
+from ingenuo.networks.rows import columns_of
+from ingenuo.prior import Laplace, Prior
+from ingenuo.tally import Tally
+
+Floats = NDArray[np.float64]
+
+
+class Learning(Bare):
+    """A network whose tables may be learned."""
+
+    def fit(
+        self,
+        table: Any,
+        *,
+        prior: Prior = Laplace(),  # noqa: B008 (immutable)
+        missing: str = "leave-out",
+        sample_weight: Any = None,
+        iterations: int = 200,
+        tolerance: float = 1e-6,
+        random_state: int = 0,
+        verbose: bool | None = None,
+    ) -> Self:
+        """Learn the tables from rows, forgetting those there were; the structure stays. Returns the network itself.
+
+        Parameters
+        ----------
+        table : pandas, polars or Arrow table, or array
+            A column for each node, by name; others are not looked at.
+        prior : Prior
+            Imaginary rows in each row of a table.
+        missing : {"leave-out", "em"}
+            A row with a hole is left out of the tables that need it; or holes are filled by expectation and
+            maximisation, which can learn nodes without a column too, but then rows cannot be added or forgotten.
+        sample_weight : array-like, optional
+            How often each row counts.
+        iterations, tolerance, random_state, verbose
+            Of "em": the most rounds, the gain per row below which it ends, the seed for hidden nodes, and whether to
+            show it.
+        """
+        from ingenuo.networks.from_rows import fit
+
+        fit(self, table, prior, missing, sample_weight, iterations, tolerance, random_state, verbose)
+        return self
+
+    def partial_fit(self, table: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows; states never seen join, unless the states were declared."""
+        codes, weights, cuts = columns_of(self, table, sample_weight)
+        tally = learning.count(codes, self.nodes, self._parents, weights)
+        if self.tally is None:
+            if self._tables is not None:
+                raise self._no_tally("add rows to")
+            self._learned(tally, self.prior or Laplace(), cuts)
+        else:
+            self._learned(self.tally + tally, self._prior(), cuts)
+        return self
+
+    def forget(self, table: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the tables are then what they would be had the rows never been seen."""
+        if self.tally is None:
+            raise self._no_tally("take rows from")
+        codes, weights, cuts = columns_of(self, table, sample_weight)
+        rest = self.tally - learning.count(codes, self.nodes, self._parents, weights)
+        learning.check(rest)
+        self._learned(rest, self._prior(), cuts)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows that another network of the same arcs has learned."""
+        if not isinstance(other, Learning):
+            raise KindError(f"a network can be merged with another, not with {type(other).__name__}")
+        if self.tally is None or other.tally is None:
+            raise self._no_tally("merge")
+        if set(self.arcs) != set(other.arcs) or set(self.nodes) != set(other.nodes):
+            odd = sorted(set(self.arcs) ^ set(other.arcs))
+            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their nodes differ"
+            raise MergeError(f"networks merge where their structure is the same: {what}")
+        if self.parents != other.parents or self.cuts != other.cuts:
+            what = "the order of parents" if self.parents != other.parents else "the cut points of numbers"
+            raise MergeError(f"networks merge where their structure is the same: {what} differs")
+        self._learned(self.tally + other.tally, self._prior(), self.cuts)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        return self._copy().merge(other)
+
+    def _no_tally(self, what: str) -> RefusedError:
+        return RefusedError(
+            f"there are no counts to {what}: the tables were given, or learned by EM; learn them with fit(table) first"
+        )
+
+    def _prior(self) -> Prior:
+        return self.prior if self.prior is not None else Laplace()
+
+    def _learned(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts]) -> None:
+        """Take these counts, and the tables that follow from them."""
+        declared: dict[str, Labels] = {node: labels_of(own) for node, own in self._declared.items()}
+        declared.update({node: np.arange(len(each.points) + 1) for node, each in cuts.items()})
+        labels = learning.labels_known(tally, self.nodes, self._parents, declared, prior)
+        empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
+        if empty:
+            raise InputError(
+                f"node {empty[0]!r} has no value in any row, so it has no states; drop it, or declare them"
+            )
+        ordered = [
+            objects(list(self._declared[node])) if node in self._declared else own
+            for node, own in zip(self.nodes, labels)
+        ]
+        counts = learning.counts_over(tally, self.nodes, self._parents, ordered)
+        tables, _ = learning.tables_of(self.nodes, counts, ordered, prior)
+        self._take(tables, ordered, cuts)
+        self.tally, self.prior = tally, prior
+
+    def _take(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
+        self.cuts = dict(cuts)
+        self._states = tuple(
+            cuts[node].names if node in cuts else tuple(own.tolist()) for node, own in zip(self.nodes, labels)
+        )
+        self._tables = tuple(frozen(table) for table in tables)
+        self._tree = None

@@ -1,0 +1,162 @@
+"""The rows of a table as codes of a network's states."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.chunk import Codes
+from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
+from ingenuo.labels import Labels, find, labels_of, objects
+from ingenuo.networks.columns import cut, encoded, inspect
+from ingenuo.networks.cuts import Cuts
+from ingenuo.networks.evidence import written_alike
+from ingenuo.schema import Schema, column_name
+from ingenuo.sources import Source, open_source
+
+if TYPE_CHECKING:
+    from ingenuo.networks.bare import Bare
+
+Floats = NDArray[np.float64]
+
+
+def source_of(table: Any) -> Source:
+    """The rows of a table; there must be some."""
+    if isinstance(table, list | tuple):
+        table = np.array(table, object)
+    source = open_source(table)
+    if source.n_rows == 0 or len(source.names) == 0:
+        raise InputError(f"the table is empty: {source.n_rows} rows and {len(source.names)} columns")
+    return source
+
+
+def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
+    """The rows' weights, checked."""
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.ascontiguousarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"sample_weight must hold numbers, got {type(sample_weight).__name__}") from None
+    if weights.shape != (n_rows,):
+        raise InputError(f"sample_weight has shape {weights.shape} for {n_rows} rows; give one weight for each row")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise InputError("weights must be finite and not negative, and one of them above 0")
+    return weights
+
+
+def node_names(source: Source, places: Sequence[int]) -> list[str]:
+    """What the nodes of a table's columns are called."""
+    return [column_name(source.names.tolist()[place]) for place in places]
+
+
+def columns_of(
+    network: Bare, table: Any, sample_weight: Any = None, *, hidden: bool = False
+) -> tuple[Codes, Floats | None, dict[str, Cuts]]:
+    """The rows for learning: codes of each node, weights, and the cut points of numbers.
+
+    A node without a column is hidden where that is allowed, and an error else. Values that are none of a node's
+    declared states are an error.
+    """
+    source = source_of(table)
+    weights = weights_of(sample_weight, source.n_rows)
+    at = places(network.nodes, source)
+    absent = [node for node, place in zip(network.nodes, at) if place < 0]
+    if absent and not hidden:
+        names = node_names(source, range(len(source.names)))
+        raise NetworkError(
+            f"the table has no column for node {absent[0]!r}{did_you_mean(absent[0], names)}"
+            " (a node that is never seen can be learned with missing='em', if its states are declared)"
+        )
+    cuts = dict(network.cuts)
+    declared = network._declared
+    for node, place in zip(network.nodes, at):
+        if place >= 0 and node not in cuts and node not in declared:
+            cuts.update(_cuts(source, place, node, weights))
+    columns, labels = [], []
+    for node, place in zip(network.nodes, at):
+        codes, own = column_of(source, place, node, cuts)
+        if node in declared and node not in cuts:
+            codes, own = _declared_codes(node, declared[node], codes, own)
+        columns.append(codes)
+        labels.append(own)
+    return Codes(objects(list(network.nodes)), source.n_rows, columns, labels), weights, cuts
+
+
+def places(nodes: Sequence[str], source: Source) -> list[int]:
+    """Where the column of each node stands in a table; -1 where there is none."""
+    known = {column_name(name): place for place, name in enumerate(source.names.tolist())}
+    return [known.get(node, -1) for node in nodes]
+
+
+def _cuts(source: Source, place: int, node: str, weights: Floats | None) -> dict[str, Cuts]:
+    """The cuts of a column, if it is one of numbers."""
+    name = source.names.tolist()[place]
+    others = {other: "ignore" for other in source.names.tolist() if other != name}
+    found = cut(source, inspect(source, others), weights=weights)
+    return {node: found[name]} if name in found else {}
+
+
+def column_of(source: Source, place: int, node: str, cuts: Mapping[str, Cuts]) -> tuple[NDArray[Any], Labels]:
+    """The codes of a node's column, and what they stand for."""
+    if place < 0:
+        return np.full(source.n_rows, -1, np.int32), labels_of([])
+    name = source.names.tolist()[place]
+    own = {name: cuts[node]} if node in cuts else {}
+    block = encoded(source, Schema.of({name: "category"}), own, np.array([place]))
+    assert block.labels is not None
+    return block.columns[0], block.labels[0]
+
+
+def _declared_codes(
+    node: str, states: Sequence[Any], codes: NDArray[Any], labels: Labels
+) -> tuple[NDArray[Any], Labels]:
+    """Codes of the declared states; a value that is none of them is an error."""
+    same = written_alike(states, labels.tolist())
+    table = np.full(len(labels) + 1, -1, np.int32)
+    for at, place in same.items():
+        table[at] = place
+    found = table[codes]
+    strange = (found < 0) & (codes >= 0)
+    if strange.any():
+        row = int(strange.argmax())
+        value = labels.tolist()[int(codes[row])]
+        raise NetworkError(
+            f"column {node!r}, row {row}: {value!r} is none of the declared states{did_you_mean(value, states)}; "
+            "declare it, or make it missing"
+        )
+    return found, objects(list(states))
+
+
+def matrix(network: Bare, table: Any, *, without: int = -1) -> NDArray[np.int32]:
+    """Rows × nodes codes of the states, for questions: -1 where a value is missing, or no state that is known.
+
+    The column of one node may be left out: it is what is asked for.
+    """
+    source = source_of(table)
+    states = network._known_states()
+    result = np.full((source.n_rows, len(network.nodes)), -1, np.int32)
+    at = places(network.nodes, source)
+    if all(place < 0 for i, place in enumerate(at) if i != without) and len(at) > 1:
+        names = node_names(source, range(len(source.names)))
+        raise NetworkError(
+            f"the table has no column that is a node of the network{did_you_mean(network.nodes[0], names)}"
+        )
+    for i, (node, place) in enumerate(zip(network.nodes, at)):
+        if place < 0 or i == without:
+            continue
+        codes, labels = column_of(source, place, node, network.cuts)
+        if node in network.cuts:
+            result[:, i] = codes
+            continue
+        own = np.full(len(labels) + 1, -1, np.int32)
+        if node in network._declared:
+            for here, there in written_alike(states[i], labels.tolist()).items():
+                own[here] = there
+        else:
+            own[:-1] = find(labels_of(states[i]), labels)
+        result[:, i] = own[codes]
+    return result

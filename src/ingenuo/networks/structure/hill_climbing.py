@@ -1,0 +1,307 @@
+"""Hill climbing: from a structure on to its best neighbour, an arc more, less or turned; with tabu and restarts."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError
+from ingenuo.networks.graph import order
+from ingenuo.networks.structure.constraints import MOST_CELLS, Constraints
+from ingenuo.networks.structure.sample import Sample
+from ingenuo.networks.structure.scores import Scorer
+from ingenuo.networks.structure.search import Arc, Change, Search, Step
+
+Parents = tuple[tuple[int, ...], ...]
+_CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
+# Changes of the same gain that are looked at more closely.
+_TIES_FORESEEN = 8
+
+
+def hill_climb(
+    sample: Sample,
+    score: str = "bic",
+    *,
+    ess: float = 1.0,
+    max_parents: int | None = None,
+    tabu: int = 20,
+    restarts: int = 0,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
+    start: Sequence[Collection[int]] | None = None,
+    random_state: int = 0,
+    progress: Callable[[int, float], None] | None = None,
+    most_steps: int | None = None,
+    names: Sequence[str] | None = None,
+) -> Search:
+    """Search for the structure of the highest score.
+
+    Parameters
+    ----------
+    sample
+        The rows.
+    score, ess
+        See :class:`~ingenuo.networks.structure.Scorer`.
+    max_parents
+        The most parents of a node; None for no limit but that of the table's size (4,194,304 cells).
+    tabu
+        At a top, go on to the best neighbour that is none of the last `tabu` structures, though it be worse, and give
+        up after so many steps without a new best; 0 stops at the first top.
+    restarts
+        How often to change the best structure at random and climb again.
+    required, forbidden
+        Arcs (parent, child) that are always, or never, there.
+    start
+        The parents of each node to begin with; none where not given.
+    random_state
+        The seed of what is left to chance: the restarts' changes, and the way among equals beyond a top.
+    progress
+        Called after each step with its number and the score.
+    most_steps
+        Stop after so many steps; None for no limit.
+    names
+        What messages call the nodes.
+
+    Returns
+    -------
+    Search
+        The best structure seen; no single change improves it, unless the steps ran out.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a, b = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+    >>> found = hill_climb(Sample([a, b, a | b], [2, 2, 2]))
+    >>> found.parents, [(step.change, step.arc) for step in found.path]
+    (((), (), (0, 1)), [('add', (0, 2)), ('add', (1, 2))])
+    """
+    for what, value in (("tabu", tabu), ("restarts", restarts), ("most_steps", most_steps or 0)):
+        if value < 0:
+            raise InputError(f"{what} is {value}; it must be at least 0")
+    bounds = Constraints(sample.cards, required, forbidden, max_parents, names)
+    begin = bounds.start if start is None else bounds.with_required(start)
+    climb = _Climb(Scorer(sample, score, ess=ess), bounds, begin, tabu, random_state, progress, most_steps)
+    climb.to_the_top()
+    for _ in range(restarts):
+        if not climb.may_go_on():
+            break
+        climb.shake()
+        climb.to_the_top()
+    return climb.result()
+
+
+class _Climb:
+    """The state of a search: the structure, what each change of it would gain, and the best structure so far."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        bounds: Constraints,
+        start: Parents,
+        tabu: int,
+        random_state: int,
+        progress: Callable[[int, float], None] | None,
+        most_steps: int | None,
+    ) -> None:
+        self.scorer, self.bounds, self.tabu, self.progress = scorer, bounds, tabu, progress
+        self.most_steps = math.inf if most_steps is None else most_steps
+        self.rng = np.random.default_rng(random_state)
+        n = len(start)
+        self.n, self.steps = n, 0
+        self.log_cards = np.log2(np.array(bounds.cards, np.float64))
+        # A structure is known by the exclusive or of its arcs' numbers: a change of it is one operation.
+        self.numbers = np.random.default_rng(n).integers(1, 1 << 62, (n, n))
+        self.path: list[Step] = []
+        self._stand_at(start)
+        self.best, self.best_score, self.best_length = start, self.score(), 0
+
+    def score(self) -> float:
+        """The score of the structure: the sum of its local scores."""
+        return math.fsum(self.own)
+
+    def may_go_on(self) -> bool:
+        """Whether steps are left."""
+        return self.steps < self.most_steps
+
+    def _stand_at(self, parents: Parents) -> None:
+        """Begin anew from a structure."""
+        n = self.n
+        self.parents = [set(above) for above in parents]
+        self.arcs = np.zeros((n, n), np.bool_)
+        for child, above in enumerate(parents):
+            self.arcs[list(above), child] = True
+        self.identity = int(np.bitwise_xor.reduce(self.numbers[self.arcs], initial=0))
+        self.above = np.zeros((n, n), np.bool_)  # above[a, b]: a is an ancestor of b
+        self._trace(order(parents))
+        self.own = [0.0] * n
+        self.add, self.drop = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
+        self._rescore(range(n))
+
+    def _trace(self, nodes: Iterable[int]) -> None:
+        """Find the ancestors of nodes again; parents must come before their children."""
+        for node in nodes:
+            above = list(self.parents[node])
+            self.above[:, node] = self.above[:, above].any(axis=1)
+            self.above[above, node] = True
+
+    def _rescore(self, nodes: Iterable[int]) -> None:
+        """What each node would gain from a parent more or less, once its parents have changed."""
+        nodes = list(nodes)
+        asked: list[tuple[int, Iterable[int], Sequence[int]]] = []
+        for node in nodes:
+            above = self.parents[node]
+            allowed = ~self.bounds.forbidden[:, node] & ~self.arcs[:, node] & self._small_enough(node, above)
+            more = np.flatnonzero(allowed).tolist() if len(above) < self.bounds.most else []
+            asked.append((node, above, [self.scorer.nothing, *more]))
+        found = self.scorer.extended_each(asked)
+        for (node, _, (_, *more)), (own, *scores) in zip(asked, found):
+            self.own[node] = own
+            self.add[:, node] = self.drop[:, node] = -np.inf
+            self.add[more, node] = [_gain(own, score) for score in scores]
+            for parent in self.parents[node]:
+                if not self.bounds.required[parent, node]:
+                    less = self.scorer.local(node, sorted(self.parents[node] - {parent}))
+                    self.drop[parent, node] = _gain(own, less)
+
+    def _gains(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """What every change gains (-inf where it is not allowed), and the structure it leads to: 3 × from × to."""
+        gains = np.full((3, self.n, self.n), -np.inf)
+        gains[0] = np.where(self.above.T, -np.inf, self.add)
+        gains[1] = self.drop
+        tails, heads = np.nonzero(self.arcs & np.isfinite(self.drop))
+        # Turned, an arc closes a circle where another way leads from its tail to its head.
+        other_way = (self.arcs[tails] & self.above[:, heads].T).any(axis=1)
+        turned = self.drop[tails, heads] + self.add[heads, tails]
+        gains[2, tails, heads] = np.where(other_way, -np.inf, turned)
+        leads_to = np.empty((3, self.n, self.n), np.int64)
+        leads_to[:2] = self.identity ^ self.numbers
+        leads_to[2] = self.identity ^ self.numbers ^ self.numbers.T
+        return gains, leads_to
+
+    def _first_of(self, ties: Sequence[int], gains: NDArray[np.float64]) -> int:
+        """Of changes that gain the same, the one that promises most; the first where none does.
+
+        As a rule they are a → b and b → a, equal for all that these two columns can tell. It is the third that tells:
+        where c says more of b once a is known than it did alone, and so much more, a → b ← c is likely.
+        On 20,000 rows of insurance this is worth 450 nats (BDeu) at the first top.
+        """
+        added = [place for place in ties if place < self.n * self.n][:_TIES_FORESEEN]
+        if len(added) < 2:
+            return ties[0]
+        asked: list[tuple[int, Iterable[int], Sequence[int]]] = []
+        for place in added:
+            tail, head = divmod(place, self.n)
+            above = self.parents[head] | {tail}
+            open_ = np.isfinite(gains[0, :, head]) & self._small_enough(head, above)
+            open_[tail] = False
+            asked.append((head, above, np.flatnonzero(open_).tolist() if len(above) < self.bounds.most else []))
+        first, most = ties[0], 0.0
+        for place, (head, _, more), scores in zip(added, asked, self.scorer.extended_each(asked)):
+            after = self.own[head] + float(gains.flat[place])
+            for other, score in zip(more, scores):
+                if score - after > max(most + _rounding(after), gains[0, other, head]):
+                    first, most = place, score - after
+        return first
+
+    def _small_enough(self, node: int, above: Collection[int]) -> NDArray[np.bool_]:
+        """Which columns the node could take as one more parent without its table becoming too large."""
+        cells = self.log_cards[node] + self.log_cards[list(above)].sum()
+        return np.asarray(self.log_cards + cells <= math.log2(MOST_CELLS) + 1e-9)
+
+    def _change(self, change: Change, tail: int, head: int, gain: float) -> None:
+        """Make a change and note it."""
+        if change != "add":
+            self.arcs[tail, head] = False
+            self.parents[head].remove(tail)
+            self.identity ^= int(self.numbers[tail, head])
+            below = self.above[head].copy()
+            below[head] = True
+            self._trace(node for node in order([tuple(above) for above in self.parents]) if below[node])
+        if change != "delete":
+            parent, child = (head, tail) if change == "reverse" else (tail, head)
+            self.arcs[parent, child] = True
+            self.parents[child].add(parent)
+            self.identity ^= int(self.numbers[parent, child])
+            over, under = self.above[:, parent].copy(), self.above[child].copy()
+            over[parent] = under[child] = True
+            self.above |= over[:, None] & under
+        self._rescore([head, tail] if change == "reverse" else [head])
+        self.steps += 1
+        score = self.score()
+        self.path.append(Step(change, (tail, head), gain, score))
+        if self.progress is not None:
+            self.progress(self.steps, score)
+
+    def _note_best(self) -> None:
+        """Keep the structure where it is the best so far, by more than rounding could make it."""
+        score = self.score()
+        if score > self.best_score + _rounding(score):
+            self.best = tuple(tuple(sorted(above)) for above in self.parents)
+            self.best_score, self.best_length = score, len(self.path)
+
+    def to_the_top(self) -> None:
+        """Climb, and past each top go on as long as the tabu list lets it."""
+        self._note_best()  # random changes, too, may have found a better one
+        recent: deque[int] = deque([self.identity], maxlen=max(1, self.tabu))
+        top, idle = self.score(), 0
+        while self.n and self.may_go_on():
+            gains, leads_to = self._gains()
+            if self.tabu:
+                gains[np.isin(leads_to, np.array(recent))] = -np.inf
+            most = float(gains.max())
+            # What differs by rounding only is equal: the way must not hang on the last place of a logarithm.
+            ties = np.flatnonzero(gains >= most - _rounding(top)).tolist()
+            # Up, the promising one; else at random, for the first ones would try the directions of a few arcs only.
+            place = self._first_of(ties, gains) if most > _rounding(top) else int(self.rng.choice(ties))
+            gain = float(gains.flat[place])
+            if gain == -math.inf or (idle >= self.tabu and (self.tabu or gain <= _rounding(top))):
+                break
+            kind, arc = divmod(place, self.n * self.n)
+            self._change(_CHANGES[kind], *divmod(arc, self.n), gain)
+            recent.append(self.identity)
+            self._note_best()
+            score = self.score()
+            top, idle = (score, 0) if score > top + _rounding(top) else (top, idle + 1)
+
+    def shake(self) -> None:
+        """Go back to the best structure and make some changes at random, of those that are allowed."""
+        del self.path[self.best_length :]
+        self._stand_at(self.best)
+        self.path.append(Step("restart", None, 0.0, self.best_score))
+        for _ in range(2 + self.n // 6):
+            if not self.may_go_on():
+                return
+            gains, _ = self._gains()
+            # The kind first: most changes that are allowed are additions, and the climb would only take them back.
+            kinds = [kind for kind in range(3) if np.isfinite(gains[kind]).any()]
+            if not kinds:
+                return
+            kind = int(self.rng.choice(kinds))
+            tail, head = self.rng.choice(np.argwhere(np.isfinite(gains[kind]))).tolist()
+            self._change(_CHANGES[kind], tail, head, float(gains[kind, tail, head]))
+
+    def result(self) -> Search:
+        """The best structure and the way to it."""
+        return Search(
+            self.best,
+            self.best_score,
+            self.scorer.score,
+            tuple(self.path[: self.best_length]),
+            self.scorer.evaluations,
+            self.scorer.hits,
+            self.steps,
+        )
+
+
+def _gain(own: float, other: float) -> float:
+    """What a node gains; its score is -inf where no row is complete, and then any other is a gain beyond measure."""
+    if own == -math.inf:
+        return math.inf if other > -math.inf else -math.inf
+    return other - own
+
+
+def _rounding(score: float) -> float:
+    """How far two equal sums of logarithms may lie apart."""
+    return 1e-9 + 1e-13 * abs(score) if math.isfinite(score) else 0.0

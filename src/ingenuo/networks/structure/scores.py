@@ -1,0 +1,211 @@
+"""Scores of a structure: sums over the nodes of a local score, a function of the counts of a node and its parents.
+
+In nats, higher is better. With N the rows' weight, q the configurations that a node's parents could have, r its states
+and N_jk the weight of configuration j and state k:
+
+=================  ===========================================================================================
+"log-likelihood"   Σ N_jk log(N_jk / N_j)
+"aic"              log likelihood − q (r − 1)
+"bic"              log likelihood − ½ log(N) q (r − 1)
+"bdeu"             log of the Dirichlet-multinomial with α = ess / (q r) imaginary rows in each cell
+"k2"               the same with α = 1 (Cooper and Herskovits)
+=================  ===========================================================================================
+
+All configurations count in q, those that never occur as well. Rows in which a member of the family is missing are left
+out of its counts; the part of the score that comes from data is then scaled by N / (the weight of the rows that are
+left), so that families with and without holes can be compared. A family of which no row is complete scores -inf.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, did_you_mean
+from ingenuo.kernels.contingency import configurations, data_terms
+from ingenuo.kernels.threads import run, split, width
+from ingenuo.networks.structure.sample import Sample
+
+SCORES = ("bic", "aic", "bdeu", "k2", "log-likelihood")
+
+# Configurations of parents that are kept, in all; 64 MB.
+_KEPT_UP_TO = 1 << 23
+# A thread is worth its start from about this many rows × columns.
+_CODES_PER_THREAD = 1 << 16
+
+Configurations = tuple[NDArray[np.int64], int]
+
+
+class Scorer:
+    """The local scores of a sample, each computed once.
+
+    Parameters
+    ----------
+    sample
+        The rows.
+    score
+        One of "bic", "aic", "bdeu", "k2" and "log-likelihood".
+    ess
+        The equivalent sample size of "bdeu": how many imaginary rows its prior is worth.
+
+    Attributes
+    ----------
+    evaluations, hits
+        How many local scores were computed, and how many were known when they were asked for.
+    nothing
+        A column of one value, beyond the nodes: the score of a family is not changed by adding it as a parent.
+
+    >>> scorer = Scorer(Sample([np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])], [2, 2]), "log-likelihood")
+    >>> round(scorer.local(0, []), 4), round(scorer.local(0, [1]), 4)
+    (-2.7726, 0.0)
+    >>> scorer.evaluations, scorer.hits
+    (2, 0)
+    """
+
+    def __init__(self, sample: Sample, score: str = "bic", *, ess: float = 1.0) -> None:
+        if score not in SCORES:
+            raise InputError(f"there is no score {score!r}{did_you_mean(score, SCORES)}")
+        if not (math.isfinite(ess) and ess > 0):
+            raise InputError(f"the equivalent sample size is {ess}; it must be a number above 0")
+        self.sample, self.score, self.ess = sample, score, float(ess)
+        self.evaluations, self.hits = 0, 0
+        self._rows = sample.distinct()
+        # One more column, all of one value: to add it as a parent changes nothing, so all families are one plus one.
+        self._codes = np.vstack([self._rows.codes, np.zeros((1, self._rows.n_rows), np.int32)])
+        self._cards = (*sample.cards, 1)
+        self.nothing = sample.n_columns
+        self._known: dict[tuple[int, int], float] = {}
+        self._kept: OrderedDict[int, Configurations] = OrderedDict()
+
+    def local(self, node: int, parents: Iterable[int]) -> float:
+        """The score of one node with these parents."""
+        parents = list(parents)
+        if not parents:
+            return self.extended(node, [], [self.nothing])[0]
+        return self.extended(node, parents[:-1], parents[-1:])[0]
+
+    def total(self, parents: Sequence[Iterable[int]]) -> float:
+        """The score of a structure: the sum of the local scores.
+
+        >>> scorer = Scorer(Sample([np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])], [2, 2]), "log-likelihood")
+        >>> round(scorer.total([(), (0,)]), 4)
+        -2.7726
+        """
+        return math.fsum(self.local(node, above) for node, above in enumerate(parents))
+
+    def extended(self, node: int, parents: Iterable[int], extra: Sequence[int]) -> list[float]:
+        """The scores of one node with these parents and, in turn, each of the extra ones.
+
+        >>> scorer = Scorer(Sample([np.array([0, 0, 1]), np.array([0, 0, 1]), np.array([0, 1, 1])], [2, 2, 2]))
+        >>> scorer.extended(0, [], [1, 2]) == [scorer.local(0, [1]), scorer.local(0, [2])]
+        True
+        """
+        return self.extended_each([(node, parents, extra)])[0]
+
+    def extended_each(self, asked: Sequence[tuple[int, Iterable[int], Sequence[int]]]) -> list[list[float]]:
+        """Several of :meth:`extended` at once, shared among the threads."""
+        answers: list[list[float]] = []
+        tasks: list[tuple[int, int, list[int]]] = []
+        for node, parents, extra in asked:
+            above = sum(1 << parent for parent in set(parents))
+            if above >> node & 1 or node in extra:
+                raise InputError(f"node {node} is among its own parents; leave it out")
+            missing = [column for column in extra if (node, self._with(above, column)) not in self._known]
+            self.hits += len(extra) - len(missing)
+            missing = list(dict.fromkeys(missing))
+            tasks += [(node, above, missing[lo:hi]) for lo, hi in self._parts(len(missing))]
+        # Configurations are made here, one after another: tasks of the same parents then share them.
+        work = [
+            partial(self._evaluate, node, above, self._configurations(above), extra) for node, above, extra in tasks
+        ]
+        for (node, above, extra), scores in zip(tasks, run(work)):
+            self.evaluations += len(extra)
+            self._known.update(((node, self._with(above, column)), score) for column, score in zip(extra, scores))
+        for node, parents, extra in asked:
+            above = sum(1 << parent for parent in set(parents))
+            answers.append([self._known[node, self._with(above, column)] for column in extra])
+        return answers
+
+    def cells(self, node: int, parents: Iterable[int]) -> int:
+        """How many cells the full table of a family has.
+
+        >>> Scorer(Sample([np.array([0]), np.array([0])], [2, 3])).cells(0, [1])
+        6
+        """
+        return math.prod((self._cards[node], *(self._cards[parent] for parent in set(parents))))
+
+    def _with(self, above: int, column: int) -> int:
+        return above if column == self.nothing else above | 1 << column
+
+    def _parts(self, n: int) -> list[tuple[int, int]]:
+        return split(n, width(), max(1, _CODES_PER_THREAD // max(1, self._rows.n_rows)))
+
+    def _configurations(self, above: int) -> Configurations:
+        """The configuration of each row of the parents whose bits are set, numbered without gaps."""
+        if above in self._kept:
+            self._kept.move_to_end(above)
+            return self._kept[above]
+        if not above:
+            found = np.zeros(self._rows.n_rows, np.int64), 1
+        else:
+            last = above.bit_length() - 1
+            found = configurations(*self._configurations(above & ~(1 << last)), self._codes[last], self._cards[last])
+        self._kept[above] = found
+        while len(self._kept) > 2 and len(self._kept) * self._rows.n_rows > _KEPT_UP_TO:
+            self._kept.popitem(last=False)
+        return found
+
+    def _evaluate(self, node: int, above: int, known: Configurations, extra: Sequence[int]) -> list[float]:
+        """The local scores of families that differ in one parent; called in threads."""
+        q = math.prod(card for parent, card in enumerate(self._cards) if above >> parent & 1)
+        sizes = [q * (1 if above >> column & 1 else self._cards[column]) for column in extra]
+        scores = [0.0] * len(extra)
+        small: list[int] = []
+        for place, column in enumerate(extra):
+            if known[1] * self._cards[column] > 1024 + 4 * self._rows.n_rows:
+                # Most combinations cannot occur: numbered without gaps, the table is at most rows × states.
+                joined = configurations(*known, self._codes[column], self._cards[column])
+                scores[place] = self._scores(node, *joined, [self.nothing], [sizes[place]])[0]
+            else:
+                small.append(place)
+        if small:
+            found = self._scores(node, *known, [extra[place] for place in small], [sizes[place] for place in small])
+            for place, score in zip(small, found):
+                scores[place] = score
+        if not above and self.nothing in extra and not (self._codes[node] >= 0).any():
+            # Nothing is known of the node: alone it says nothing, and that is no reason against it.
+            scores[extra.index(self.nothing)] = -self._penalty(node, 1)
+        return scores
+
+    def _scores(
+        self, node: int, above: NDArray[np.int64], n_above: int, extra: Sequence[int], sizes: Sequence[int]
+    ) -> list[float]:
+        """The scores where q, the number of the parents' configurations, is given in `sizes`."""
+        states = self._cards[node]
+        if self.score == "bdeu":
+            priors = [self.ess / (q * states) for q in sizes]
+        else:
+            priors = [1.0 if self.score == "k2" else 0.0] * len(sizes)
+        cards = [self._cards[column] for column in extra]
+        terms, weights = data_terms(above, n_above, self._codes, node, states, extra, cards, priors, self._rows.weights)
+        return [
+            self._scaled(term, weight) - self._penalty(node, q)
+            for term, weight, q in zip(terms.tolist(), weights.tolist(), sizes)
+        ]
+
+    def _penalty(self, node: int, q: int) -> float:
+        """What the free parameters of a family cost."""
+        each = {"bic": 0.5 * math.log(self.sample.total), "aic": 1.0}.get(self.score, 0.0)
+        return each * q * (self._cards[node] - 1)
+
+    def _scaled(self, term: float, weight: float) -> float:
+        if weight <= 0:
+            return -math.inf
+        # Without holes the two weights are sums of the same numbers in another order: their ratio is 1.
+        ratio = self.sample.total / weight
+        return term if abs(ratio - 1) < 1e-12 else term * ratio

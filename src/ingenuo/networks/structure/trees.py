@@ -1,0 +1,211 @@
+"""Structures by mutual information, each from one pass over the pairs of columns: naive, TAN, k-DB and Chow–Liu.
+
+The information of two columns is taken from the rows in which both (and the class, where there is one) are known, in
+nats per row. Ties go to the column that comes first. For the classifiers, TAN and k-DB, what chance alone would give is
+taken off: else a column of very many values, as the names of the rows, would seem to tell most of all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import NetworkError
+from ingenuo.kernels.contingency import each_pair
+from ingenuo.networks.structure.sample import Sample
+from ingenuo.networks.structure.search import Search, Step, parents_of
+
+Floats = NDArray[np.float64]
+
+MEASURE = "mutual information"
+
+
+def information(table: NDArray[Any]) -> float:
+    """The mutual information of two columns given a third, in nats, from counts: third × first × second.
+
+    I(a; b | c) = Σ p(a, b, c) log(p(a, b, c) p(c) / (p(a, c) p(b, c))).
+
+    >>> round(information(np.array([[[5, 0], [0, 5]]])), 4), information(np.array([[[1, 1], [1, 1]]]))
+    (0.6931, 0.0)
+    """
+    counts = np.asarray(table, np.float64)
+    firsts, seconds = counts.sum(axis=2), counts.sum(axis=1)
+    thirds = firsts.sum(axis=1)
+    total = float(thirds.sum())
+    if total <= 0:
+        return 0.0
+    # Rounding may leave a little less than nothing.
+    return max(0.0, (_n_log_n(counts) + _n_log_n(thirds) - _n_log_n(firsts) - _n_log_n(seconds)) / total)
+
+
+def surplus(table: NDArray[Any]) -> float:
+    """The information that is more than chance: of independent columns counts give (a - 1)(b - 1) / 2N on average.
+
+    a and b are the values that occur, class by class. What remains may be less than nothing.
+
+    >>> round(surplus(np.array([[[5, 0], [0, 5]]])), 4), surplus(np.array([[[1, 1], [1, 1]]]))
+    (0.6431, -0.125)
+    """
+    counts = np.asarray(table, np.float64)
+    total = float(counts.sum())
+    if total <= 0:
+        return 0.0
+    firsts, seconds = ((counts.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
+    freedom = float((np.maximum(firsts - 1, 0) * np.maximum(seconds - 1, 0)).sum())
+    return information(table) - freedom / (2 * total)
+
+
+def naive(n: int, target: int) -> Search:
+    """Naive Bayes as a network: the target is every other node's only parent. No data is asked.
+
+    >>> naive(3, 1).parents
+    ((1,), (), (1,))
+    """
+    _check_node(target, n, "the target")
+    steps = [("add", (target, node), math.nan) for node in range(n) if node != target]
+    return _result(n, steps, math.nan)
+
+
+def chow_liu(sample: Sample, root: int = 0) -> Search:
+    """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root.
+
+    >>> a, b, c = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 0, 0]), np.array([0, 1, 1, 1, 0, 0])
+    >>> chow_liu(Sample([a, b, c], [2, 2, 2])).parents
+    ((), (0,), (1,))
+    """
+    n = sample.n_columns
+    _check_node(root, n, "the root")
+    shared = _pairs(sample, list(range(n)), np.zeros(sample.n_rows, np.int64), 1, information)
+    return _result(n, _spanning_tree(shared, root, list(range(n))))
+
+
+def tan(sample: Sample, target: int, root: int | None = None) -> Search:
+    """Tree-augmented naive Bayes (Friedman, Geiger, Goldszmidt 1997).
+
+    The target is a parent of all; the others form a maximum spanning tree of their mutual information given the
+    target, less what chance would give, directed from the root. Arcs that chance explains are left out, so that the
+    tree may fall apart.
+
+    Parameters
+    ----------
+    sample
+        The rows; those without a target are left out.
+    target
+        The node of the class.
+    root
+        The node from which the tree is directed; where not given, the one that says most of the target. The choice
+        changes the directions and not the likelihood.
+
+    >>> y, a, b = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 1, 1, 0, 0])
+    >>> tan(Sample([y, a, b], [2, 2, 2]), target=0, root=1).parents
+    ((), (0,), (0, 1))
+    """
+    n = sample.n_columns
+    _check_node(target, n, "the target")
+    nodes = [node for node in range(n) if node != target]
+    said = _about(sample, target, nodes)
+    steps = [("add", (target, node), said[node]) for node in nodes]
+    if root is None:
+        root = max(nodes, key=lambda node: said[node], default=None)
+    else:
+        _check_node(root, n, "the root")
+        if root == target:
+            raise NetworkError(f"node {root} is both the target and the root; the root must be another node")
+    if root is not None:
+        shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], surplus)
+        steps += [step for step in _spanning_tree(shared, nodes.index(root), nodes) if step[2] > 0]
+    return _result(n, steps)
+
+
+def kdb(sample: Sample, target: int, k: int) -> Search:
+    """The k-dependence classifier (Sahami 1996).
+
+    The nodes come in the order of what they say of the target; each has the target as a parent and, of those before
+    it, the k (or all, where they are fewer) with which it shares most information given the target, if that is more
+    than chance would give.
+
+    >>> y, a, b = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1])
+    >>> kdb(Sample([y, a, b], [2, 2, 2]), target=0, k=1).parents
+    ((), (0, 2), (0,))
+    """
+    n = sample.n_columns
+    _check_node(target, n, "the target")
+    if k < 0:
+        raise NetworkError(f"k is {k}; a node cannot have fewer than 0 parents beside the target")
+    nodes = [node for node in range(n) if node != target]
+    said = _about(sample, target, nodes)
+    shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], surplus) if k else np.zeros((n, n))
+    steps, earlier = [], list[int]()
+    for place in sorted(range(len(nodes)), key=lambda place: -said[nodes[place]]):
+        steps.append(("add", (target, nodes[place]), said[nodes[place]]))
+        more_than_chance = [other for other in earlier if shared[place, other] > 0]
+        nearest = sorted(more_than_chance, key=lambda other: (-shared[place, other], other))[:k]
+        steps += [("add", (nodes[other], nodes[place]), float(shared[place, other])) for other in nearest]
+        earlier.append(place)
+    return _result(n, steps)
+
+
+def _pairs(
+    sample: Sample,
+    nodes: Sequence[int],
+    labels: NDArray[Any],
+    n_classes: int,
+    measure: Callable[[NDArray[Any]], float],
+) -> Floats:
+    """The information that each two of the nodes share within the classes, a symmetric matrix."""
+    codes = np.ascontiguousarray(sample.codes[list(nodes)])
+    cards = [sample.cards[node] for node in nodes]
+    shared = np.zeros((len(nodes), len(nodes)))
+    for (i, j), found in each_pair(codes, cards, labels, n_classes, sample.weights, measure).items():
+        shared[i, j] = shared[j, i] = found
+    return shared
+
+
+def _about(sample: Sample, target: int, nodes: Sequence[int]) -> dict[int, float]:
+    """What each node says of the target, more than chance."""
+    known = sample.codes[target] >= 0
+    card = sample.cards[target]
+    said = {}
+    for node in nodes:
+        both = known & (sample.codes[node] >= 0)
+        cells = sample.codes[target][both].astype(np.int64) * sample.cards[node] + sample.codes[node][both]
+        weights = None if sample.weights is None else sample.weights[both]
+        counts = np.bincount(cells, weights, card * sample.cards[node])
+        said[node] = surplus(counts.reshape(1, card, sample.cards[node]))
+    return said
+
+
+def _spanning_tree(shared: Floats, root: int, nodes: Sequence[int]) -> list[tuple[Any, tuple[int, int], float]]:
+    """The arcs of a maximum spanning tree from the root on, in the order in which Prim's rule takes them."""
+    best, above = shared[root].copy(), np.full(len(nodes), root)
+    best[root] = -np.inf
+    steps = []
+    for _ in range(len(nodes) - 1):
+        node = int(best.argmax())
+        steps.append(("add", (nodes[above[node]], nodes[node]), float(best[node])))
+        best[node] = -np.inf
+        nearer = (shared[node] > best) & np.isfinite(best)
+        best[nearer], above[nearer] = shared[node][nearer], node
+    return steps
+
+
+def _result(n: int, steps: Sequence[tuple[Any, tuple[int, int], float]], score: float = 0.0) -> Search:
+    path = []
+    for change, arc, gain in steps:
+        score += gain
+        path.append(Step(change, arc, gain, score))
+    return Search(parents_of(n, (arc for _, arc, _ in steps)), score, MEASURE, tuple(path), steps=len(path))
+
+
+def _n_log_n(counts: Floats) -> float:
+    positive = counts[counts > 0]
+    return float(positive @ np.log(positive))
+
+
+def _check_node(node: int, n: int, what: str) -> None:
+    if not 0 <= node < n:
+        raise NetworkError(f"{what} is node {node}, but the nodes are 0 to {n - 1}")

@@ -1,0 +1,466 @@
+"""A picture of a network can be read: nothing overlaps, arcs go down and around boxes, texts fit."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+from dataclasses import replace
+from itertools import combinations
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from benchmarks.public_data import public_data
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingenuo.errors import CycleError, InputError
+from ingenuo.networks import layout as layouts
+from ingenuo.networks.geometry import (
+    MARGIN,
+    MOST_STATES,
+    Curve,
+    Drawing,
+    Rectangle,
+    Words,
+    drawing,
+    percentage,
+    shorten,
+    text_width,
+)
+from ingenuo.networks.page import html, summary
+from ingenuo.networks.picture import picture, save
+from ingenuo.networks.svg import svg
+
+Graph = list[tuple[int, ...]]
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 12) -> Graph:
+    """Any graph without cycles: a node's parents come before it in an order that is then shuffled."""
+    n = draw(st.integers(0, most))
+    order = draw(st.permutations(range(n)))
+    parents: Graph = [()] * n
+    for k, node in enumerate(order):
+        above = draw(st.lists(st.sampled_from(order[:k]), unique=True, max_size=4)) if k else []
+        parents[node] = tuple(above)
+    return parents
+
+
+def random_graph(n: int, seed: int, mean_parents: float = 1.6) -> Graph:
+    rng = np.random.default_rng(seed)
+    counts = rng.poisson(mean_parents, n)
+    return [tuple(int(p) for p in rng.choice(k, min(k, c), replace=False)) if k else () for k, c in enumerate(counts)]
+
+
+def sizes_of(parents: Graph) -> list[tuple[float, float]]:
+    return [(60.0 + 17 * (v % 5), 28.0 + 15 * (v % 4)) for v in range(len(parents))]
+
+
+def boxes_of(found: layouts.Layout, sizes: list[tuple[float, float]]) -> np.ndarray:
+    corners = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(found.centres, sizes)]
+    return np.array(corners).reshape(-1, 4)
+
+
+def curves_of(route: layouts.Route) -> list[layouts.Route]:
+    assert len(route) % 3 == 1
+    return [route[k : k + 4] for k in range(0, len(route) - 1, 3)]
+
+
+def check(parents: Graph, found: layouts.Layout, sizes: list[tuple[float, float]]) -> None:
+    """All that every layout must keep to."""
+    boxes = boxes_of(found, sizes)
+    if len(boxes):
+        assert boxes[:, :2].min() >= -1e-6
+        assert boxes[:, 2].max() <= found.width + 1e-6
+        assert boxes[:, 3].max() <= found.height + 1e-6
+    for a, b in combinations(boxes, 2):
+        assert a[2] < b[0] or b[2] < a[0] or a[3] < b[1] or b[3] < a[1], "two boxes overlap"
+    assert set(found.routes) == {(p, c) for c, above in enumerate(parents) for p in above}
+    for (parent, child), route in found.routes.items():
+        assert found.layers[parent] < found.layers[child]
+        assert route[0][1] == pytest.approx(boxes[parent, 3])
+        assert route[-1][1] == pytest.approx(boxes[child, 1] - layouts.HEAD)
+        assert boxes[parent, 0] < route[0][0] < boxes[parent, 2]
+        assert boxes[child, 0] < route[-1][0] < boxes[child, 2]
+        points = np.concatenate([layouts.points_on(curve, 60) for curve in curves_of(route)])
+        assert (np.diff(points[:, 1]) >= -1e-6).all(), "an arc goes up"
+        for v, (left, top, right, bottom) in enumerate(boxes):
+            across = (points[:, 0] > left + 1e-6) & (points[:, 0] < right - 1e-6)
+            inside = across & (points[:, 1] > top + 1e-6) & (points[:, 1] < bottom - 1e-6)
+            assert not inside.any(), f"the arc {parent} → {child} runs through the box of {v}"
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_boxes_do_not_overlap_and_arcs_go_down_around_them(parents: Graph) -> None:
+    sizes = sizes_of(parents)
+    check(parents, layouts.layout(parents, sizes), sizes)
+
+
+@pytest.mark.parametrize(
+    "parents",
+    [
+        [],
+        [()],
+        [()] * 7,
+        random_graph(60, seed=1),
+        random_graph(60, seed=2, mean_parents=0.8),
+        random_graph(40, seed=3, mean_parents=3.0),
+        [(), *[(0,)] * 59],
+        [(), (0,), *[(0, k) for k in range(1, 40)]],
+        [tuple(range(k)) for k in range(9)],
+    ],
+    ids=["empty", "one", "no arcs", "sixty", "sparse", "dense", "naive", "chain under a class", "complete"],
+)
+def test_large_and_strange_graphs_keep_the_same_rules(parents: Graph) -> None:
+    sizes = sizes_of(parents)
+    found = layouts.layout(parents, sizes)
+    check(parents, found, sizes)
+    assert layouts.layout(parents, sizes) == found
+
+
+def structure(name: str) -> tuple[list[str], Graph]:
+    """The names and parents in a public BIF file; the rest of the file is of no matter here."""
+    path = public_data(f"networks/{name}.bif.gz")
+    if path is None:
+        pytest.skip(f"the public network {name} is not here; set INGENUO_DATA to the folder that has it")
+    found = re.findall(r"probability \( *(\w+) *(?:\|([^)]*))?\)", gzip.decompress(path.read_bytes()).decode())
+    place = {node: k for k, (node, _) in enumerate(found)}
+    return list(place), [tuple(place[p.strip()] for p in above.split(",") if p.strip()) for _, above in found]
+
+
+@pytest.mark.parametrize("name", ["asia", "child", "insurance", "alarm", "hailfinder", "win95pts"])
+def test_well_known_networks_come_out_in_sensible_proportions(name: str) -> None:
+    nodes, parents = structure(name)
+    states = [["low", "normal", "high"]] * len(nodes)
+    found = drawing(nodes, states, parents, beliefs=[[0.2, 0.3, 0.5]] * len(nodes))
+    check(parents, found.layout, [(width, height) for _, _, width, height in found.boxes])
+    assert 0.4 < found.width / found.height < 2.5
+
+
+@pytest.mark.parametrize(("name", "most"), [("asia", 0), ("alarm", 10), ("insurance", 45)])
+def test_few_arcs_cross_in_well_known_networks(name: str, most: int) -> None:
+    _, parents = structure(name)
+    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
+    assert layouts.crossings(layouts.reduce_crossings(graph)[0]) <= most
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(), st.randoms(use_true_random=False))
+def test_the_order_found_never_has_more_crossings_than_the_one_given(parents: Graph, chance) -> None:
+    if not parents:
+        return
+    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
+    graph = replace(graph, rows=[chance.sample(row, len(row)) for row in graph.rows])
+    before = [list(row) for row in graph.rows]
+    orders = layouts.reduce_crossings(graph)
+    assert graph.rows == before
+    assert len({layouts.crossings(order) for order in orders}) == 1
+    assert layouts.crossings(orders[0]) <= layouts.crossings(graph)
+    for order in orders:
+        assert [sorted(row) for row in order.rows] == [sorted(row) for row in before]
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs(8))
+def test_crossings_are_counted_as_by_looking_at_each_pair_of_edges(parents: Graph) -> None:
+    if not parents:
+        return
+    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
+    place = {v: k for row in graph.rows for k, v in enumerate(row)}
+    total = 0
+    for row in graph.rows:
+        edges = [(place[u], place[w]) for u in row for w in graph.below[u]]
+        total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(edges, 2))
+    assert layouts.crossings(graph) == total
+
+
+@given(st.integers(1, 30), st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_a_tree_is_drawn_without_crossings(n: int, chance) -> None:
+    parents: Graph = [(), *[(chance.randrange(k),) for k in range(1, n)]]
+    graph = layouts.with_stops(parents, layouts.choose_layers(parents, sizes_of(parents)))
+    assert layouts.crossings(layouts.reduce_crossings(graph)[0]) == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(graphs())
+def test_no_layers_have_shorter_arcs_than_those_found(parents: Graph) -> None:
+    def length(layers: list[int]) -> int:
+        return sum(layers[c] - layers[p] for c, above in enumerate(parents) for p in above)
+
+    found = layouts.shortest_layers(parents)
+    deepest = [0] * len(parents)  # the layers of the longest paths
+    for _ in parents:
+        deepest = [max((deepest[p] + 1 for p in above), default=0) for above in parents]
+    assert length(found) <= length(deepest)
+    assert all(found[p] < found[c] for c, above in enumerate(parents) for p in above)
+    for v in range(len(parents)):  # nor does moving one node make them shorter
+        for step in (-1, 1):
+            moved = [layer + step * (k == v) for k, layer in enumerate(found)]
+            if all(moved[p] < moved[c] for c, above in enumerate(parents) for p in above):
+                assert length(moved) >= length(found)
+
+
+def test_a_class_above_many_columns_breaks_their_row() -> None:
+    parents: Graph = [(), *[(0,)] * 30]
+    found = drawing([f"c{k}" for k in range(31)], [["a", "b"]] * 31, parents, beliefs=[[0.5, 0.5]] * 31)
+    assert max(found.layout.layers) > 2
+    assert found.width < 2 * found.height
+
+
+def weather(**changes) -> Drawing:
+    given_: dict = {
+        "nodes": ["play", "outlook", "wind"],
+        "states": [["yes", "no"], ["sunny", "overcast", "rain"], ["true", "false"]],
+        "parents": [(), (0,), (0, 1)],
+        "beliefs": [[0.625, 0.375], [0.4, 0.25, 0.35], [0.0, 1.0]],
+        "title": "weather",
+    }
+    return drawing(**{**given_, **changes})
+
+
+names = st.text(st.characters(codec="utf-8"), max_size=40)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(names, min_size=3, max_size=3), st.lists(names, min_size=1, max_size=12), names)
+def test_any_name_gives_well_formed_svg_whose_texts_fit_their_boxes(
+    nodes: list[str], states: list[str], title: str
+) -> None:
+    n = len(states)
+    found = drawing(
+        nodes,
+        [states] * 3,
+        [(), (0,), (0, 1)],
+        beliefs=[np.full(n, 1 / n), None, np.eye(n)[0]],
+        strengths={(0, 1): 0.5, (1, 2): 0.1},
+        evidence=[2],
+        interventions=[1],
+        target=0,
+        title=title,
+    )
+    assert_fits(found)
+    root = ElementTree.fromstring(svg(found))
+    shown = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert shown == [words.text for group in found.groups for words in group.shapes if isinstance(words, Words)]
+    ElementTree.fromstring(html(found, nodes, [states] * 3, [(), (0,), (0, 1)]))
+
+
+def assert_fits(found: Drawing) -> None:
+    """Texts lie within their boxes, those of a line beside each other, and all within the picture."""
+    nodes = [group for group in found.groups if group.kind == "node"]
+    for group, (left, top, width, height) in zip(nodes, found.boxes, strict=True):
+        texts = [words for words in group.shapes if isinstance(words, Words) and words.text != "do"]
+        for words in texts:
+            start, end = span(words)
+            assert left < start + 1e-6
+            assert end < left + width + 1e-6
+            assert top < words.y - 0.7 * words.size
+            assert words.y < top + height
+        bars = [shape for shape in group.shapes if isinstance(shape, Rectangle) and shape.height == 9.0]
+        for words in texts[1:]:
+            for bar in bars:
+                if bar.y < words.y < bar.y + bar.height + 3:
+                    assert span(words)[1] <= bar.x + 1e-6 or span(words)[0] >= bar.x + bar.width - 1e-6
+    for group in found.groups:
+        for shape in group.shapes:
+            if isinstance(shape, Words):
+                start, end = span(shape)
+                assert start >= MARGIN - 1e-6 - 12 * (shape.text == "do")
+                assert end <= found.width - MARGIN + 1e-6 + 12 * (shape.text == "do")
+                assert 0 < shape.y < found.height
+
+
+def span(words: Words) -> tuple[float, float]:
+    start = words.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[words.anchor] * words.width
+    return start, start + words.width
+
+
+def test_no_usual_letter_is_wider_than_the_table_says() -> None:
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    def real(text: str, weight: str) -> float:
+        font = FontProperties(family="DejaVu Sans", weight=weight, size=100)
+        return text_to_path.get_text_width_height_descent(text, font, ismath=False)[0]
+
+    for letter in map(chr, [*range(33, 127), *range(0xC0, 0x17F)]):
+        assert real(letter * 10, "normal") <= 1.04 * text_width(letter * 10, 100), letter
+    for name in [
+        "MINVOLSET",
+        "catecholamine",
+        "GoodStudent",
+        "SNode_151",
+        "HYPOVOLEMIA",
+        "will it rain?",
+        "Ärger & Öl",
+    ]:
+        assert real(name, "bold") <= 1.01 * text_width(name, 100, bold=True)
+
+
+def test_a_long_name_is_cut_and_whole_in_the_tooltip() -> None:
+    name = "the time that has passed since the last of all examinations"
+    found = weather(nodes=[name, "outlook", "wind"])
+    group = next(group for group in found.groups if group.kind == "node")
+    texts = [shape.text for shape in group.shapes if isinstance(shape, Words)]
+    assert texts[0].endswith("…")
+    assert name.startswith(texts[0][:-1])
+    assert group.tooltip == f"{name}\nyes: 0.625\nno: 0.375"
+    assert shorten("short", 100, 10) == "short"
+    assert shorten("anything", 0, 10) == "…"
+
+
+def test_of_many_states_the_most_probable_are_shown_and_the_rest_is_counted() -> None:
+    p = np.arange(1, 21) / 210
+    found = drawing(["x"], [list(range(20))], [()], beliefs=[p])
+    texts = [shape.text for shape in found.groups[-1].shapes if isinstance(shape, Words)]
+    assert texts[1::2] == ["13", "14", "15", "16", "17", "18", "19", "… 13 more"]
+    assert texts[-1] == percentage(float(p[:13].sum()))
+    assert len(texts) == 1 + 2 * MOST_STATES
+    assert "19: 0.0952380952381" in found.groups[-1].tooltip
+
+
+def test_bars_are_as_long_as_the_beliefs() -> None:
+    group = [group for group in weather().groups if group.kind == "node"][1]
+    bars = [shape for shape in group.shapes if isinstance(shape, Rectangle) and shape.height == 9.0]
+    tracks, filled = bars[::2], bars[1::2]
+    assert [bar.width / track.width for bar, track in zip(filled, tracks)] == pytest.approx([0.4, 0.25, 0.35])
+
+
+def test_only_certainty_is_shown_as_certainty() -> None:
+    assert [percentage(p) for p in (0.0, 1e-300, 0.0005, 0.5, 0.9994, 1 - 1e-12, 1.0)] == [
+        *("0%", "<0.1%", "0.1%", "50.0%", "99.9%", ">99.9%", "100%")
+    ]
+
+
+def test_the_network_keeps_its_shape_when_evidence_is_entered() -> None:
+    before = weather()
+    after = weather(beliefs=[[1.0, 0.0], [0.2, 0.8, 0.0], [0.1, 0.9]], evidence=[0], strengths={(0, 1): 0.2})
+    assert before.layout == after.layout
+
+
+def test_stronger_arcs_are_thicker_and_a_legend_says_how_strong() -> None:
+    found = weather(strengths={(0, 1): 0.3, (0, 2): 0.1})
+    widths = {
+        group.tooltip.split("\n")[0]: shape.width
+        for group in found.groups
+        if group.kind == "arc"
+        for shape in group.shapes
+        if isinstance(shape, Curve)
+    }
+    assert widths["play → outlook"] > widths["play → wind"] > widths["outlook → wind"]
+    legend = [shape.text for shape in found.groups[-1].shapes if isinstance(shape, Words)]
+    assert legend == ["mutual information:", "0.3 bits", "0.15 bits", "0"]
+    assert "mutual information 0.3 bits" in svg(found)
+    assert weather().groups[-1].kind == "node"
+
+
+def test_observed_set_and_class_nodes_are_marked_and_explained() -> None:
+    plain, marked = weather(), weather(evidence=[1], interventions=[2], target=0)
+    nodes = [group for group in marked.groups if group.kind == "node"]
+    assert [group.tooltip.split("\n")[0] for group in nodes] == ["play (class)", "outlook (observed)", "wind (set)"]
+
+    def edges(found: Drawing) -> list[set[str]]:
+        return [
+            {shape.edge for shape in group.shapes if isinstance(shape, Rectangle) and shape.edge and shape.height > 20}
+            for group in found.groups
+            if group.kind == "node"
+        ]
+
+    usual = edges(plain)[0]
+    play, outlook, wind = edges(marked)
+    assert play not in (usual, outlook)
+    assert outlook == wind != usual
+    assert [shape.text for shape in marked.groups[-1].shapes if isinstance(shape, Words)] == [
+        *("class", "observed", "do", "set (do)")
+    ]
+
+
+def test_without_beliefs_boxes_are_small_and_hold_names_only() -> None:
+    small, large = weather(beliefs=None), weather()
+    assert small.height < large.height
+    for group in small.groups:
+        if group.kind == "node":
+            assert len([shape for shape in group.shapes if isinstance(shape, Words)]) == 1
+    assert_fits(small)
+
+
+def test_svg_is_the_same_each_time_and_needs_nothing_from_elsewhere() -> None:
+    text = svg(weather(evidence=[1], strengths={(0, 1): 0.3}))
+    assert text == svg(weather(evidence=[1], strengths={(0, 1): 0.3}))
+    assert "viewBox" in text
+    for refused in ("<script", "href", "url(", " id=", "<style"):
+        assert refused not in text
+    assert text.count("http") == 1  # the name of the format itself
+
+
+def test_names_that_look_like_markup_are_text() -> None:
+    text = svg(weather(nodes=['<b>"a" & b</b>', "</svg>", "x\x00\ny"], title="<script>alert('x')</script>"))
+    root = ElementTree.fromstring(text)
+    assert {element.tag.split("}")[1] for element in root.iter()} <= {
+        *("svg", "g", "title", "rect", "text", "path", "polygon", "circle")
+    }
+    assert "x? y" in "".join(root.itertext())
+
+
+def test_a_network_without_nodes_says_so() -> None:
+    found = drawing([], [], [])
+    assert "a network without nodes" in svg(found)
+    assert picture(found) is not None
+    assert summary([], [], []) == [["node", "states", "parents", "cells"]]
+
+
+def test_the_png_has_the_proportions_of_the_drawing() -> None:
+    from PIL import Image
+
+    found = weather(evidence=[1], interventions=[2], target=0, strengths={(0, 1): 0.3})
+    stream = io.BytesIO()
+    save(found, stream, dpi=72, format="png")
+    with Image.open(stream) as image:
+        assert image.size == pytest.approx((found.width, found.height), abs=1.5)
+        colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 24)}
+    assert {(0xD5, 0x5E, 0x00), (0x3E, 0x4C, 0x59), (255, 255, 255)} <= colours  # class, observed, ground
+
+
+def test_a_picture_fits_into_given_axes_and_takes_dollars_as_dollars() -> None:
+    from matplotlib.figure import Figure
+
+    axes = Figure().subplots(1, 2)
+    found = weather(nodes=["$x_1$", "a$b", "wind"])
+    assert picture(found, axes[1]) is axes[1]
+    assert axes[1].get_xlim() == (0.0, found.width)
+    axes[1].figure.savefig(io.BytesIO(), format="png")
+
+
+def test_the_page_has_the_picture_and_a_table_of_the_nodes() -> None:
+    nodes, states = ["a<b", "c"], [["x", "y"], [1, 2, 3]]
+    text = html(drawing(nodes, states, [(), (0,)]), nodes, states, [(), (0,)], height=300)
+    assert "<svg" in text
+    assert "max-height:300px" in text
+    assert "<td>c</td><td>1, 2, 3</td><td>a&lt;b</td><td>6</td>" in text
+    assert summary(["x"], [list(range(20))], [()])[1] == ["x", "0, 1, 2, 3, 4, 5, 6, 7, … 12 more", "", "20"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"states": [["yes", "no"]]}, "3 nodes and states has 1 entries"),
+        ({"beliefs": [[0.5, 0.5]] * 3}, "node 'outlook' has 3 states and 2 beliefs"),
+        ({"beliefs": [[0.5, np.nan], None, None]}, "belief of node 'play' is not between 0 and 1"),
+        ({"beliefs": [[1.5, -0.5], None, None]}, "belief of node 'play' is not between 0 and 1"),
+        ({"evidence": [3]}, "no node at place 3"),
+        ({"target": -1}, "no node at place -1"),
+        ({"strengths": {(0, 1): np.inf}}, "strength of the arc from 0 to 1 is inf"),
+    ],
+)
+def test_what_does_not_fit_together_is_refused(changes: dict, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        weather(**changes)
+
+
+def test_a_cycle_is_refused_and_shown() -> None:
+    with pytest.raises(CycleError, match="play"):
+        weather(parents=[(2,), (0,), (1,)])
