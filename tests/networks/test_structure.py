@@ -365,15 +365,23 @@ def test_naive_is_a_star():
         naive(4, 4)
 
 
-def more_than_chance(a, b, given_=None):
-    """Mutual information, less (values - 1)(values - 1) / 2N within each class."""
+def told(a, b, given_=None):
+    """What the other rows tell of each row's b by its a, or of its a by its b: row by row, the lesser of the two."""
     known = (a >= 0) & (b >= 0) & (True if given_ is None else given_ >= 0)
-    classes = np.zeros(len(a), int) if given_ is None else given_
-    chance = sum(
-        (len(np.unique(a[known & (classes == k)])) - 1) * (len(np.unique(b[known & (classes == k)])) - 1)
-        for k in np.unique(classes[known])
-    )
-    return mutual(a, b, given_) - chance / (2 * known.sum())
+    rows = list(zip(a[known], b[known], np.zeros(known.sum(), int) if given_ is None else given_[known]))
+
+    def one_way(rows):
+        values = len({b for _, b, _ in rows})
+        gains = 0.0
+        for i, (a, b, c) in enumerate(rows):
+            others = [row for j, row in enumerate(rows) if j != i and row[2] == c]
+            alike = [row for row in others if row[0] == a]
+            anyway = (sum(row[1] == b for row in others) + 0.5) / (len(others) + values / 2)
+            gains += math.log((sum(row[1] == b for row in alike) + anyway * values / 2) / (len(alike) + values / 2))
+            gains -= math.log(anyway)
+        return gains / len(rows)
+
+    return min(one_way(rows), one_way([(b, a, c) for a, b, c in rows]))
 
 
 def test_a_column_of_names_is_nobodys_parent():
@@ -388,8 +396,8 @@ def test_a_column_of_names_is_nobodys_parent():
 
 
 def test_tan_is_the_tree_worked_by_hand():
-    # Within each class b repeats a, and c is free of both: a and b must be joined, and c stays by itself. Chance gives
-    # (2 - 1)(2 - 1) a class over twice 16 rows: 1/16 of two columns, 1/32 of one and the class.
+    # Within each class b repeats a, and c is free of both: a and b must be joined, and c stays by itself. Of the eight
+    # rows of a class, the seven others tell b with 3.5 of 8; the three that have the same a with 3 + 3.5/8 of 4.
     y = np.repeat([0, 1], 8)
     a = np.tile([0, 0, 0, 0, 1, 1, 1, 1], 2)
     c = np.tile([0, 1], 8)
@@ -397,15 +405,16 @@ def test_tan_is_the_tree_worked_by_hand():
     found = tan(sample, 0, root=2)
     assert found.parents == ((), (0, 2), (0,), (0,))
     gains = {step.arc: step.gain for step in found.path}
-    assert gains[2, 1] == pytest.approx(math.log(2) - 1 / 16)
-    assert gains[0, 1] == pytest.approx(-1 / 32)
-    assert found.score == pytest.approx(math.log(2) - 1 / 16 - 3 / 32)
+    assert gains[2, 1] == pytest.approx(math.log((3 + 3.5 / 8) / 4 / (3.5 / 8)))
+    # Of the class by a: all others tell it with 7.5 of 16, the seven of the same a with 3 + 7.5/16 of 8.
+    assert gains[0, 1] == pytest.approx(math.log((3 + 7.5 / 16) / 8 / (7.5 / 16)))
+    assert found.score == pytest.approx(sum(gains.values()))
     assert found.measure == "mutual information"
 
 
 @pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_trees_have_the_most_information_of_all_trees(holes):
-    sample = chained(5, 300, 4, holes)
+    sample = chained(5, 120, 4, holes)
     columns = sample.codes
 
     def best(nodes, given_, measure):
@@ -417,29 +426,27 @@ def test_trees_have_the_most_information_of_all_trees(holes):
             for _ in nodes:
                 reached |= {node for pair in tree if reached & set(pair) for node in pair}
             if reached == set(nodes):
-                totals.append(sum(worth[pair] for pair in tree))
+                totals.append(sum(worth[pair] for pair in tree if measure is mutual or worth[pair] > 0))
         return max(totals)
 
     assert chow_liu(sample, root=3).score == pytest.approx(best(range(5), None, mutual), rel=1e-9)
     found = tan(sample, 4)
     tree = [step for step in found.path if step.arc[0] != 4]
-    assert sum(step.gain for step in tree) == pytest.approx(best(range(4), columns[4], more_than_chance), rel=1e-9)
+    assert sum(step.gain for step in tree) == pytest.approx(best(range(4), columns[4], told), rel=1e-9)
     star = {step.arc[1]: step.gain for step in found.path if step.arc[0] == 4}
-    assert star == pytest.approx({node: more_than_chance(columns[node], columns[4]) for node in range(4)}, rel=1e-9)
+    assert star == pytest.approx({node: told(columns[node], columns[4]) for node in range(4)}, rel=1e-9)
     assert found.parents[max(star, key=star.get)] == (4,)
 
 
 def test_kdb_takes_the_k_nearest_of_those_that_say_more_of_the_target():
-    sample = chained(6, 400, 6)
+    sample = chained(6, 150, 6)
     columns, target = sample.codes, 2
-    said = {node: more_than_chance(columns[node], columns[target]) for node in range(6) if node != target}
+    said = {node: told(columns[node], columns[target]) for node in range(6) if node != target}
     order = sorted(said, key=lambda node: -said[node])
     for k in range(4):
         found = kdb(sample, target, k)
         for place, node in enumerate(order):
-            shared = {
-                other: more_than_chance(columns[node], columns[other], columns[target]) for other in order[:place]
-            }
+            shared = {other: told(columns[node], columns[other], columns[target]) for other in order[:place]}
             near = sorted((other for other in shared if shared[other] > 0), key=lambda other: -shared[other])[:k]
             assert found.parents[node] == tuple(sorted([target, *near]))
     assert kdb(sample, target, 0).parents == naive(6, target).parents

@@ -11,8 +11,9 @@ import sys
 import click
 
 from ingenuo import __version__
+from ingenuo.errors import IngenuoError
 
-_COMMANDS = {"demo": "ingenuo.cli.demo"}
+_COMMANDS = {"demo": "ingenuo.cli.demo", "network": "ingenuo.cli.network"}
 
 
 class _LazyGroup(click.Group):
@@ -26,6 +27,16 @@ class _LazyGroup(click.Group):
             return None
         command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
         return command
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run it; what the library refuses is one line, and no traceback."""
+        try:
+            return super().invoke(ctx)
+        except IngenuoError as error:
+            raise click.ClickException(str(error)) from None
+        except OSError as error:
+            name = "" if error.filename is None else f"{error.filename}: "
+            raise click.ClickException(f"{name}{error.strerror or error}") from None
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

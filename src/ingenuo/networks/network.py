@@ -41,7 +41,7 @@ class Network(Learning, Asking):
     ...     },
     ... )
     >>> {state: round(p, 4) for state, p in network.posterior("rain", {"wet": "yes"}).items()}
-    {'yes': 0.7169, 'no': 0.2831}
+    {'yes': 0.7163, 'no': 0.2837}
     """
 
     # Where networks come from.

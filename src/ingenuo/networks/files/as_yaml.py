@@ -96,6 +96,7 @@ def _unreadable(text: str, name: str) -> str:
 def to_yaml(definition: Definition) -> str:
     """A network as YAML, every number in full; states become text.
 
+    >>> import numpy as np
     >>> from ingenuo.networks.definition import Definition
     >>> print(to_yaml(Definition(["a"], [["no", "3 or more"]], [()], [np.array([0.4, 0.6])])))
     network: network

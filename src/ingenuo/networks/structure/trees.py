@@ -1,8 +1,9 @@
 """Structures by mutual information, each from one pass over the pairs of columns: naive, TAN, k-DB and Chow–Liu.
 
 The information of two columns is taken from the rows in which both (and the class, where there is one) are known, in
-nats per row. Ties go to the column that comes first. For the classifiers, TAN and k-DB, what chance alone would give is
-taken off: else a column of very many values, as the names of the rows, would seem to tell most of all.
+nats per row. Ties go to the column that comes first. For the classifiers, TAN and k-DB, it is what the counts of the
+other rows tell of each row (`told`): the plain information of a column of very many values, as the names of the rows,
+would seem to be the greatest of all, and tells nothing of any row to come.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ Floats = NDArray[np.float64]
 
 MEASURE = "mutual information"
 
+_ROUNDING = 1e-12  # nats per row
+
 
 def information(table: NDArray[Any]) -> float:
     """The mutual information of two columns given a third, in nats, from counts: third × first × second.
@@ -42,21 +45,35 @@ def information(table: NDArray[Any]) -> float:
     return max(0.0, (_n_log_n(counts) + _n_log_n(thirds) - _n_log_n(firsts) - _n_log_n(seconds)) / total)
 
 
-def surplus(table: NDArray[Any]) -> float:
-    """The information that is more than chance: of independent columns counts give (a - 1)(b - 1) / 2N on average.
+def told(table: NDArray[Any]) -> float:
+    """The information of two columns given a third, each row told by the counts of the others; whichever way is less.
 
-    a and b are the values that occur, class by class. What remains may be less than nothing.
+    Of b by a within class c that is the mean over rows of log p(b | a, c) / p(b | c), the row itself taken off all
+    counts: with B values of b, q = (n_bc - 1 + 1/2) / (n_c - 1 + B/2), and the others of the same a added to B/2 of q,
 
-    >>> round(surplus(np.array([[[5, 0], [0, 5]]])), 4), surplus(np.array([[[1, 1], [1, 1]]]))
-    (0.6431, -0.125)
+        1/N Σ n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q)
+
+    It is nothing where every row has an a of its own, and less than nothing where a and b are free of one another.
+
+    >>> round(told(np.array([[[50, 0], [0, 50]]])), 4), told(np.array([[[1, 0], [0, 1]]]))
+    (0.693, 0.0)
     """
     counts = np.asarray(table, np.float64)
     total = float(counts.sum())
     if total <= 0:
         return 0.0
-    firsts, seconds = ((counts.sum(axis=axis) > 0).sum(axis=1) for axis in (2, 1))
-    freedom = float((np.maximum(firsts - 1, 0) * np.maximum(seconds - 1, 0)).sum())
-    return information(table) - freedom / (2 * total)
+    least = min(_told_by_others(counts), _told_by_others(counts.transpose(0, 2, 1))) / total
+    return least if abs(least) > _ROUNDING else 0.0
+
+
+def _told_by_others(counts: Floats) -> float:
+    thirds = counts.sum(axis=1)  # class × b
+    half = 0.5 * int((thirds.sum(axis=0) > 0).sum())
+    q = (np.maximum(thirds - 1, 0) + 0.5) / (np.maximum(thirds.sum(axis=1, keepdims=True) - 1, 0) + half)
+    third, first, second = np.nonzero(counts)
+    n, q_b = counts[third, first, second], q[third, second]
+    alike = np.maximum(counts.sum(axis=2)[third, first] - 1, 0)
+    return float(n @ np.log((np.maximum(n - 1, 0) + half * q_b) / ((alike + half) * q_b)))
 
 
 def naive(n: int, target: int) -> Search:
@@ -87,8 +104,8 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
     """Tree-augmented naive Bayes (Friedman, Geiger, Goldszmidt 1997).
 
     The target is a parent of all; the others form a maximum spanning tree of their mutual information given the
-    target, less what chance would give, directed from the root. Arcs that chance explains are left out, so that the
-    tree may fall apart.
+    target (as `told` has it), directed from the root. Arcs that tell nothing are left out, so that the tree may fall
+    apart.
 
     Parameters
     ----------
@@ -100,7 +117,7 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
         The node from which the tree is directed; where not given, the one that says most of the target. The choice
         changes the directions and not the likelihood.
 
-    >>> y, a, b = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 1, 1, 0, 0])
+    >>> y, a, b = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9), np.array([0, 1, 1, 0] * 9)
     >>> tan(Sample([y, a, b], [2, 2, 2]), target=0, root=1).parents
     ((), (0,), (0, 1))
     """
@@ -116,7 +133,7 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
         if root == target:
             raise NetworkError(f"node {root} is both the target and the root; the root must be another node")
     if root is not None:
-        shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], surplus)
+        shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], told)
         steps += [step for step in _spanning_tree(shared, nodes.index(root), nodes) if step[2] > 0]
     return _result(n, steps)
 
@@ -128,7 +145,7 @@ def kdb(sample: Sample, target: int, k: int) -> Search:
     it, the k (or all, where they are fewer) with which it shares most information given the target, if that is more
     than chance would give.
 
-    >>> y, a, b = np.array([0, 0, 0, 1, 1, 1]), np.array([0, 0, 1, 1, 1, 0]), np.array([0, 0, 0, 1, 1, 1])
+    >>> y, b, a = np.array([0, 0, 1, 1, 1] * 9), np.array([0, 0, 1, 1, 0] * 9), np.array([0, 0, 1, 0, 0] * 9)
     >>> kdb(Sample([y, a, b], [2, 2, 2]), target=0, k=1).parents
     ((), (0, 2), (0,))
     """
@@ -138,12 +155,12 @@ def kdb(sample: Sample, target: int, k: int) -> Search:
         raise NetworkError(f"k is {k}; a node cannot have fewer than 0 parents beside the target")
     nodes = [node for node in range(n) if node != target]
     said = _about(sample, target, nodes)
-    shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], surplus) if k else np.zeros((n, n))
+    shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], told) if k else np.zeros((n, n))
     steps, earlier = [], list[int]()
     for place in sorted(range(len(nodes)), key=lambda place: -said[nodes[place]]):
         steps.append(("add", (target, nodes[place]), said[nodes[place]]))
-        more_than_chance = [other for other in earlier if shared[place, other] > 0]
-        nearest = sorted(more_than_chance, key=lambda other: (-shared[place, other], other))[:k]
+        telling = [other for other in earlier if shared[place, other] > 0]
+        nearest = sorted(telling, key=lambda other: (-shared[place, other], other))[:k]
         steps += [("add", (nodes[other], nodes[place]), float(shared[place, other])) for other in nearest]
         earlier.append(place)
     return _result(n, steps)
@@ -166,7 +183,7 @@ def _pairs(
 
 
 def _about(sample: Sample, target: int, nodes: Sequence[int]) -> dict[int, float]:
-    """What each node says of the target, more than chance."""
+    """What each node tells of the target."""
     known = sample.codes[target] >= 0
     card = sample.cards[target]
     said = {}
@@ -175,7 +192,7 @@ def _about(sample: Sample, target: int, nodes: Sequence[int]) -> dict[int, float
         cells = sample.codes[target][both].astype(np.int64) * sample.cards[node] + sample.codes[node][both]
         weights = None if sample.weights is None else sample.weights[both]
         counts = np.bincount(cells, weights, card * sample.cards[node])
-        said[node] = surplus(counts.reshape(1, card, sample.cards[node]))
+        said[node] = told(counts.reshape(1, card, sample.cards[node]))
     return said
 
 
