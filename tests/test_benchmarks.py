@@ -5,13 +5,26 @@ import gzip
 import json
 import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks import arff, corpora, folds, linear, memory, tables, text, trust, trust_tables, trust_text
+from benchmarks import (
+    arff,
+    corpora,
+    folds,
+    linear,
+    memory,
+    networks,
+    networks_tables,
+    tables,
+    text,
+    trust,
+    trust_tables,
+    trust_text,
+)
 from benchmarks.__main__ import main
 from benchmarks.cases import Case, ExtraMemory, Growth, MemoryGrowth, NewProcess, Pace, Race, run
 from benchmarks.published import Accuracy
@@ -23,12 +36,13 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import ingenuo
-from ingenuo import NaiveBayes, cross_validate
+from ingenuo import NaiveBayes, Network, cross_validate
 
 CASES = tables.cases()
 TEXT_CASES = text.cases()
 LINEAR_CASES = linear.cases()
 TRUST_CASES = trust.cases()
+NETWORK_CASES = networks.cases()
 OPTIONAL = {"fastText": "fasttext", "Kneser-Ney": "nltk.lm"}
 
 
@@ -112,7 +126,9 @@ def texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
-    "cases", [CASES, TEXT_CASES, LINEAR_CASES, TRUST_CASES], ids=["tables", "text", "linear", "trust"]
+    "cases",
+    [CASES, TEXT_CASES, LINEAR_CASES, TRUST_CASES, NETWORK_CASES],
+    ids=["tables", "text", "linear", "trust", "networks"],
 )
 def test_names_are_unique_and_every_measured_memory_belongs_to_a_race(cases: list[Case]) -> None:
     names = [case.name for case in cases]
@@ -546,3 +562,137 @@ def test_without_the_files_the_trust_suite_skips(tmp_path: Path, monkeypatch: py
     assert len(results) == 37
     assert all(isinstance(result, Skipped) and "INGENUO_DATA" in result.why for result in results)
     assert all("is not there" in line for line in trust_text.markdown(1000)[2:])
+
+
+# The networks suite.
+
+
+@pytest.fixture(scope="module")
+def few_nodes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small network under the names of the real ones, rows from it, and two tables, one of them discrete."""
+    home = tmp_path_factory.mktemp("networks data")
+    for name in ("networks", "network-samples", "tables"):
+        (home / name).mkdir()
+    arcs = [("a", "VALV"), ("b", "VALV"), ("VALV", "c"), ("VALV", "d"), ("c", "e")]
+    rng = np.random.default_rng(3)
+    states = {node: ["low", "mid", "high"] for node in ("a", "b", "VALV", "c", "d", "e")}
+    above = {node: sum(down == node for _, down in arcs) for node in states}
+    shares = {node: rng.dirichlet([0.4] * 3, (3,) * n) for node, n in above.items()}
+    network = Network.from_arcs(arcs, states=states, tables=shares)
+    for name in ("asia", "child", "insurance", "alarm"):
+        network.write(home / "networks" / f"{name}.bif.gz")
+    network.sample(1500, random_state=4).to_pandas().to_csv(home / "network-samples" / "alarm.csv.gz", index=False)
+    (home / "tables" / "iris.arff").write_text(made_up_table(rng, 90), encoding="utf-8")
+    rows = [f"{x},{y},{'yes' if x == y else 'no'}" for x, y in rng.choice(["p", "q"], (80, 2))]
+    head = "@relation car\n@attribute x {p, q}\n@attribute y {p, q}\n@attribute class {yes, no}\n@data\n"
+    (home / "tables" / "car.arff").write_text(head + "\n".join(rows), encoding="utf-8")
+    return home
+
+
+@pytest.fixture
+def networks_data(few_nodes: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setenv("INGENUO_DATA", str(few_nodes))
+    monkeypatch.setattr(networks_tables, "cpu_count", lambda: 1)
+    monkeypatch.setattr(networks, "PGMPY_ROWS", 5)
+    networks.learned.cache_clear()
+    networks_tables.forget()
+    yield few_nodes
+    networks.learned.cache_clear()
+    networks_tables.forget()
+
+
+@pytest.mark.parametrize(
+    "case",
+    [*of_kind(Race, NETWORK_CASES), *of_kind(networks.PerRow, NETWORK_CASES)],
+    ids=lambda case: case.name,
+)
+def test_every_race_of_networks_reports_a_ratio_and_the_answers_agree(case: Case, networks_data: Path) -> None:
+    peer = "pyagrum" if "pyAgrum" in case.name else "pgmpy"
+    pytest.importorskip(peer, reason=f"{peer} is an optional peer")
+    result = case.measure(rows=1000, repeat=1)
+    assert math.isfinite(result.ratio)
+    assert result.ratio > 0
+    assert result.agrees, f"{result.difference} > {result.tolerance}"
+
+
+@pytest.mark.parametrize("convert", [networks.by_rows_of_agrum, networks.by_rows_of_pgmpy])
+def test_peers_have_the_tables_that_we_have(convert: Callable[..., networks.Answers], networks_data: Path) -> None:
+    peer = "pyagrum" if convert is networks.by_rows_of_agrum else "pgmpy"
+    pytest.importorskip(peer, reason=f"{peer} is an optional peer")
+    model = networks.learned(1000)
+    asked = networks.asked(model, 5, holes=0.5)
+    assert asked.isna().to_numpy().any()
+    answers = convert(model.network_, asked, True)
+    np.testing.assert_allclose(answers.posteriors(), model.network_.predict_proba(asked, networks.TARGET), atol=1e-9)
+
+
+def test_a_worse_structure_is_a_shortfall(networks_data: Path) -> None:
+    pytest.importorskip("pyagrum", reason="pyagrum is an optional peer")
+    duel = networks.climbing("pyAgrum", "bic", 1000)
+    found = duel.peer()
+    empty = Network.from_arcs([], nodes=found.nodes)
+    assert duel.outcome(found, empty)[0] > networks.SHORTFALL
+    assert duel.outcome(empty, found)[0] == 0
+
+
+def test_threads_of_the_peer_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    numbers: list[int] = []
+
+    class Stub:
+        @staticmethod
+        def setNumberOfThreads(number: int) -> None:  # noqa: N802
+            numbers.append(number)
+
+    monkeypatch.setitem(sys.modules, "pyagrum", Stub)
+    monkeypatch.setattr(networks, "width", lambda: 4)
+    call = networks.with_threads(lambda: "answer")
+    assert [call() for _ in range(3)] == ["answer"] * 3
+    assert numbers == [4, 1, 4]
+
+
+def test_of_structures_the_worst_draw_counts(networks_data: Path) -> None:
+    pytest.importorskip("pyagrum", reason="pyagrum is an optional peer")
+    case = of_kind(networks.Quality, NETWORK_CASES)[0]
+    result = case.measure(rows=1000, repeat=1)
+    assert result.bar.limit == pytest.approx(result.peer)
+    losses = []
+    for seed in networks.DRAWS:
+        _, table = networks.drawn("asia", 1000, seed)
+        losses.append(-Network.learn(table, score="bdeu", verbose=False).score(table, "bdeu") / 1000)
+    assert any(result.ours == pytest.approx(each) for each in losses)
+    assert "structural Hamming distance" in result.note
+
+
+def test_tan_sees_what_naive_bayes_cannot(networks_data: Path) -> None:
+    """The class of the discrete table is whether two columns are equal."""
+    naive, tan, discrete = [case.measure(rows=1000, repeat=1) for case in networks_tables.cases()]
+    assert tan.ours == discrete.ours == 100
+    assert naive.ours < 90
+    assert tan.met
+    assert discrete.met
+    assert "1 tables, against NaiveBayes, better on 1" in discrete.note
+
+
+def test_the_tables_of_networks_have_every_set_and_the_means(
+    networks_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert networks_tables.main(["--only", "tan", "--only", "NaiveBayes"]) == 0
+    printed = capsys.readouterr().out
+    assert all(part in printed for part in ("| car |", "| iris |", "| **mean** |", "| log loss |", "- tan: "))
+
+
+def test_without_the_files_or_the_peers_the_networks_suite_skips(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, networks_data: Path
+) -> None:
+    for module in ("pyagrum", "pgmpy", "pgmpy.causal_discovery", "pgmpy.models"):
+        monkeypatch.setitem(sys.modules, module, None)
+    racing = [case for case in NETWORK_CASES if "pyAgrum" in case.name or "pgmpy" in case.name]
+    results = list(run(racing, rows=1000, repeat=1))
+    assert len(results) == 10
+    assert all(isinstance(result, Skipped) and "is not installed" in result.why for result in results)
+    networks.learned.cache_clear()
+    networks_tables.forget()
+    monkeypatch.setenv("INGENUO_DATA", str(tmp_path))
+    needing = [case for case in NETWORK_CASES if "TAN" not in case.name and not isinstance(case, networks.Quality)]
+    results = list(run(needing, rows=1000, repeat=1))
+    assert all(isinstance(result, Skipped) and "INGENUO_DATA" in result.why for result in results)

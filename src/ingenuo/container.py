@@ -85,7 +85,7 @@ def write(path: Path, manifest: Manifest, tensors: Tensors) -> None:
     """
     pieces = _pieces(manifest, tensors)
     try:
-        _replace(os.path.realpath(os.fsdecode(path)), pieces)
+        replace_file(os.path.realpath(os.fsdecode(path)), pieces)
     except OSError as error:
         reason = f"{error.strerror or error}; nothing was saved and any former file is as it was"
         raise OSError(error.errno, reason, os.fsdecode(path)) from error
@@ -316,7 +316,8 @@ def _tensor(data: bytes, begin: int, code: str, shape: tuple[int, ...]) -> NDArr
 # without a name, O_TMPFILE, is not known everywhere and would still need one, for no link replaces a file.)
 
 
-def _replace(target: str, pieces: Iterable[bytes | memoryview]) -> None:
+def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
+    """Write a file, whole or not at all."""
     folder, name = os.path.split(target)
     try:
         former = os.stat(target).st_mode

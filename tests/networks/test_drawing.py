@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingenuo.errors import CycleError, InputError
-from ingenuo.networks import layout as layouts
-from ingenuo.networks.geometry import (
+from ingenuo.networks.drawing.crossings import crossings, reduce_crossings
+from ingenuo.networks.drawing.geometry import (
     MARGIN,
     MOST_STATES,
     Curve,
@@ -25,13 +25,15 @@ from ingenuo.networks.geometry import (
     Rectangle,
     Words,
     drawing,
-    percentage,
-    shorten,
-    text_width,
 )
-from ingenuo.networks.page import html, summary
-from ingenuo.networks.picture import picture, save
-from ingenuo.networks.svg import svg
+from ingenuo.networks.drawing.layers import choose_layers, shortest_layers, with_stops
+from ingenuo.networks.drawing.layout import layout
+from ingenuo.networks.drawing.letters import percentage, shorten, text_width
+from ingenuo.networks.drawing.page import html, summary
+from ingenuo.networks.drawing.picture import picture, save
+from ingenuo.networks.drawing.routes import points_on
+from ingenuo.networks.drawing.rows import HEAD, Layout, Route
+from ingenuo.networks.drawing.svg import svg
 
 Graph = list[tuple[int, ...]]
 
@@ -58,17 +60,17 @@ def sizes_of(parents: Graph) -> list[tuple[float, float]]:
     return [(60.0 + 17 * (v % 5), 28.0 + 15 * (v % 4)) for v in range(len(parents))]
 
 
-def boxes_of(found: layouts.Layout, sizes: list[tuple[float, float]]) -> np.ndarray:
+def boxes_of(found: Layout, sizes: list[tuple[float, float]]) -> np.ndarray:
     corners = [(x - w / 2, y - h / 2, x + w / 2, y + h / 2) for (x, y), (w, h) in zip(found.centres, sizes)]
     return np.array(corners).reshape(-1, 4)
 
 
-def curves_of(route: layouts.Route) -> list[layouts.Route]:
+def curves_of(route: Route) -> list[Route]:
     assert len(route) % 3 == 1
     return [route[k : k + 4] for k in range(0, len(route) - 1, 3)]
 
 
-def check(parents: Graph, found: layouts.Layout, sizes: list[tuple[float, float]]) -> None:
+def check(parents: Graph, found: Layout, sizes: list[tuple[float, float]]) -> None:
     """All that every layout must keep to."""
     boxes = boxes_of(found, sizes)
     if len(boxes):
@@ -81,10 +83,10 @@ def check(parents: Graph, found: layouts.Layout, sizes: list[tuple[float, float]
     for (parent, child), route in found.routes.items():
         assert found.layers[parent] < found.layers[child]
         assert route[0][1] == pytest.approx(boxes[parent, 3])
-        assert route[-1][1] == pytest.approx(boxes[child, 1] - layouts.HEAD)
+        assert route[-1][1] == pytest.approx(boxes[child, 1] - HEAD)
         assert boxes[parent, 0] < route[0][0] < boxes[parent, 2]
         assert boxes[child, 0] < route[-1][0] < boxes[child, 2]
-        points = np.concatenate([layouts.points_on(curve, 60) for curve in curves_of(route)])
+        points = np.concatenate([points_on(curve, 60) for curve in curves_of(route)])
         assert (np.diff(points[:, 1]) >= -1e-6).all(), "an arc goes up"
         for v, (left, top, right, bottom) in enumerate(boxes):
             across = (points[:, 0] > left + 1e-6) & (points[:, 0] < right - 1e-6)
@@ -96,7 +98,7 @@ def check(parents: Graph, found: layouts.Layout, sizes: list[tuple[float, float]
 @given(graphs())
 def test_boxes_do_not_overlap_and_arcs_go_down_around_them(parents: Graph) -> None:
     sizes = sizes_of(parents)
-    check(parents, layouts.layout(parents, sizes), sizes)
+    check(parents, layout(parents, sizes), sizes)
 
 
 @pytest.mark.parametrize(
@@ -116,9 +118,9 @@ def test_boxes_do_not_overlap_and_arcs_go_down_around_them(parents: Graph) -> No
 )
 def test_large_and_strange_graphs_keep_the_same_rules(parents: Graph) -> None:
     sizes = sizes_of(parents)
-    found = layouts.layout(parents, sizes)
+    found = layout(parents, sizes)
     check(parents, found, sizes)
-    assert layouts.layout(parents, sizes) == found
+    assert layout(parents, sizes) == found
 
 
 def structure(name: str) -> tuple[list[str], Graph]:
@@ -143,8 +145,8 @@ def test_well_known_networks_come_out_in_sensible_proportions(name: str) -> None
 @pytest.mark.parametrize(("name", "most"), [("asia", 0), ("alarm", 10), ("insurance", 45)])
 def test_few_arcs_cross_in_well_known_networks(name: str, most: int) -> None:
     _, parents = structure(name)
-    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
-    assert layouts.crossings(layouts.reduce_crossings(graph)[0]) <= most
+    graph = with_stops(parents, shortest_layers(parents))
+    assert crossings(reduce_crossings(graph)[0]) <= most
 
 
 @settings(max_examples=40, deadline=None)
@@ -152,13 +154,13 @@ def test_few_arcs_cross_in_well_known_networks(name: str, most: int) -> None:
 def test_the_order_found_never_has_more_crossings_than_the_one_given(parents: Graph, chance) -> None:
     if not parents:
         return
-    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
+    graph = with_stops(parents, shortest_layers(parents))
     graph = replace(graph, rows=[chance.sample(row, len(row)) for row in graph.rows])
     before = [list(row) for row in graph.rows]
-    orders = layouts.reduce_crossings(graph)
+    orders = reduce_crossings(graph)
     assert graph.rows == before
-    assert len({layouts.crossings(order) for order in orders}) == 1
-    assert layouts.crossings(orders[0]) <= layouts.crossings(graph)
+    assert len({crossings(order) for order in orders}) == 1
+    assert crossings(orders[0]) <= crossings(graph)
     for order in orders:
         assert [sorted(row) for row in order.rows] == [sorted(row) for row in before]
 
@@ -168,21 +170,21 @@ def test_the_order_found_never_has_more_crossings_than_the_one_given(parents: Gr
 def test_crossings_are_counted_as_by_looking_at_each_pair_of_edges(parents: Graph) -> None:
     if not parents:
         return
-    graph = layouts.with_stops(parents, layouts.shortest_layers(parents))
+    graph = with_stops(parents, shortest_layers(parents))
     place = {v: k for row in graph.rows for k, v in enumerate(row)}
     total = 0
     for row in graph.rows:
         edges = [(place[u], place[w]) for u in row for w in graph.below[u]]
         total += sum((a - c) * (b - d) < 0 for (a, b), (c, d) in combinations(edges, 2))
-    assert layouts.crossings(graph) == total
+    assert crossings(graph) == total
 
 
 @given(st.integers(1, 30), st.randoms(use_true_random=False))
 @settings(max_examples=30, deadline=None)
 def test_a_tree_is_drawn_without_crossings(n: int, chance) -> None:
     parents: Graph = [(), *[(chance.randrange(k),) for k in range(1, n)]]
-    graph = layouts.with_stops(parents, layouts.choose_layers(parents, sizes_of(parents)))
-    assert layouts.crossings(layouts.reduce_crossings(graph)[0]) == 0
+    graph = with_stops(parents, choose_layers(parents, sizes_of(parents)))
+    assert crossings(reduce_crossings(graph)[0]) == 0
 
 
 @settings(max_examples=40, deadline=None)
@@ -191,7 +193,7 @@ def test_no_layers_have_shorter_arcs_than_those_found(parents: Graph) -> None:
     def length(layers: list[int]) -> int:
         return sum(layers[c] - layers[p] for c, above in enumerate(parents) for p in above)
 
-    found = layouts.shortest_layers(parents)
+    found = shortest_layers(parents)
     deepest = [0] * len(parents)  # the layers of the longest paths
     for _ in parents:
         deepest = [max((deepest[p] + 1 for p in above), default=0) for above in parents]

@@ -23,6 +23,9 @@ ESTIMATORS = [
     ing.NaiveBayes(tune=True, calibration="auto"),
     ing.GaussianDiscriminant(),
     ing.LeastSquaresClassifier(),
+    ing.NetworkClassifier(),
+    ing.NetworkClassifier("aode"),
+    ing.NetworkClassifier("hill-climb"),
     ing.SoftmaxRegression(tolerance=1e-14),  # a check compares weighted and repeated rows to 1e-7
     ing.GaussianNB(),
     ing.MultinomialNB(),
@@ -57,6 +60,10 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
         "immutable, so sharing it as a default is safe",
     },
     "LeastSquaresClassifier": {},
+    "NetworkClassifier": {
+        "check_parameters_default_constructible": "the default prior is an object, Lidstone(0.5); it is immutable, so "
+        "sharing it as a default is safe",
+    },
     "SoftmaxRegression": {
         "check_sample_weight_equivalence_on_sparse_data": "the minimum is found to within the rounding of the loss, "
         "which leaves the eighth digit of a logit near 0 open; on some machines it agrees",

@@ -99,10 +99,10 @@ class NetworkClassifier(TallyClassifier):
 
     Examples
     --------
-    >>> from ingenuo.data import play_tennis
-    >>> model = NetworkClassifier("tan").fit(play_tennis(), "Play")
-    >>> sorted(model.network_.parents["Humidity"])
-    ['Play', 'Temperature']
+    >>> from ingenuo.data import diabetes
+    >>> model = NetworkClassifier("tan").fit(diabetes(), "progression")
+    >>> model.network_.parents["s2"], model.network_.states["s2"]
+    (('progression', 's4'), ['≤ 126.5', '> 126.5'])
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from ingenuo.networks.structure import Search
 class NamedStep(NamedTuple):
     """One change of the structure."""
 
-    change: str  # "add", "delete", "reverse" or "restart"
+    change: str  # "add", "delete", "reverse", "restart", or "fill": holes were filled anew, by the network so far
     arc: tuple[str, str] | None
     gain: float
     score: float

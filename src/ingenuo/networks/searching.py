@@ -15,7 +15,7 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.networks.columns import compact
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.holes import filled
-from ingenuo.networks.structure import SCORES, Sample, Search, chow_liu, hill_climb, k2, kdb, naive, tan
+from ingenuo.networks.structure import SCORES, Sample, Search, Step, chow_liu, hill_climb, k2, kdb, naive, tan
 from ingenuo.progress import Line
 
 STRUCTURES = ("naive", "tan", "kdb", "hill-climb", "k2", "chow-liu")
@@ -137,9 +137,12 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
             return climb(sample)
         rng = np.random.default_rng(options.random_state)
         found = climb(filled(sample, rng))
+        path = list(found.path)
         for _ in range(ROUNDS):
             found = climb(filled(sample, rng, found.parents), found.parents)
-        return replace(found, measure=f"{found.measure}, holes filled")
+            began = found.path[0].score - found.path[0].gain if found.path else found.score
+            path += [Step("fill", None, 0.0, began), *found.path]
+        return replace(found, measure=f"{found.measure}, holes filled", path=tuple(path))
     finally:
         line.close()
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.container import replace_file
 from ingenuo.errors import InputError
 from ingenuo.networks.definition import Definition
 from ingenuo.networks.graph import Parents
@@ -116,7 +117,7 @@ def strengths(parents: Parents, propagation: Propagation) -> dict[tuple[int, int
 
 def drawing(network: Network, evidence: Any, beliefs: bool, with_strengths: bool, title: str | None) -> Any:
     """The picture's geometry."""
-    from ingenuo.networks import geometry
+    from ingenuo.networks.drawing import geometry
 
     known = network._tables is not None
     likelihoods = network._evidence(evidence) if known else {}
@@ -131,6 +132,7 @@ def drawing(network: Network, evidence: Any, beliefs: bool, with_strengths: bool
         interventions=tuple(network._set),
         target=target,
         title=title,
+        measure="mutual information given the other parents",
     )
 
 
@@ -150,7 +152,7 @@ def draw(
     ax: Any = None,
 ) -> Any:
     """The picture, written to a file if there is a path."""
-    from ingenuo.networks import picture, svg
+    from ingenuo.networks.drawing import picture, svg
 
     suffix = "" if path is None else Path(path).suffix.lower()
     if path is not None and suffix not in (".svg", ".png", ".pdf", ".jpg", ".jpeg"):
@@ -162,7 +164,7 @@ def draw(
         return picture.picture(made, ax)
     text = Picture(svg.svg(made))
     if suffix == ".svg":
-        Path(path).write_text(text, encoding="utf-8")  # type: ignore[arg-type]
+        replace_file(os.path.realpath(os.fspath(path)), [text.encode()])  # type: ignore[arg-type]
     elif path is not None:
         picture.save(made, path)
     return text
@@ -170,7 +172,7 @@ def draw(
 
 def html(network: Network) -> str:
     """The picture and the summary, for a notebook."""
-    from ingenuo.networks import page
+    from ingenuo.networks.drawing import page
 
     bars = len(network.nodes) <= BARS
     try:

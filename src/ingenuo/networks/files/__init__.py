@@ -18,7 +18,7 @@ import os
 import zlib
 from pathlib import Path
 
-from ingenuo.container import _replace as replace_whole
+from ingenuo.container import replace_file
 from ingenuo.errors import InputError, KindError, NetworkFileError, did_you_mean
 from ingenuo.networks.definition import Definition
 from ingenuo.networks.files.as_json import from_json, to_json
@@ -93,7 +93,7 @@ def write(definition: Definition, path: str | os.PathLike[str]) -> None:
     if name.lower().endswith(".gz"):
         content = gzip.compress(content, mtime=0)  # equal networks give equal files
     try:
-        replace_whole(os.path.realpath(name), [content])
+        replace_file(os.path.realpath(name), [content])
     except FileNotFoundError:
         raise FileNotFoundError(errno.ENOENT, "there is no folder for the file", name) from None
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Arc = tuple[int, int]  # (parent, child)
-Change = Literal["add", "delete", "reverse", "restart"]
+Change = Literal["add", "delete", "reverse", "restart", "fill"]
 
 
 @dataclass(frozen=True)
@@ -15,7 +15,7 @@ class Step:
     """One change of the structure.
 
     `arc` is (parent, child) as it was before the change, or as it is added; None for a restart, which goes on from
-    where the path stands with some changes at random. `score` is the score after the step.
+    where the path stands with some changes at random, and where holes were filled anew. `score` is that after the step.
     """
 
     change: Change

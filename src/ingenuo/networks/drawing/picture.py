@@ -12,7 +12,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.networks.geometry import Curve, Disc, Drawing, Polygon, Rectangle, Words
+from ingenuo.networks.drawing.geometry import Curve, Disc, Drawing, Polygon, Rectangle, Words
 
 UNITS_PER_INCH = 72.0  # of a figure of its own: a unit is a point
 
@@ -23,7 +23,7 @@ def picture(drawing: Drawing, ax: Any = None) -> Any:
     Parameters
     ----------
     drawing : Drawing
-        What `ingenuo.networks.geometry.drawing` gives.
+        What `ingenuo.networks.drawing.geometry.drawing` gives.
     ax : optional
         Axes of matplotlib; by default those of a new figure of the drawing's own size.
 
@@ -33,8 +33,8 @@ def picture(drawing: Drawing, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> from ingenuo.networks.geometry import drawing
-    >>> from ingenuo.networks.picture import picture
+    >>> from ingenuo.networks.drawing.geometry import drawing
+    >>> from ingenuo.networks.drawing.picture import picture
     >>> found = drawing(["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)])
     >>> bool(picture(found).get_xlim() == (0.0, found.width))
     True
@@ -75,7 +75,7 @@ def save(
     Parameters
     ----------
     drawing : Drawing
-        What `ingenuo.networks.geometry.drawing` gives.
+        What `ingenuo.networks.drawing.geometry.drawing` gives.
     path : path or open binary file
         Where to.
     dpi : float

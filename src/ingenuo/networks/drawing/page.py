@@ -8,8 +8,9 @@ from typing import Any
 
 from ingenuo.explain import STYLE
 from ingenuo.explain.beliefs import html_table
-from ingenuo.networks.geometry import Drawing, clean
-from ingenuo.networks.svg import svg
+from ingenuo.networks.drawing.geometry import Drawing
+from ingenuo.networks.drawing.letters import clean
+from ingenuo.networks.drawing.svg import svg
 
 MOST_NAMED = 8  # states or parents in a cell of the table
 
@@ -26,7 +27,7 @@ def html(
     Parameters
     ----------
     drawing : Drawing
-        What `ingenuo.networks.geometry.drawing` gives.
+        What `ingenuo.networks.drawing.geometry.drawing` gives.
     nodes, states, parents : sequences
         The name of each node, its states, and the places of its parents.
     height : int
@@ -34,8 +35,8 @@ def html(
 
     Examples
     --------
-    >>> from ingenuo.networks.geometry import drawing
-    >>> from ingenuo.networks.page import html
+    >>> from ingenuo.networks.drawing.geometry import drawing
+    >>> from ingenuo.networks.drawing.page import html
     >>> network = ["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)]
     >>> "<td>wet</td><td>yes, no</td><td>rain</td><td>4</td>" in html(drawing(*network), *network)
     True
@@ -54,7 +55,7 @@ def summary(nodes: Sequence[str], states: Sequence[Sequence[Any]], parents: Sequ
 
     Examples
     --------
-    >>> from ingenuo.networks.page import summary
+    >>> from ingenuo.networks.drawing.page import summary
     >>> summary(["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)])[1:]
     [['rain', 'yes, no', '', '2'], ['wet', 'yes, no', 'rain', '4']]
     """

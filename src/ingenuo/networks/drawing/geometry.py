@@ -6,7 +6,6 @@ They do not depend on the beliefs, so that a network keeps its shape when eviden
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ingenuo.errors import InputError
+from ingenuo.networks.drawing.layout import layout
+from ingenuo.networks.drawing.letters import clean, percentage, shorten, text_width
+from ingenuo.networks.drawing.rows import HEAD, Layout, Point, Route
 from ingenuo.networks.graph import refuse_cycle
-from ingenuo.networks.layout import HEAD, Layout, Point, Route, layout
 
 NAME_SIZE, STATE_SIZE, SMALL_SIZE, TITLE_SIZE = 12.0, 10.5, 10.0, 15.0
 NAME_LIMIT, STATE_LIMIT, TITLE_LIMIT = 150.0, 84.0, 640.0  # longer texts are cut, and whole in the tooltip
@@ -33,28 +34,6 @@ INK, FAINT, PAPER, EDGE, ARC = "#1f2933", "#52606d", "#ffffff", "#7b8794", "#667
 HEAD_FILL, TRACK, BAR_FILL = "#e6eef5", "#e9edf1", "#0072b2"
 SEEN_FILL, SEEN_HEAD, SEEN_EDGE, SEEN_TRACK = "#e3e5e8", "#c3c8ce", "#3e4c59", "#f6f7f8"
 TARGET_EDGE, TARGET_HEAD = "#d55e00", "#fbe0cf"
-
-# Thousandths of the letter size, of DejaVu Sans: the widest of the usual fonts without serifs.
-_BY_WIDTH = {
-    280: "'ijl",
-    318: "IJ ,.·",
-    337: "/:;\\|",
-    392: "f-()[]t",
-    411: "!r",
-    500: '"*_`–',
-    550: "szc?",
-    592: "LFkvxy",
-    615: "PTYoae",
-    636: "EhnuSbdgpq$0123456789{}",
-    698: "KAVXZBRC",
-    752: "UNH",
-    787: "DG&OQ",
-    838: "w#+<=>^~→≤≥−",
-    870: "M",
-    1000: "%mW@…",
-}
-_WIDTHS = {letter: width / 1000 for width, letters in _BY_WIDTH.items() for letter in letters}
-_BOLD = 1.17  # how much wider bold letters run
 
 
 @dataclass(frozen=True)
@@ -179,7 +158,7 @@ def drawing(
 
     Examples
     --------
-    >>> from ingenuo.networks.geometry import drawing
+    >>> from ingenuo.networks.drawing.geometry import drawing
     >>> found = drawing(["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)], beliefs=[[0.2, 0.8], [0.31, 0.69]])
     >>> [shape.text for shape in found.groups[-1].shapes if hasattr(shape, "text")]
     ['wet', 'yes', '31.0%', 'no', '69.0%']
@@ -255,68 +234,6 @@ def _checked(
             raise InputError(f"a belief of node {nodes[v]!r} is not between 0 and 1: {p.tolist()}; give probabilities")
         arrays.append(p)
     return arrays
-
-
-# ---- letters
-
-
-def clean(text: object) -> str:
-    """A name or state as one line of text: white space becomes a blank, and what no page may hold a question mark."""
-    return "".join(
-        " " if letter.isspace() else "?" if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter
-        for letter in str(text)
-    )
-
-
-def text_width(text: str, size: float, bold: bool = False) -> float:
-    """About how wide a text is at a size, rather too much than too little.
-
-    Examples
-    --------
-    >>> from ingenuo.networks.geometry import text_width
-    >>> text_width("ill", 10) < text_width("www", 10)
-    True
-    """
-    total = 0.0
-    for letter in unicodedata.normalize("NFD", text):
-        # Marks stand above or below, but a caron after d, l or t stands beside.
-        total += _WIDTHS.get(letter, 1.07) if not unicodedata.combining(letter) else 0.1 * (letter == "\u030c")
-    return total * size * (_BOLD if bold else 1.0)
-
-
-def shorten(text: str, limit: float, size: float, bold: bool = False) -> str:
-    """A text cut so that it is no wider than a limit.
-
-    Examples
-    --------
-    >>> from ingenuo.networks.geometry import shorten
-    >>> shorten("catecholamine", 60, 12)
-    'catecho…'
-    """
-    if text_width(text, size, bold) <= limit:
-        return text
-    kept = len(text)
-    while kept > 0 and text_width(text[:kept].rstrip() + "…", size, bold) > limit:
-        kept -= 1
-    return text[:kept].rstrip() + "…"
-
-
-def percentage(p: float) -> str:
-    """A probability for the eye; only what is exactly 0 or 1 is said to be so.
-
-    Examples
-    --------
-    >>> from ingenuo.networks.geometry import percentage
-    >>> percentage(0.31), percentage(1.0), percentage(0.99999), percentage(1e-9)
-    ('31.0%', '100%', '>99.9%', '<0.1%')
-    """
-    if p <= 0.0:
-        return "0%"
-    if p < 0.0005:
-        return "<0.1%"
-    if p >= 1.0:
-        return "100%"
-    return ">99.9%" if p >= 0.9995 else f"{100 * p:.1f}%"
 
 
 _FIGURES = text_width(">99.9%", STATE_SIZE)

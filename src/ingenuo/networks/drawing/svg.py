@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from ingenuo.networks.geometry import Curve, Disc, Drawing, Polygon, Rectangle, Shape
-from ingenuo.networks.layout import Point
+from ingenuo.networks.drawing.geometry import Curve, Disc, Drawing, Polygon, Rectangle, Shape
+from ingenuo.networks.drawing.rows import Point
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
@@ -16,8 +16,8 @@ def svg(drawing: Drawing) -> str:
 
     Examples
     --------
-    >>> from ingenuo.networks.geometry import drawing
-    >>> from ingenuo.networks.svg import svg
+    >>> from ingenuo.networks.drawing.geometry import drawing
+    >>> from ingenuo.networks.drawing.svg import svg
     >>> text = svg(drawing(["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)], title="rain & wet"))
     >>> text.startswith("<svg"), "rain &amp; wet" in text
     (True, True)
