@@ -640,7 +640,7 @@ def test_threads_of_the_peer_take_turns(monkeypatch: pytest.MonkeyPatch) -> None
 
     class Stub:
         @staticmethod
-        def setNumberOfThreads(number: int) -> None:  # noqa: N802
+        def setNumberOfThreads(number: int) -> None:
             numbers.append(number)
 
     monkeypatch.setitem(sys.modules, "pyagrum", Stub)

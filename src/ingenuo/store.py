@@ -391,6 +391,7 @@ def _pack_network(network: Network, tensors: Tensors) -> dict[str, Any]:
         "name": network.name,
         "target": network.target,
         "cuts": [[node, list(each.points)] for node, each in network.cuts.items()],
+        "categories": sorted(network._categories),
         "declared": [[node, _pack(list(states))] for node, states in network._declared.items()],
         "tally": None if network.tally is None else _pack_tally(network.tally, tensors),
         "prior": _pack(network.prior),
@@ -421,6 +422,7 @@ def _unpack_network(packed: Any, tensors: Tensors) -> Network:
     if prior is not None and not isinstance(prior, Prior):
         raise InputError("the prior of the network is none")
     network.prior = prior
+    network._categories = frozenset(map(str, packed["categories"]))
     if packed["tally"] is not None and prior is not None:
         tally = _unpack_tally(packed["tally"], tensors)
         learning.check(tally)

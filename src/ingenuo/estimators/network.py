@@ -33,7 +33,7 @@ from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
-from ingenuo.networks.searching import STRUCTURES, Options, search
+from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
@@ -42,7 +42,6 @@ from ingenuo.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 
-AODE = "aode"
 FAMILY = "categorical"  # what every column is to a network
 _TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 
@@ -73,8 +72,8 @@ class NetworkClassifier(TallyClassifier):
     columns : mapping, optional
         Column to "category", "number", "ignore", or a list of its states. Numbers are cut into intervals where that
         tells the classes apart; whole numbers of ten values at most are categories.
-    criterion : {"bic", "bdeu", "k2", "aic"}
-        What "hill-climb" and "k2" climb; `ess` is the equivalent sample size of "bdeu".
+    criterion : {"bic", "bdeu", "k2", "aic"}, optional
+        What "hill-climb" ("bic" by default) and "k2" ("k2") climb; `ess` is the equivalent sample size of "bdeu".
     k : int
         Of "kdb", the most parents besides the class.
     order, root
@@ -110,7 +109,7 @@ class NetworkClassifier(TallyClassifier):
         structure: str | Network = "tan",
         prior: Prior = Lidstone(0.5),  # noqa: B008 (immutable)
         columns: Mapping[Any, Any] | None = None,
-        criterion: str = "bic",
+        criterion: str | None = None,
         ess: float = 1.0,
         k: int = 2,
         order: Sequence[str] | None = None,
@@ -149,8 +148,8 @@ class NetworkClassifier(TallyClassifier):
 
     def _options(self) -> Options:
         return Options(
-            "tan" if self.structure == AODE or isinstance(self.structure, Network) else self.structure,
-            self.criterion,
+            GIVEN if isinstance(self.structure, Network) else self.structure,
+            self.criterion if self.criterion is not None else "k2" if self.structure == "k2" else "bic",
             self.ess,
             self.k,
             self.order,
@@ -178,6 +177,8 @@ class NetworkClassifier(TallyClassifier):
             raise KindError(f"frequency must be a number, got {type(self.frequency).__name__} {self.frequency!r}")
         if not 0 <= self.frequency < np.inf:
             raise InputError(f"frequency must be finite and not negative, got {self.frequency!r}")
+        if self.frequency != 1 and not self._averages:
+            raise InputError(f"frequency={self.frequency!r} is for structure='aode' only, and has no meaning here")
 
     def _settings(self) -> Any:
         return self.prior, self.frequency, *self._form()
@@ -312,9 +313,12 @@ class NetworkClassifier(TallyClassifier):
             nodes, cuts = set(self.structure.nodes), self.structure.cuts
             for name in source.names.tolist():
                 called = column_name(name)
-                declared.setdefault(name, "ignore" if called not in nodes else "number" if called in cuts else None)
-                if declared[name] is None:
-                    del declared[name]
+                if called not in nodes:
+                    if declared.get(name, "ignore") != "ignore":
+                        raise InputError(f"columns speaks of {called!r}, which is no node of the network; leave it out")
+                    declared[name] = "ignore"
+                elif called in cuts:
+                    declared.setdefault(name, "number")
         return declared
 
     def _given_cuts(self, source: Source) -> dict[Any, Cuts]:
@@ -365,6 +369,7 @@ class NetworkClassifier(TallyClassifier):
             return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
         declared[found.nodes[0]] = classes
         labels = learning.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
+        labels = [own if len(own) else objects([None]) for own in labels]  # all of a column's values were forgotten
         counts = learning.counts_over(self.tally_, found.nodes, found.parents, labels)
         tables, imagined = learning.tables_of(found.nodes, counts, labels, self.prior)
         flat = Flat.of(found.parents, tables)

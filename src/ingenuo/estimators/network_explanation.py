@@ -16,6 +16,7 @@ from ingenuo.networks.graph import Parents, children, order
 
 Floats = NDArray[np.float64]
 
+_AT_ONCE = 30  # factors that are multiplied in one call
 AS_WHOLE = "as in the whole column"
 
 
@@ -133,6 +134,9 @@ def _summed(
 
 def _contracted(factors: Sequence[tuple[list[int], Floats]], kept: list[int]) -> Floats:
     """The product of factors, summed over all but what is kept."""
+    while len(factors) > _AT_ONCE:
+        some = sorted({each for scope, _ in factors[:_AT_ONCE] for each in scope})
+        factors = [(some, _contracted(factors[:_AT_ONCE], some)), *factors[_AT_ONCE:]]
     every = sorted({each for scope, _ in factors for each in scope} | set(kept))
     letter = {each: i for i, each in enumerate(every)}
     operands: list[Any] = []

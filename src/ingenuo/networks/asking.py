@@ -46,6 +46,8 @@ class Asking(Bare):
             with self._impossible(likelihoods):
                 found, _ = inference.posteriors(self._parents, tables, likelihoods, [place])
             return dict(zip(states[place], found[0].tolist()))
+        if not isinstance(node, list | tuple):
+            raise KindError(f"ask for a node by its name, or for a list of them, got {type(node).__name__} {node!r}")
         places = [known.place_of(self.nodes, each) for each in node]
         if not places or len(set(places)) != len(places):
             raise NetworkError(f"ask for one node or several different ones, got {list(node)!r}")
@@ -146,14 +148,6 @@ class Asking(Bare):
         assert tree is not None
         found = showing.strengths(self._parents, inference.Propagation(tree, self._known_tables(), {}))
         return {(self.nodes[up], self.nodes[down]): bits for (up, down), bits in found.items()}
-
-    @property
-    def evidence(self) -> str:
-        """What was observed, and what was set, as a person writes it."""
-        done = {place: self._known_tables()[place] for place in sorted(self._set)}
-        observed = known.shown(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
-        doing = f"do({known.shown(self.nodes, self._known_states(), done)})" if done else ""
-        return ", ".join(part for part in (doing, observed) if part)
 
 
 class _Named:

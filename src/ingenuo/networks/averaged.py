@@ -23,7 +23,7 @@ from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.families.family import logs
 from ingenuo.kernels import averaged as loops
 from ingenuo.kernels.contingency import pairs_by_class
-from ingenuo.labels import Labels, unite
+from ingenuo.labels import Labels, objects, unite
 from ingenuo.networks.learning import CELLS, ROWS, configurations, counted, total_of
 from ingenuo.prior import Prior
 from ingenuo.tally import Table, Tally
@@ -120,7 +120,8 @@ def estimate(
     labels = []
     for name in names:
         own = unite(tally.labels(single_name(name), 1), declared.get(name, np.zeros(0, np.int64)))
-        labels.append(unite(own, prior.known(own, name)))
+        own = unite(own, prior.known(own, name))
+        labels.append(own if len(own) else objects([None]))  # all of its values were forgotten
     sizes = [len(own) for own in labels]
     K, d = len(classes), len(names)
     _refuse_large(sizes, K)

@@ -43,8 +43,11 @@ class Bare:
         refuse_cycle(self.nodes, self._parents)
         self.name, self.target, self.search = name, target, search
         self.cuts: dict[str, Cuts] = dict(cuts or {})
-        self._declared = {node: tuple(own) for node, own in (states or {}).items()}
-        self._states = None if tables is None else tuple(self._declared[node] for node in self.nodes)
+        given = {node: tuple(own) for node, own in (states or {}).items()}
+        self._states = None if tables is None else tuple(given[node] for node in self.nodes)
+        # Of these nodes no other states are learned; those of numbers in intervals follow from the cuts.
+        self._declared = {node: own for node, own in given.items() if node not in self.cuts}
+        self._categories: frozenset[str] = frozenset()  # nodes whose columns are states, whatever they look like
         self._tables = None if tables is None else tuple(frozen(table) for table in tables)
         self.tally: Tally | None = None
         self.prior: Prior | None = None
@@ -92,6 +95,14 @@ class Bare:
         self._known_tables()
         assert self._states is not None
         return self._states
+
+    @property
+    def evidence(self) -> str:
+        """What was observed, and what was set, as a person writes it."""
+        done = {place: self._known_tables()[place] for place in sorted(self._set)}
+        observed = known.shown(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
+        doing = f"do({known.shown(self.nodes, self._known_states(), done)})" if done else ""
+        return ", ".join(part for part in (doing, observed) if part)
 
     def _copy(self) -> Self:
         result = type(self).__new__(type(self))

@@ -21,7 +21,7 @@ def structure(
     """The nodes in the order they are named, and the parents of each."""
     pairs = []
     for arc in arcs:
-        if isinstance(arc, str) or len(tuple(arc)) != 2 or not all(isinstance(end, str) for end in arc):
+        if not isinstance(arc, list | tuple) or len(arc) != 2 or not all(isinstance(end, str) for end in arc):
             raise KindError(f"an arc is a pair (from, to) of names of nodes, got {arc!r}")
         pairs.append((arc[0], arc[1]))
     names = dict.fromkeys(nodes)
@@ -42,6 +42,19 @@ def structure(
     found = [tuple(above) for above in parents]
     refuse_cycle(list(names), found)
     return list(names), found
+
+
+def check_states(states: Mapping[str, Sequence[Any]] | None) -> None:
+    """Raise where a node's states are no list of different values."""
+    for node, own in (states or {}).items():
+        if isinstance(own, str | bytes) or not isinstance(own, Sequence | np.ndarray):
+            raise KindError(f"the states of {node!r} must be a list, got {type(own).__name__} {own!r}")
+        if not len(own):
+            raise NetworkError(f"node {node!r} has no states; give one at least")
+        texts = [str(state) for state in own]
+        twice = next((text for text in texts if texts.count(text) > 1), None)
+        if twice is not None:
+            raise NetworkError(f"node {node!r} has the state {twice!r} twice; states must differ")
 
 
 def definition(

@@ -79,8 +79,9 @@ def _kind(source: Source, place: int) -> tuple[str, str]:
         kind = "number"
     if kind == "number":
         values = source.numbers(np.array([place]), source.names[[place]]).column(0)
-        different = np.unique(values[~np.isnan(values)][: 1 << 20])
-        if len(different) <= FEW and np.array_equal(different, np.rint(different)):
+        different = np.unique(values[~np.isnan(values)])
+        whole = np.isfinite(different).all() and np.array_equal(different, np.rint(different))
+        if len(different) <= FEW and whole:
             return "category", f"{len(different)} whole numbers"
     return kind, why
 
@@ -130,20 +131,32 @@ def encoded(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: ND
     labels: list[Labels] = []
     for name, place in zip(names.tolist(), places[used].tolist()):
         if name in cuts:
-            columns.append(cuts[name].codes(_numbers(source, place, name)))
+            columns.append(_intervals(source, place, name, cuts[name]))
             labels.append(np.arange(len(cuts[name].points) + 1))
         else:
-            block = source.codes(np.array([place]), np.asarray(schema.names[schema.names == name]))
-            codes, found = _one(block)
+            codes, found = _codes(source, place, name)
             columns.append(codes)
             labels.append(found)
     return Codes(names, source.n_rows, columns, labels)
 
 
-def _one(block: Codes) -> tuple[NDArray[Any], Labels]:
+def _codes(source: Source, place: int, name: object) -> tuple[NDArray[Any], Labels]:
+    block = source.codes(np.array([place]), _single(name))
     assert block.labels is not None
     column = block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0]
     return column, block.labels[0]
+
+
+def _intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[np.int32]:
+    """The interval of each value; a column may also hold the names of intervals, as rows that were drawn do."""
+    uniform = source.uniform()
+    if (source.guess(place) if uniform is None else uniform)[0] not in ("number", "count"):
+        codes, labels = _codes(source, place, name)
+        known = {interval: at for at, interval in enumerate(cuts.names)}
+        if len(labels) and all(label in known for label in labels.tolist()):
+            places = np.array([*(known[label] for label in labels.tolist()), -1], np.int32)
+            return np.asarray(places[codes])
+    return cuts.codes(_numbers(source, place, name))
 
 
 def _numbers(source: Source, place: int, name: object) -> Floats:

@@ -30,9 +30,9 @@ def place_of(nodes: Sequence[str], node: object) -> int:
 
 def state_of(node: str, states: Sequence[Any], state: object, cuts: Cuts | None = None) -> int:
     """The place of a state: the same value, or one that is written the same; of an interval, any number in it."""
-    found = _same(states, state)
-    if found is not None:
-        return found
+    found = written_alike(states, [state])
+    if found:
+        return found[0]
     if cuts is not None and isinstance(state, int | float | np.number) and not is_missing(state):
         return int(cuts.codes(np.array([float(state)]))[0])
     if cuts is not None and isinstance(state, str):
@@ -48,21 +48,28 @@ def _same(states: Sequence[Any], state: object) -> int | None:
     for place, known in enumerate(states):
         if type(known) is type(state) and known == state:
             return place
+    written = _written(state)
     for place, known in enumerate(states):
-        if str(known) == str(state):
+        if _written(known) == written:
             return place
     return None
+
+
+def _written(state: object) -> str:
+    """A state as text: 1.0, as which a whole number comes from a column with holes, is 1."""
+    whole = isinstance(state, float | np.floating) and float(state).is_integer()
+    return str(int(state)) if whole else str(state)  # type: ignore[call-overload]
 
 
 def written_alike(states: Sequence[Any], labels: Sequence[Any]) -> dict[int, int]:
     """Which label is which state, where they are the same, or written the same but for capitals and one reading."""
     folded: dict[str, list[int]] = {}
     for place, state in enumerate(states):
-        folded.setdefault(str(state).casefold(), []).append(place)
+        folded.setdefault(_written(state).casefold(), []).append(place)
     found = {}
     for at, label in enumerate(labels):
         same = _same(states, label)
-        near = [same] if same is not None else folded.get(str(label).casefold(), [])
+        near = [same] if same is not None else folded.get(_written(label).casefold(), [])
         if len(near) == 1:
             found[at] = near[0]
     return found
@@ -93,6 +100,8 @@ def likelihoods(
 def _likelihood(node: str, states: Sequence[Any], given: Any, cuts: Cuts | None) -> Floats:
     result = np.zeros(len(states))
     if isinstance(given, Mapping):
+        if not given:
+            raise NetworkError(f"the evidence on {node!r} names no state; leave it out, or name one")
         named = {state_of(node, states, state, cuts): value for state, value in given.items()}
         for value in named.values():
             if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 <= value < np.inf:

@@ -61,10 +61,15 @@ def expectation_maximisation(
     return Expectation(tables, tuple(trace), False)
 
 
-def broken_evenness(tables: Sequence[Floats], hidden: Sequence[bool], seed: int) -> list[Floats]:
-    """Tables to begin with: those of nodes that were never seen are uneven, for even ones would stay as they are."""
+def broken_evenness(tables: Sequence[Floats], parents: Parents, hidden: Sequence[bool], seed: int) -> list[Floats]:
+    """Tables to begin with, uneven for nodes that were never seen and for their children: even ones would stay so."""
     rng = np.random.default_rng(seed)
-    return [
-        rng.dirichlet(np.full(table.shape[-1], 5.0), table.shape[:-1]) if unseen else table
-        for table, unseen in zip(tables, hidden)
-    ]
+    begun = []
+    for table, above, unseen in zip(tables, parents, hidden):
+        if unseen:
+            table = rng.dirichlet(np.full(table.shape[-1], 5.0), table.shape[:-1])
+        elif any(hidden[up] for up in above):
+            drawn = rng.gamma(5.0 * table * table.shape[-1] + 0.1)
+            table = drawn / drawn.sum(axis=-1, keepdims=True)
+        begun.append(table)
+    return begun

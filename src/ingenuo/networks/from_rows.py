@@ -15,17 +15,18 @@ from ingenuo.kernels.elimination import Flat
 from ingenuo.labels import labels_of, objects, recode
 from ingenuo.networks import learning
 from ingenuo.networks.columns import cut, encoded, inspect
+from ingenuo.networks.evidence import place_of
 from ingenuo.networks.expectation import broken_evenness, expectation_maximisation
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.learnable import Learning
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
 from ingenuo.networks.rows import column_of, columns_of, matrix, node_names, source_of, weights_of
-from ingenuo.networks.searching import Options, sample_of, search
+from ingenuo.networks.searching import STRUCTURES, Options, sample_of, search
 from ingenuo.networks.structure import SCORES, Scorer
 from ingenuo.prior import Laplace, Prior
 from ingenuo.progress import Line
-from ingenuo.schema import FAMILIES
+from ingenuo.schema import FAMILIES, column_name
 
 Floats = NDArray[np.float64]
 
@@ -45,6 +46,12 @@ def learn(
 ) -> Network:
     """A network whose structure and tables are learned from rows."""
     options.check()
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
+        raise KindError(f"bins must be a whole number, got {type(bins).__name__} {bins!r}")
+    if bins < 2:
+        raise InputError(f"bins must be 2 at least, got {bins}")
+    if options.structure not in STRUCTURES:
+        raise InputError("AODE averages networks, and is no single one; NetworkClassifier(structure='aode') has it")
     _check(prior, missing)
     source = source_of(table)
     weights = weights_of(sample_weight, source.n_rows)
@@ -71,8 +78,9 @@ def learn(
     block = encoded(source, schema, cuts, np.arange(len(schema.names)))
     found = search(block, nodes, options, place, weights)
     named = {node: cuts[name] for node, name in zip(nodes, schema.names[used].tolist()) if name in cuts}
-    declared = {column: labels.tolist() for column, labels in schema.categories.items()}
+    declared = {column_name(column): labels.tolist() for column, labels in schema.categories.items()}
     network = Network(nodes, found.parents, declared, cuts=named, target=target, search=NamedSearch.of(found, nodes))
+    network._categories = frozenset(node for node in nodes if node not in named)
     return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=options.verbose)
 
 
@@ -89,6 +97,7 @@ def fit(
     prior: Prior,
     missing: str,
     sample_weight: Any,
+    columns: Mapping[str, str] | None,
     iterations: int,
     tolerance: float,
     random_state: int,
@@ -96,7 +105,9 @@ def fit(
 ) -> None:
     """Learn the tables of a network."""
     _check(prior, missing)
-    codes, weights, cuts = columns_of(network, table, sample_weight, hidden=missing == "em")
+    for node in columns or {}:
+        place_of(network.nodes, node)
+    codes, weights, cuts = columns_of(network, table, sample_weight, hidden=missing == "em", columns=columns)
     if missing == "leave-out":
         network._learned(learning.count(codes, network.nodes, network._parents, weights), prior, cuts)
         return
@@ -104,6 +115,10 @@ def fit(
         raise InputError(f"iterations must be a whole number of at least 1, got {iterations!r}")
     if not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
         raise InputError(f"tolerance must be a number, finite and not negative, got {tolerance!r}")
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
     hidden = [bool((np.asarray(column) < 0).all()) for column in codes.columns]
     codes = _with_declared(network, codes)
     assert codes.labels is not None
@@ -123,7 +138,7 @@ def fit(
         found = expectation_maximisation(
             np.column_stack([np.asarray(column, np.int32) for column in codes.columns]),
             network._parents,
-            broken_evenness(smooth, hidden, random_state),
+            broken_evenness(smooth, network._parents, hidden, random_state),
             imagined,
             weights,
             iterations=int(iterations),

@@ -12,6 +12,7 @@ from ingenuo.errors import InputError, KindError, MergeError, RefusedError
 from ingenuo.labels import Labels, labels_of, objects
 from ingenuo.networks import learning
 from ingenuo.networks.bare import Bare, frozen
+from ingenuo.networks.columns import states_of
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.rows import columns_of
 from ingenuo.prior import Laplace, Prior
@@ -30,6 +31,7 @@ class Learning(Bare):
         prior: Prior = Laplace(),  # noqa: B008 (immutable)
         missing: str = "leave-out",
         sample_weight: Any = None,
+        columns: Mapping[str, str] | None = None,
         iterations: int = 200,
         tolerance: float = 1e-6,
         random_state: int = 0,
@@ -48,41 +50,56 @@ class Learning(Bare):
             maximisation, which can learn nodes without a column too, but then rows cannot be added or forgotten.
         sample_weight : array-like, optional
             How often each row counts.
+        columns : mapping, optional
+            Node to "category" or "number", where what the column looks like is not what it is. Numbers are cut into
+            five parts of as many rows each; what a column was taken for, and the cuts, stay.
         iterations, tolerance, random_state, verbose
             Of "em": the most rounds, the gain per row below which it ends, the seed for hidden nodes, and whether to
             show it.
         """
         from ingenuo.networks.from_rows import fit
 
-        fit(self, table, prior, missing, sample_weight, iterations, tolerance, random_state, verbose)
+        self._refuse_knowing()
+        fit(self, table, prior, missing, sample_weight, columns, iterations, tolerance, random_state, verbose)
         return self
+
+    def _refuse_knowing(self) -> None:
+        if self._likelihoods or self._set:
+            raise RefusedError(
+                f"this is a network in which something is known ({self.evidence}), and it does not learn; let the "
+                "network itself learn, and observe or intervene again"
+            )
 
     def partial_fit(self, table: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows; states never seen join, unless the states were declared."""
+        self._refuse_knowing()
+        if self.tally is None and self._tables is not None:
+            raise self._no_tally("add rows to")
         codes, weights, cuts = columns_of(self, table, sample_weight)
         tally = learning.count(codes, self.nodes, self._parents, weights)
-        if self.tally is None:
-            if self._tables is not None:
-                raise self._no_tally("add rows to")
-            self._learned(tally, self.prior or Laplace(), cuts)
-        else:
-            self._learned(self.tally + tally, self._prior(), cuts)
+        self._learned(tally if self.tally is None else self.tally + tally, self._prior(), cuts)
         return self
 
     def forget(self, table: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the tables are then what they would be had the rows never been seen."""
+        self._refuse_knowing()
         if self.tally is None:
             raise self._no_tally("take rows from")
         codes, weights, cuts = columns_of(self, table, sample_weight)
         rest = self.tally - learning.count(codes, self.nodes, self._parents, weights)
         learning.check(rest)
-        self._learned(rest, self._prior(), cuts)
+        if learning.ROWS in rest:
+            self._learned(rest, self._prior(), cuts)
+        else:
+            self.tally, self._tables, self._states, self._tree = rest, None, None, None
         return self
 
     def merge(self, other: Self) -> Self:
         """Add the rows that another network of the same arcs has learned."""
         if not isinstance(other, Learning):
             raise KindError(f"a network can be merged with another, not with {type(other).__name__}")
+        self._refuse_knowing()
+        other._refuse_knowing()
         if self.tally is None or other.tally is None:
             raise self._no_tally("merge")
         if set(self.arcs) != set(other.arcs) or set(self.nodes) != set(other.nodes):
@@ -92,6 +109,13 @@ class Learning(Bare):
         if self.parents != other.parents or self.cuts != other.cuts:
             what = "the order of parents" if self.parents != other.parents else "the cut points of numbers"
             raise MergeError(f"networks merge where their structure is the same: {what} differs")
+        for node, own in self._declared.items():
+            strange = [state for state in other.states.get(node, []) if state not in own]
+            if strange:
+                raise MergeError(
+                    f"the other network has a state {strange[0]!r} of {node!r}, which is none of the states that are "
+                    "declared here"
+                )
         self._learned(self.tally + other.tally, self._prior(), self.cuts)
         return self
 
@@ -123,12 +147,13 @@ class Learning(Bare):
         counts = learning.counts_over(tally, self.nodes, self._parents, ordered)
         tables, _ = learning.tables_of(self.nodes, counts, ordered, prior)
         self._take(tables, ordered, cuts)
-        self.tally, self.prior = tally, prior
+        self.tally, self.prior, self.expectation = tally, prior, None
 
     def _take(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
         self.cuts = dict(cuts)
         self._states = tuple(
-            cuts[node].names if node in cuts else tuple(own.tolist()) for node, own in zip(self.nodes, labels)
+            cuts[node].names if node in cuts else tuple(states_of(own)) for node, own in zip(self.nodes, labels)
         )
+        self._categories = frozenset(node for node in self.nodes if node not in cuts)
         self._tables = tuple(frozen(table) for table in tables)
         self._tree = None

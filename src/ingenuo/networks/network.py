@@ -72,9 +72,10 @@ class Network(Learning, Asking):
         name : str
             What the network is called, in files.
         """
-        from ingenuo.networks.by_hand import definition, structure
+        from ingenuo.networks.by_hand import check_states, definition, structure
 
         names, parents = structure(arcs, nodes, states, tables)
+        check_states(states)
         if tables is None:
             return Network(names, parents, states, name=name)
         return Network.of(definition(names, parents, states or {}, tables, name))
@@ -102,6 +103,8 @@ class Network(Learning, Asking):
         """Write the network to a file, whole or not at all; the ending says the format, as for `read`."""
         from ingenuo.networks import files
 
+        if self._likelihoods:
+            raise NetworkError(f"a network is written as it is, not with what was observed ({self.evidence})")
         files.write(self.definition, path)
 
     @staticmethod
@@ -264,4 +267,4 @@ class Network(Learning, Asking):
         return showing.summary(self)
 
     def __repr__(self) -> str:
-        return f"<Network {self.name!r}: {len(self.nodes)} nodes, {len(self.arcs)} arcs>"
+        return f"<Network {showing.counted(self)}>"

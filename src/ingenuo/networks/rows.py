@@ -54,7 +54,12 @@ def node_names(source: Source, places: Sequence[int]) -> list[str]:
 
 
 def columns_of(
-    network: Bare, table: Any, sample_weight: Any = None, *, hidden: bool = False
+    network: Bare,
+    table: Any,
+    sample_weight: Any = None,
+    *,
+    hidden: bool = False,
+    columns: Mapping[str, str] | None = None,
 ) -> tuple[Codes, Floats | None, dict[str, Cuts]]:
     """The rows for learning: codes of each node, weights, and the cut points of numbers.
 
@@ -74,16 +79,16 @@ def columns_of(
     cuts = dict(network.cuts)
     declared = network._declared
     for node, place in zip(network.nodes, at):
-        if place >= 0 and node not in cuts and node not in declared:
-            cuts.update(_cuts(source, place, node, weights))
-    columns, labels = [], []
+        if place >= 0 and node not in cuts and node not in declared and node not in network._categories:
+            cuts.update(_cuts(source, place, node, weights, (columns or {}).get(node)))
+    found, labels = [], []
     for node, place in zip(network.nodes, at):
         codes, own = column_of(source, place, node, cuts)
         if node in declared and node not in cuts:
             codes, own = _declared_codes(node, declared[node], codes, own)
-        columns.append(codes)
+        found.append(codes)
         labels.append(own)
-    return Codes(objects(list(network.nodes)), source.n_rows, columns, labels), weights, cuts
+    return Codes(objects(list(network.nodes)), source.n_rows, found, labels), weights, cuts
 
 
 def places(nodes: Sequence[str], source: Source) -> list[int]:
@@ -92,11 +97,13 @@ def places(nodes: Sequence[str], source: Source) -> list[int]:
     return [known.get(node, -1) for node in nodes]
 
 
-def _cuts(source: Source, place: int, node: str, weights: Floats | None) -> dict[str, Cuts]:
+def _cuts(source: Source, place: int, node: str, weights: Floats | None, kind: str | None) -> dict[str, Cuts]:
     """The cuts of a column, if it is one of numbers."""
     name = source.names.tolist()[place]
-    others = {other: "ignore" for other in source.names.tolist() if other != name}
-    found = cut(source, inspect(source, others), weights=weights)
+    declared = {other: "ignore" for other in source.names.tolist() if other != name}
+    if kind is not None:
+        declared[name] = kind
+    found = cut(source, inspect(source, declared), weights=weights)
     return {node: found[name]} if name in found else {}
 
 

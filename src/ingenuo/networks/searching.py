@@ -20,6 +20,21 @@ from ingenuo.progress import Line
 
 STRUCTURES = ("naive", "tan", "kdb", "hill-climb", "k2", "chow-liu")
 NEED_TARGET = ("naive", "tan", "kdb")
+AODE, GIVEN = "aode", "a given network"  # of a classifier only: they have no structure to search for
+_SEARCHED = ("hill-climb", "k2")
+# Which structures an option is for; it is an error to give it to another.
+_FOR = {
+    "score": _SEARCHED,
+    "ess": _SEARCHED,
+    "max_parents": _SEARCHED,
+    "required": _SEARCHED,
+    "forbidden": _SEARCHED,
+    "tabu": ("hill-climb",),
+    "restarts": ("hill-climb",),
+    "order": ("k2",),
+    "root": ("tan", "chow-liu"),
+    "k": ("kdb",),
+}
 
 ROUNDS = 2  # how often holes are filled again by the network that was found
 
@@ -46,10 +61,8 @@ class Options:
 
     def check(self) -> None:
         """Raise for what makes no sense whatever the data are."""
-        if self.structure not in STRUCTURES:
-            raise InputError(
-                f"structure={self.structure!r} is not known{did_you_mean(self.structure, [*STRUCTURES, 'aode'])}"
-            )
+        if self.structure not in (*STRUCTURES, AODE, GIVEN):
+            raise InputError(f"structure={self.structure!r} is not known{did_you_mean(self.structure, STRUCTURES)}")
         if self.score not in SCORES or self.score == "log-likelihood":
             known = [each for each in SCORES if each != "log-likelihood"]
             raise InputError(f"score={self.score!r} is not known{did_you_mean(self.score, known)}")
@@ -65,14 +78,15 @@ class Options:
             raise KindError(f"ess must be a number, got {type(self.ess).__name__} {self.ess!r}")
         if not 0 < self.ess < np.inf:
             raise InputError(f"ess, the imaginary rows of the BDeu score, must be finite and above 0, got {self.ess!r}")
-        if self.order is not None and self.structure != "k2":
-            raise InputError(f"order is for structure='k2' only, and structure is {self.structure!r}")
-        searched = self.structure in ("hill-climb", "k2")
-        if not searched and (tuple(self.required) or tuple(self.forbidden)):
-            raise InputError(
-                f"required and forbidden arcs are for 'hill-climb' and 'k2'; structure={self.structure!r} has no "
-                "arcs to choose"
-            )
+        for name, structures in _FOR.items():
+            given, default = getattr(self, name), Options.__dataclass_fields__[name].default
+            if self.structure not in structures and given != default:
+                one = " and ".join(repr(each) for each in structures)
+                raise InputError(f"{name}={given!r} is for structure={one} only, and structure is {self.structure!r}")
+        try:
+            np.random.default_rng(self.random_state)
+        except (TypeError, ValueError):
+            raise KindError(f"random_state must be a whole number or None, got {self.random_state!r}") from None
 
 
 def sample_of(codes: Codes, weights: NDArray[np.float64] | None) -> Sample:

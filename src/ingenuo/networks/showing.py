@@ -66,10 +66,15 @@ def table_of(definition: Definition, node: int) -> Any:
     return pa.table(columns)
 
 
+def counted(network: Network) -> str:
+    """Its name, and how much of it there is."""
+    nodes, arcs = len(network.nodes), len(network.arcs)
+    return f"{network.name}: {nodes} node{'' if nodes == 1 else 's'}, {arcs} arc{'' if arcs == 1 else 's'}"
+
+
 def summary(network: Network) -> str:
     """What there is, node by node."""
-    arcs = len(network.arcs)
-    head = f"{network.name}: {len(network.nodes)} nodes, {arcs} arc{'' if arcs == 1 else 's'}"
+    head = counted(network)
     if network._tables is None:
         return f"{head}, no tables yet\n" + _arcs(network)
     free = sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in network._known_tables())

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import NetworkError
 from ingenuo.kernels.contingency import each_pair
+from ingenuo.kernels.information import told_by_others
 from ingenuo.networks.structure.sample import Sample
 from ingenuo.networks.structure.search import Search, Step, parents_of
 
@@ -60,20 +61,11 @@ def told(table: NDArray[Any]) -> float:
     """
     counts = np.asarray(table, np.float64)
     total = float(counts.sum())
-    if total <= 0:
-        return 0.0
-    least = min(_told_by_others(counts), _told_by_others(counts.transpose(0, 2, 1))) / total
+    if total <= 0 or min(int((counts.sum(axis=axes) > 0).sum()) for axes in ((0, 1), (0, 2))) < 2:
+        return 0.0  # a column of one value tells nothing, and there is nothing to tell of it
+    other_way = np.ascontiguousarray(counts.transpose(0, 2, 1))
+    least = min(told_by_others(np.ascontiguousarray(counts)), told_by_others(other_way)) / total
     return least if abs(least) > _ROUNDING else 0.0
-
-
-def _told_by_others(counts: Floats) -> float:
-    thirds = counts.sum(axis=1)  # class × b
-    half = 0.5 * int((thirds.sum(axis=0) > 0).sum())
-    q = (np.maximum(thirds - 1, 0) + 0.5) / (np.maximum(thirds.sum(axis=1, keepdims=True) - 1, 0) + half)
-    third, first, second = np.nonzero(counts)
-    n, q_b = counts[third, first, second], q[third, second]
-    alike = np.maximum(counts.sum(axis=2)[third, first] - 1, 0)
-    return float(n @ np.log((np.maximum(n - 1, 0) + half * q_b) / ((alike + half) * q_b)))
 
 
 def naive(n: int, target: int) -> Search:
