@@ -20,6 +20,8 @@ Parents = tuple[tuple[int, ...], ...]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
 # Changes of the same gain that are looked at more closely.
 _TIES_FORESEEN = 8
+_EQUALS = 4  # equivalent graphs from which it is climbed in vain before that is given up
+_TURNS = 5  # turns of arcs that are tried, for each arc, to come to another graph of the same class
 
 
 def hill_climb(
@@ -50,9 +52,10 @@ def hill_climb(
         The most parents of a node; None for no limit but that of the table's size (4,194,304 cells).
     tabu
         At a top, go on to the best neighbour that is none of the last `tabu` structures, though it be worse, and give
-        up after so many steps without a new best; 0 stops at the first top.
+        up after so many steps without a new best; then climb again from graphs that say the same as the best, and once
+        from the start with other choices among equals. 0 stops at the first top.
     restarts
-        How often to change the best structure at random and climb again.
+        How often to climb again, by turns from the best structure changed at random and from the start.
     required, forbidden
         Arcs (parent, child) that are always, or never, there.
     start
@@ -82,13 +85,19 @@ def hill_climb(
             raise InputError(f"{what} is {value}; it must be at least 0")
     bounds = Constraints(sample.cards, required, forbidden, max_parents, names)
     begin = bounds.start if start is None else bounds.with_required(start)
-    climb = _Climb(Scorer(sample, score, ess=ess), bounds, begin, tabu, random_state, progress, most_steps)
-    climb.to_the_top()
-    for _ in range(restarts):
+    climb = _Climb(Scorer(sample, score, ess=ess), bounds, begin, random_state, progress, most_steps)
+    climb.to_the_top(tabu)
+    if tabu:
+        climb.among_equals(tabu)
+        climb.anew(tabu)
+    for number in range(restarts):
         if not climb.may_go_on():
             break
-        climb.shake()
-        climb.to_the_top()
+        if number % 2:
+            climb.anew(tabu)
+        else:
+            climb.shake()
+            climb.to_the_top(tabu)
     return climb.result()
 
 
@@ -100,12 +109,11 @@ class _Climb:
         scorer: Scorer,
         bounds: Constraints,
         start: Parents,
-        tabu: int,
         random_state: int,
         progress: Callable[[int, float], None] | None,
         most_steps: int | None,
     ) -> None:
-        self.scorer, self.bounds, self.tabu, self.progress = scorer, bounds, tabu, progress
+        self.scorer, self.bounds, self.progress = scorer, bounds, progress
         self.most_steps = math.inf if most_steps is None else most_steps
         self.rng = np.random.default_rng(random_state)
         n = len(start)
@@ -115,7 +123,8 @@ class _Climb:
         self.numbers = np.random.default_rng(n).integers(1, 1 << 62, (n, n))
         self.path: list[Step] = []
         self._stand_at(start)
-        self.best, self.best_score, self.best_length = start, self.score(), 0
+        self.start = self.best = start
+        self.best_score, self.best_path = self.score(), list[Step]()
 
     def score(self) -> float:
         """The score of the structure: the sum of its local scores."""
@@ -239,24 +248,25 @@ class _Climb:
         score = self.score()
         if score > self.best_score + _rounding(score):
             self.best = tuple(tuple(sorted(above)) for above in self.parents)
-            self.best_score, self.best_length = score, len(self.path)
+            self.best_score, self.best_path = score, list(self.path)
 
-    def to_the_top(self) -> None:
+    def to_the_top(self, tabu: int, foreseeing: bool = True) -> None:
         """Climb, and past each top go on as long as the tabu list lets it."""
         self._note_best()  # random changes, too, may have found a better one
-        recent: deque[int] = deque([self.identity], maxlen=max(1, self.tabu))
+        recent: deque[int] = deque([self.identity], maxlen=max(1, tabu))
         top, idle = self.score(), 0
         while self.n and self.may_go_on():
             gains, leads_to = self._gains()
-            if self.tabu:
+            if tabu:
                 gains[np.isin(leads_to, np.array(recent))] = -np.inf
             most = float(gains.max())
             # What differs by rounding only is equal: the way must not hang on the last place of a logarithm.
             ties = np.flatnonzero(gains >= most - _rounding(top)).tolist()
             # Up, the promising one; else at random, for the first ones would try the directions of a few arcs only.
-            place = self._first_of(ties, gains) if most > _rounding(top) else int(self.rng.choice(ties))
+            upwards = most > _rounding(top)
+            place = self._first_of(ties, gains) if upwards and foreseeing else int(self.rng.choice(ties))
             gain = float(gains.flat[place])
-            if gain == -math.inf or (idle >= self.tabu and (self.tabu or gain <= _rounding(top))):
+            if gain == -math.inf or (idle >= tabu and (tabu or gain <= _rounding(top))):
                 break
             kind, arc = divmod(place, self.n * self.n)
             self._change(_CHANGES[kind], *divmod(arc, self.n), gain)
@@ -265,10 +275,49 @@ class _Climb:
             score = self.score()
             top, idle = (score, 0) if score > top + _rounding(top) else (top, idle + 1)
 
+    def back(self) -> None:
+        """Go back to the best structure."""
+        self.path = list(self.best_path)
+        self._stand_at(self.best)
+
+    def anew(self, tabu: int) -> None:
+        """Begin again, and where changes gain the same take any of them: as a rule that leads elsewhere."""
+        self.path = []
+        self._stand_at(self.start)
+        self.to_the_top(tabu, foreseeing=False)
+
+    def among_equals(self, tabu: int) -> None:
+        """Climb again from graphs that are equivalent to the best, until some in a row lead no higher."""
+        left = _EQUALS
+        while left and self.may_go_on():
+            before = self.best_score
+            self._turn_covered()
+            self.to_the_top(tabu)
+            left = _EQUALS if self.best_score > before + _rounding(before) else left - 1
+
+    def _turn_covered(self) -> None:
+        """Go to another graph of the best structure's equivalence class, which has other neighbours.
+
+        An arc is covered where its ends have the same other parents; turned, it says the same of any rows, and from one
+        graph of a class any other is reached so (Chickering 1995).
+        """
+        self.path = list(self.best_path)
+        self.parents = [set(above) for above in self.best]
+        arcs = [(tail, head) for head, above in enumerate(self.best) for tail in above]
+        for _ in range(_TURNS * len(arcs)):
+            place = int(self.rng.integers(len(arcs)))
+            tail, head = arcs[place]
+            covered = self.parents[head] - {tail} == self.parents[tail]
+            if covered and not self.bounds.required[tail, head] and not self.bounds.forbidden[head, tail]:
+                self.parents[head].remove(tail)
+                self.parents[tail].add(head)
+                arcs[place] = head, tail
+                self.path.append(Step("reverse", (tail, head), 0.0, self.best_score))
+        self._stand_at(tuple(tuple(above) for above in self.parents))
+
     def shake(self) -> None:
         """Go back to the best structure and make some changes at random, of those that are allowed."""
-        del self.path[self.best_length :]
-        self._stand_at(self.best)
+        self.back()
         self.path.append(Step("restart", None, 0.0, self.best_score))
         for _ in range(2 + self.n // 6):
             if not self.may_go_on():
@@ -288,7 +337,7 @@ class _Climb:
             self.best,
             self.best_score,
             self.scorer.score,
-            tuple(self.path[: self.best_length]),
+            tuple(self.best_path),
             self.scorer.evaluations,
             self.scorer.hits,
             self.steps,
