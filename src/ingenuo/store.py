@@ -238,7 +238,7 @@ def _unpack_tally(packed: Any, tensors: Tensors) -> Tally:
     vocabularies: dict[str, Vocabulary] = {}
     for number, entry in enumerate(packed):
         values = tensors[f"tally/{number}/sums"]
-        axes = {axis["name"]: _unpack_labels(axis["labels"], tensors) for axis in entry["axes"]}
+        axes = {str(axis["name"]): _unpack_labels(axis["labels"], tensors) for axis in entry["axes"]}
         if entry["exact"]:
             if values.dtype != np.int64 or not -1000 < entry["low"] < 1000:
                 raise InputError(f"table {entry['name']!r} has no limbs")
@@ -412,6 +412,8 @@ def _unpack_network(packed: Any, tensors: Tensors) -> Network:
         raise InputError("every node of the network has its parents, once")
     if any(not 0 <= up < len(nodes) for above in parents for up in above):
         raise InputError("the network has an arc from nowhere")
+    if any(len(set(above)) != len(above) for above in parents):
+        raise InputError("a node of the network has a parent twice")
     cuts = {str(node): Cuts(tuple(float(point) for point in points)) for node, points in packed["cuts"]}
     declared = {str(node): _unpack(states) for node, states in packed["declared"]}
     target = None if packed["target"] is None else str(packed["target"])
@@ -426,9 +428,12 @@ def _unpack_network(packed: Any, tensors: Tensors) -> Network:
     if packed["tally"] is not None and prior is not None:
         tally = _unpack_tally(packed["tally"], tensors)
         learning.check(tally)
+        learning.check_axes(tally, nodes, parents)
         network._learned(tally, prior, cuts)
     elif packed["tables"]:
         states = [_unpack(each) for each in packed["states"]]
+        if any(not isinstance(state, str | int | float | bool) for own in states for state in own):
+            raise InputError("a state of the network is no plain value")
         tables = [tensors[f"network/{place}"] for place in range(len(nodes))]
         for node, (above, table) in enumerate(zip(parents, tables)):
             shape = tuple(len(states[each]) for each in (*above, node))

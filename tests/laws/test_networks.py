@@ -184,7 +184,12 @@ def test_fit_equals_partial_fit_for_a_network_of_categories(one: list[Row], othe
     """With no numbers to cut, nothing is taken from the rows that come first."""
     a, b, whole = together(one).drop(columns="n"), together(other).drop(columns="n"), together(one + other)
     arcs = [arc for arc in ARCS if "n" not in arc]
-    states = {"a": ["z", "y", "x"], "b": [False, True], "c": ["x", "w"]}  # so that none is without a state
+    states = {
+        "a": ["z", "y", "x"],
+        "b": [False, True],
+        "c": ["x", "w"],
+        "class": ["p", "q", "late"],
+    }  # so that none is without a state
     made = Network.from_arcs(arcs, states=states).partial_fit(a).partial_fit(b)
     same_tables = Network.from_arcs(arcs, states=states).fit(whole)
     assert made.tally == same_tables.tally
@@ -232,7 +237,7 @@ def test_a_kind_once_learned_stays() -> None:
 )
 def test_another_structure_is_not_merged(mine: str, other: str) -> None:
     model = started(mine)
-    with pytest.raises(MergeError, match="networks merge where their structure is the same: .* in one of them only"):
+    with pytest.raises(MergeError, match=r"networks merge where their structure is the same: .* in one of them only"):
         model.merge(started(other))
     same(model, started(mine))
 
@@ -240,7 +245,7 @@ def test_another_structure_is_not_merged(mine: str, other: str) -> None:
 def test_other_columns_are_not_merged() -> None:
     model = started("tan")
     fewer = NetworkClassifier("tan", columns={"n": "ignore"}).fit(*frame(FIRST)[:2])
-    with pytest.raises(MergeError, match="'n'|n is|columns differ"):
+    with pytest.raises(MergeError, match="structure is the same"):
         model.merge(fewer)
     same(model, started("tan"))
 

@@ -182,11 +182,19 @@ def _check_writable(path: str) -> None:
 
 def _write(network: Any, path: str) -> None:
     from ingenuo import save
+    from ingenuo.networks.files import kind_of
 
     if path.endswith(".ingenuo"):
         save(network, path)
-    else:
-        network.write(path)
+        return
+    network.write(path)
+    if network.cuts and kind_of(path) in ("bif", "xmlbif"):
+        cut = ", ".join(network.cuts)
+        click.echo(
+            f"note: {path} has the names of the intervals of {cut}, and not the cut points: numbers are no evidence to "
+            "it; .json, .yaml and .ingenuo keep them",
+            err=True,
+        )
 
 
 def _columns(given: tuple[str, ...]) -> dict[str, str]:

@@ -289,8 +289,12 @@ class NetworkClassifier(TallyClassifier):
         learning.check(tally)
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:
-        schema, tally = super()._merged(other)
-        mine, theirs = self._found, other._found
+        if isinstance(other, NetworkClassifier) and other._fitted:
+            self._refuse_other_structure(other._found)
+        return super()._merged(other)
+
+    def _refuse_other_structure(self, theirs: Structure) -> None:
+        mine = self._found
         if mine.nodes != theirs.nodes or mine.parents != theirs.parents:
             odd = sorted(set(mine.arcs) ^ set(theirs.arcs))
             what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their columns differ"
@@ -304,7 +308,6 @@ class NetworkClassifier(TallyClassifier):
                     f"networks merge where numbers are cut alike, and column {column_name(name)!r} is not; learn both "
                     "with the structure of one: structure=model.network_"
                 )
-        return schema, tally
 
     def _declared_columns(self, source: Source) -> dict[Any, Any]:
         """What the columns are, as far as it was said, here or by a given network."""
@@ -345,7 +348,8 @@ class NetworkClassifier(TallyClassifier):
         if self._averages:
             return Structure(nodes, tuple(() for _ in nodes), cuts, None)
         found = search(with_class(block, labels, classes), nodes, self._options(), 0, weights)
-        return Structure(nodes, found.parents, cuts, NamedSearch.of(found, nodes))
+        kept = None if self.structure == "naive" else NamedSearch.of(found, nodes)
+        return Structure(nodes, found.parents, cuts, kept)
 
     # Answering.
 
@@ -470,6 +474,8 @@ class NetworkClassifier(TallyClassifier):
         if list(found.nodes[1:]) != [column_name(name) for name in _used(schema)]:
             raise InputError("the nodes of the network are not the columns of the table")
         learning.check(tally)
+        if not self._averages:
+            learning.check_axes(tally, found.nodes, found.parents)
         self._found = found
         self._set(schema, tally)
         if CLASS in tally:

@@ -53,6 +53,8 @@ class Structure:
             raise InputError("every node of the network has its parents, once")
         if any(not 0 <= up < len(nodes) for above in parents for up in above):
             raise InputError("the network has an arc from nowhere")
+        if any(len(set(above)) != len(above) for above in parents):
+            raise InputError("a node of the network has a parent twice")
         refuse_cycle(nodes, parents)
         cuts = {name: Cuts(tuple(float(point) for point in points)) for name, points in plain["cuts"].items()}
         if plain["search"] is None:

@@ -88,7 +88,10 @@ class Bare:
 
     def _known_tables(self) -> tuple[Floats, ...]:
         if self._tables is None:
-            raise NetworkError("the network has arcs and no tables yet; learn them with fit(table), or give tables")
+            raise NetworkError(
+                "the network has arcs and no tables yet: every node needs a value in some row, or declared states; "
+                "learn them with fit(table), or give tables"
+            )
         return self._tables
 
     def _known_states(self) -> tuple[tuple[Any, ...], ...]:

@@ -109,8 +109,8 @@ def cut(
             raise InputError(f"column {column_name(name)!r} has no value in any row; drop it, or set it aside")
         if labels is None:
             found[name] = equal_shares(values, parts, weights)
-        else:
-            found[name] = supervised(values, labels, n_classes, weights)
+        else:  # by the rows that have a class
+            found[name] = supervised(np.where(labels < 0, np.nan, values), labels, n_classes, weights)
     return found
 
 

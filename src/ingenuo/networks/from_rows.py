@@ -72,14 +72,20 @@ def learn(
                 f"columns={{{name!r}: 'category'}}"
             )
         codes, own = column_of(source, used[place], target, {})
-        # Rows without a class are of a class of their own, so far as cutting goes.
-        labels, n_classes = np.where(codes < 0, len(own), codes), len(own) + 1
+        labels, n_classes = codes, len(own)
     cuts = cut(source, inspected, labels, n_classes, weights, bins)
     block = encoded(source, schema, cuts, np.arange(len(schema.names)))
     found = search(block, nodes, options, place, weights)
     named = {node: cuts[name] for node, name in zip(nodes, schema.names[used].tolist()) if name in cuts}
     declared = {column_name(column): labels.tolist() for column, labels in schema.categories.items()}
-    network = Network(nodes, found.parents, declared, cuts=named, target=target, search=NamedSearch.of(found, nodes))
+    network = Network(
+        nodes,
+        found.parents,
+        declared,
+        cuts=named,
+        target=target,
+        search=NamedSearch.of(found, nodes) if options.structure != "naive" else None,
+    )
     network._categories = frozenset(node for node in nodes if node not in named)
     return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=options.verbose)
 

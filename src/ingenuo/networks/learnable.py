@@ -77,7 +77,7 @@ class Learning(Bare):
             raise self._no_tally("add rows to")
         codes, weights, cuts = columns_of(self, table, sample_weight)
         tally = learning.count(codes, self.nodes, self._parents, weights)
-        self._learned(tally if self.tally is None else self.tally + tally, self._prior(), cuts)
+        self._learned(tally if self.tally is None else self.tally + tally, self._prior(), cuts, whole=False)
         return self
 
     def forget(self, table: Any, sample_weight: Any = None) -> Self:
@@ -88,10 +88,7 @@ class Learning(Bare):
         codes, weights, cuts = columns_of(self, table, sample_weight)
         rest = self.tally - learning.count(codes, self.nodes, self._parents, weights)
         learning.check(rest)
-        if learning.ROWS in rest:
-            self._learned(rest, self._prior(), cuts)
-        else:
-            self.tally, self._tables, self._states, self._tree = rest, None, None, None
+        self._learned(rest, self._prior(), cuts, whole=False)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -130,12 +127,19 @@ class Learning(Bare):
     def _prior(self) -> Prior:
         return self.prior if self.prior is not None else Laplace()
 
-    def _learned(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts]) -> None:
-        """Take these counts, and the tables that follow from them."""
+    def _learned(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts], *, whole: bool = True) -> None:
+        """Take these counts, and the tables that follow from them.
+
+        If they are not the whole, a node may have no value yet, or no more; then there are no tables till it has one.
+        """
         declared: dict[str, Labels] = {node: labels_of(own) for node, own in self._declared.items()}
         declared.update({node: np.arange(len(each.points) + 1) for node, each in cuts.items()})
         labels = learning.labels_known(tally, self.nodes, self._parents, declared, prior)
         empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
+        if empty and not whole:
+            self.tally, self.prior, self.cuts = tally, prior, dict(cuts)
+            self._tables, self._states, self._tree = None, None, None
+            return
         if empty:
             raise InputError(
                 f"node {empty[0]!r} has no value in any row, so it has no states; drop it, or declare them"

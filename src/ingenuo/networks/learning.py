@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes
-from ingenuo.errors import ForgetError, TooWideError
+from ingenuo.errors import ForgetError, InputError, TooWideError
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.kernels import codes as loops
@@ -140,6 +140,15 @@ def tables_of(
         tables.append(frequencies(flat, pseudo).reshape(counted.shape))
         imagined.append(pseudo)
     return tables, imagined
+
+
+def check_axes(tally: Tally, nodes: Sequence[str], parents: Parents) -> None:
+    """Raise where a table is of other nodes than the structure has it."""
+    for node, above in enumerate(parents):
+        name = table_name(nodes[node])
+        axes = tuple(f"{nodes[each]}:" for each in (*above, node))
+        if name in tally and tally[name].names != axes:
+            raise InputError(f"'{name}' is a table over {' × '.join(tally[name].names)}, not over {' × '.join(axes)}")
 
 
 def check(tally: Tally) -> None:

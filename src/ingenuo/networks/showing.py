@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -168,6 +169,8 @@ def draw(
     if ax is not None:
         return picture.picture(made, ax)
     text = Picture(svg.svg(made))
+    if path is not None and not Path(path).resolve().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no folder for the picture", os.fspath(path))
     if suffix == ".svg":
         replace_file(os.path.realpath(os.fspath(path)), [text.encode()])  # type: ignore[arg-type]
     elif path is not None:
