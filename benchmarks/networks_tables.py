@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import math
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,18 +22,14 @@ from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
-from sklearn.metrics import log_loss
-from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.arff import Table, foldable_tables
-from benchmarks.published import FOLDS
 from benchmarks.report import Absent, Bar, Result
-from benchmarks.trust_tables import Piped, Score
+from benchmarks.trust_tables import Piped, Score, score_of
 from ingenuo import NaiveBayes, NetworkClassifier
 from ingenuo.evaluation.significance import wilcoxon
-from ingenuo.kernels.threads import limited
 
 Floats = NDArray[np.float64]
 
@@ -81,19 +76,7 @@ MODELS: dict[str, Callable[[Table], Any]] = {
 
 def score(model: str, table: Table) -> Score:
     """Every row answered for by a model of the other nine folds."""
-    classes, codes = np.unique(table.y, return_inverse=True)
-    probabilities = np.empty((len(codes), len(classes)))
-    spent = 0.0
-    for train, test in StratifiedKFold(FOLDS, shuffle=True, random_state=SEED).split(table.frame, table.y):
-        known = table.only([name for name in table.kinds if table.frame[name].iloc[train].notna().any()])
-        with limited(1):  # each processor has a process of its own
-            began = time.perf_counter()
-            fitted = MODELS[model](known).fit(known.frame.iloc[train], table.y[train])
-            spent += time.perf_counter() - began
-            probabilities[test] = fitted.predict_proba(known.frame.iloc[test])
-    right = 100 * float(np.mean(probabilities.argmax(axis=1) == codes))
-    # scikit-learn's log loss takes a probability of 0 for 2.2e-16, the smallest step from 1.
-    return Score(right, float(log_loss(codes, probabilities, labels=range(len(classes)))), spent / FOLDS)
+    return score_of(MODELS[model], table, SEED)
 
 
 @cache

@@ -434,6 +434,8 @@ def _unpack_network(packed: Any, tensors: Tensors) -> Network:
         states = [_unpack(each) for each in packed["states"]]
         if any(not isinstance(state, str | int | float | bool) for own in states for state in own):
             raise InputError("a state of the network is no plain value")
+        if any(len({str(state) for state in own}) != len(own) for own in states):
+            raise InputError("a node of the network has a state twice")
         tables = [tensors[f"network/{place}"] for place in range(len(nodes))]
         for node, (above, table) in enumerate(zip(parents, tables)):
             shape = tuple(len(states[each]) for each in (*above, node))

@@ -195,6 +195,29 @@ def test_aode_of_one_column_is_naive() -> None:
     np.testing.assert_allclose(one.predict_proba(X[["c0"]]), naive.predict_proba(X[["c0"]]), atol=1e-14)
 
 
+def test_a_value_seen_just_often_enough_may_be_a_parent() -> None:
+    row = {"c0": "a", "c1": None, "c2": None, "c3": None}
+    seen = int((X["c0"] == "a").sum())
+    enough, too_few = (
+        str(NetworkClassifier("aode", frequency=least).fit(X, Y).explain(row)) for least in (seen, seen + 1)
+    )
+    assert "mean of 1" in enough
+    assert "naive product" in too_few
+
+
+@pytest.mark.parametrize("structure", ["aode", "tan", "naive"])
+def test_what_columns_are_called_does_not_matter(structure: str) -> None:
+    for names in (["a", "b|c", "a|b", "c"], ["rows", "class", "node:rows", "all"], ["a:", "a", "(a, b)", "prior"]):
+        named = X.set_axis(names, axis=1)
+        found = NetworkClassifier(structure).fit(named, Y)
+        wanted = NetworkClassifier(structure).fit(X, Y)
+        assert len(found.tally_) == len(wanted.tally_)
+        np.testing.assert_allclose(found.predict_proba(named), wanted.predict_proba(X), atol=1e-14)
+        row = dict(zip(names, ("a", None, "b", "c")))
+        shown, plain = found.explain(row), wanted.explain(dict(zip(COLUMNS, row.values())))
+        assert multiplied(shown) == pytest.approx(multiplied(plain), rel=1e-12)
+
+
 def test_aode_is_no_single_network() -> None:
     model = NetworkClassifier("aode").fit(X, Y)
     with pytest.raises(RefusedError, match="average of networks"):
@@ -268,9 +291,9 @@ def test_odd_tables_are_learned(structure: str) -> None:
 @pytest.mark.parametrize("structure", ["naive", "chow-liu"])
 def test_three_hundred_columns_of_noise(structure: str) -> None:
     rng = np.random.default_rng(0)
-    noise = rng.integers(0, 3, (60, 300)).astype(float)
+    noise = rng.integers(0, 3, (40, 300)).astype(float)
     model = NetworkClassifier(structure)
-    model.fit(noise, rng.integers(0, 2, 60))
+    model.fit(noise, rng.integers(0, 2, 40))
     noise[rng.random(noise.shape) < 0.1] = np.nan
     found = model.predict_proba(noise)
     np.testing.assert_allclose(found.sum(axis=1), 1)
@@ -437,7 +460,7 @@ def forgeries(model: Any, times: int) -> Any:
 @pytest.mark.parametrize("structure", ["given", "aode"])
 def test_a_signed_file_that_describes_no_model_is_refused_or_is_another_sound_one(structure: str) -> None:
     refused = 0
-    for data in forgeries(model_of(structure).fit(MIXED[:40], Y[:40]), 250):
+    for data in forgeries(model_of(structure).fit(MIXED[:30], Y[:30]), 150):
         try:
             loaded = store.from_bytes(data)
         except ModelFileError:
@@ -454,7 +477,7 @@ def test_a_signed_file_that_describes_no_model_is_refused_or_is_another_sound_on
         except IngenuoError:
             continue
         np.testing.assert_allclose(found.sum(axis=1), 1)
-    assert refused > 100
+    assert refused > 50
 
 
 def test_a_structure_that_is_not_that_of_the_counts_is_refused() -> None:

@@ -186,13 +186,30 @@ def test_a_common_effect_that_is_seen_makes_its_causes_dependent_and_one_that_is
 
 
 def test_a_node_set_at_random_is_a_mixture() -> None:
-    mixed = LAWN.intervene(sprinkler={"on": 1, "off": 3}).posterior("wet")
+    mixed = LAWN.intervene(sprinkler={"on": 0.25, "off": 0.75}).posterior("wet")
     on, off = (LAWN.intervene(sprinkler=state).posterior("wet") for state in ("on", "off"))
     assert mixed == pytest.approx({state: 0.25 * on[state] + 0.75 * off[state] for state in on})
 
 
-def test_what_is_set_forgets_what_was_seen_of_it() -> None:
-    assert LAWN.observe(sprinkler="off").intervene(sprinkler="on").evidence == "do(sprinkler = on)"
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ({"on": 1, "off": 3}, "a probability is from 0 to 1"),
+        ({"on": 0.3, "off": 0.3}, "sum to 0.6 instead of 1"),
+        ({"on": 0}, "sum to 0 instead of 1"),
+        (["on", "off"], "set it to one state"),
+        ("onn", "no state 'onn'; did you mean 'on'"),
+    ],
+)
+def test_a_node_cannot_be_set_to_that(value: Any, message: str) -> None:
+    with pytest.raises(NetworkError, match=message):
+        LAWN.intervene(sprinkler=value)
+
+
+def test_what_was_seen_cannot_be_set_nor_what_was_set_be_seen_otherwise() -> None:
+    with pytest.raises(NetworkError, match="'sprinkler' was observed, and cannot be set as well"):
+        LAWN.observe(sprinkler="off").intervene(sprinkler="on")
+    assert LAWN.intervene(sprinkler="off").intervene(sprinkler="on").evidence == "do(sprinkler = on)"
     with pytest.raises(ImpossibleEvidenceError):
         LAWN.intervene(sprinkler="on").posterior("rain", {"sprinkler": "off"})
 
@@ -407,9 +424,9 @@ def test_missing_evidence_says_nothing() -> None:
 
 
 def test_a_network_too_wide_says_how_wide_and_what_to_do() -> None:
-    names = [f"n{i}" for i in range(60)]
+    names = [f"n{i}" for i in range(40)]
     rng = np.random.default_rng(0)
-    arcs = sorted({(names[rng.integers(i)], names[i]) for i in range(1, 60) for _ in range(8)})
+    arcs = sorted({(names[rng.integers(i)], names[i]) for i in range(1, 40) for _ in range(7)})
     states = {name: ["u", "v", "w"] for name in names}
     above = {name: sum(down == name for _, down in arcs) for name in names}
     tables = {name: np.full((*[3] * above[name], 3), 1 / 3) for name in names}
@@ -537,7 +554,7 @@ def test_a_forged_file_of_a_network_is_refused_or_sound() -> None:
     manifest, tensors = container.from_bytes(store.to_bytes(LAWN))
     rng, refused = random.Random(0), 0
     packed = manifest["network"]
-    for _ in range(400):
+    for _ in range(200):
         forged = copy.deepcopy(packed)
         field = rng.choice(["parents", "states", "declared", "nodes", "cuts", "target", "tally", "prior", "tables"])
         value = rng.choice([None, [], [0], [1, 1], "x", 3, True, {}, [[]], ["rain"] * 3])
@@ -558,7 +575,7 @@ def test_a_forged_file_of_a_network_is_refused_or_sound() -> None:
             continue
         assert all(sum(own.values()) == pytest.approx(1) for own in found.values())
         str(loaded), loaded._repr_html_()
-    assert refused > 200
+    assert refused > 100
 
 
 def test_only_what_was_learned_can_be_added_to() -> None:

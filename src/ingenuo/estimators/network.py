@@ -28,7 +28,7 @@ from ingenuo.kernels.elimination import Flat
 from ingenuo.labels import Labels, find, labels_of, objects
 from ingenuo.networks import averaged, inference, learning
 from ingenuo.networks.averaged import Averaged
-from ingenuo.networks.columns import cut, described, encoded, inspect
+from ingenuo.networks.columns import cut, described, encoded, inspect, warn_of_names
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.named_search import NamedSearch
@@ -235,6 +235,7 @@ class NetworkClassifier(TallyClassifier):
             schema = described(inspected.schema, cuts)
             block = encoded(source, schema, cuts, np.arange(len(schema)))
             refuse_empty(block)
+            warn_of_names(block)
             found = self._structure_of(block, labels, classes, weights, cuts)
             tally = self._count(found, block, labels, classes, weights)
         self.__dict__.pop("_declared_classes", None)
@@ -476,6 +477,11 @@ class NetworkClassifier(TallyClassifier):
         learning.check(tally)
         if not self._averages:
             learning.check_axes(tally, found.nodes, found.parents)
+            for node, above in enumerate(found.parents):
+                for axis, each in enumerate((*above, node)):
+                    seen = tally.labels(learning.table_name(found.nodes[node]), axis)
+                    if each == 0 and (find(tally.labels(CLASS, 0), seen) < 0).any():
+                        raise InputError(f"the table of {found.nodes[node]!r} has a class that no row has")
         self._found = found
         self._set(schema, tally)
         if CLASS in tally:

@@ -91,7 +91,7 @@ class Asking(Bare):
         return inference.log_probability(self._parents, self._known_tables(), self._evidence(evidence))
 
     def most_probable(self, evidence: Evidence = None) -> MostProbable:
-        """The most probable states of all nodes together, given the evidence."""
+        """The most probable states of all nodes together, and their probability given the evidence."""
         tables, likelihoods = self._known_tables(), self._evidence(evidence)
         with self._impossible(likelihoods):
             places, log_joint = inference.most_probable(self._parents, tables, likelihoods)
@@ -127,18 +127,21 @@ class Asking(Bare):
         """The network in which nodes are *set*, whatever would have made them so: do(node = state).
 
         Arcs into such a node are cut, so that it tells nothing of its causes, and its effects follow. A mapping from
-        state to probability sets it at random.
+        every state to its probability sets it at random.
         """
         given = {**(values or {}), **nodes}
-        likelihoods = known.likelihoods(self.nodes, self._known_states(), given, self.cuts)
+        chosen = known.set_values(self.nodes, self._known_states(), given, self.cuts)
         parents, tables = list(self._parents), list(self._known_tables())
-        for place, likelihood in likelihoods.items():
+        for place, shares in chosen.items():
+            if place in self._likelihoods:
+                raise NetworkError(
+                    f"{self.nodes[place]!r} was observed, and cannot be set as well; intervene before observing others"
+                )
             parents[place] = ()
-            tables[place] = likelihood / likelihood.sum()
+            tables[place] = shares
         result = self._copy()
         result._parents, result._tables = tuple(parents), tuple(frozen(table) for table in tables)
-        result._likelihoods = {place: each for place, each in self._likelihoods.items() if place not in likelihoods}
-        result._set = self._set | frozenset(likelihoods)
+        result._set = self._set | frozenset(chosen)
         result.tally, result._tree = None, None
         return result
 

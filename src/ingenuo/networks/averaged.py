@@ -32,8 +32,8 @@ Floats = NDArray[np.float64]
 
 
 def pair_name(one: str, two: str) -> str:
-    """The name of the table of two attributes by class."""
-    return f"pair:{one}|{two}"
+    """The name of the table of two attributes by class; in quotes, for names may have any character."""
+    return f"pair:{one!r}|{two!r}"
 
 
 def single_name(one: str) -> str:

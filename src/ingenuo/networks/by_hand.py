@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import KindError, NetworkError, NetworkFileError
+from ingenuo.errors import KindError, NetworkError, NetworkFileError, did_you_mean
 from ingenuo.networks.definition import Definition
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.files.checks import Builder, Family
@@ -16,7 +16,10 @@ from ingenuo.networks.graph import Parents, refuse_cycle
 
 
 def structure(
-    arcs: Iterable[tuple[str, str]], nodes: Iterable[str], *others: Mapping[str, Any] | None
+    arcs: Iterable[tuple[str, str]],
+    nodes: Iterable[str],
+    states: Mapping[str, Any] | None,
+    tables: Mapping[str, Any] | None,
 ) -> tuple[list[str], list[tuple[int, ...]]]:
     """The nodes in the order they are named, and the parents of each."""
     pairs = []
@@ -25,9 +28,14 @@ def structure(
             raise KindError(f"an arc is a pair (from, to) of names of nodes, got {arc!r}")
         pairs.append((arc[0], arc[1]))
     names = dict.fromkeys(nodes)
-    for given in others:
+    for given in (tables, dict(pairs), {down: up for up, down in pairs}):
         names.update(dict.fromkeys(given or ()))
-    names.update(dict.fromkeys(end for arc in pairs for end in arc))
+    for node in states or ():
+        if node not in names:
+            raise NetworkError(
+                f"states speaks of {node!r}, which no arc names (a node by itself is named in nodes=[…])"
+                f"{did_you_mean(node, names)}"
+            )
     for name in names:
         if not isinstance(name, str) or not name:
             raise KindError(f"a node has a name, got {type(name).__name__} {name!r}")
@@ -72,7 +80,11 @@ def definition(
     with _in_python():
         for node in nodes:
             if node not in tables:
-                raise NetworkError(f"node {node!r} has no table; give one for every node, or none to learn them all")
+                near = did_you_mean(node, [name for name in nodes if name in tables]) if len(nodes) > 1 else ""
+                near = near if near.startswith("; did") else ""
+                raise NetworkError(
+                    f"node {node!r} has no table; give one for every node, or none to learn them all{near}"
+                )
             builder.add_node(node, list(states[node]) if node in states else _states(node, tables[node]), None)
         for node, above in zip(nodes, parents):
             _add(builder, builder.family(node, [nodes[up] for up in above], None), tables[node])
@@ -92,6 +104,9 @@ def _states(node: str, table: Any) -> list[Any]:
     """The states that the mappings within a table name."""
     while isinstance(table, Mapping):
         values = list(table.values())
+        odd = next((value for value in values if isinstance(value, str)), None)
+        if odd is not None:
+            raise KindError(f"the table of {node!r} has {odd!r}, which is no number; give it without quotes")
         if values and all(isinstance(value, int | float | np.number) for value in values):
             return list(table)
         table = values[0] if values else None
@@ -140,11 +155,15 @@ def _rows(builder: Builder, family: Family, given: Any, depth: int) -> Iterator[
             )
         for state, below in inner.items():
             parts = state if isinstance(state, tuple) else (state,)
-            if len(key) + len(parts) > depth:
-                raise NetworkError(f"the table of {node!r} has a row {state!r} of more states than it has parents")
-            places = tuple(
-                builder.state_of(parent, str(part), None) for parent, part in zip(family.parents[len(key) :], parts)
-            )
+            if isinstance(state, tuple) and len(parts) != depth - len(key):
+                above = ", ".join(builder.nodes[parent] for parent in family.parents)
+                raise NetworkError(
+                    f"the table of {node!r} has a row {state!r} of {len(parts)} states, and its parents are {above}; "
+                    "name a state of each, in this order"
+                )
+            where = f"in the row {state!r} of {node!r}, "
+            left = family.parents[len(key) :]
+            places = tuple(builder.state_of(parent, str(part), None, where) for parent, part in zip(left, parts))
             yield from walk(below, key + places)
 
     yield from walk(given, ())
@@ -154,10 +173,20 @@ def _row(builder: Builder, family: Family, given: Any) -> list[float]:
     node = builder.nodes[family.node]
     if isinstance(given, Mapping):
         found = dict.fromkeys(range(family.shape[-1]), 0.0)
-        named = {builder.state_of(family.node, str(state), None): value for state, value in given.items()}
+        if not family.parents and any(isinstance(value, Mapping | list | tuple) for value in given.values()):
+            raise NetworkError(
+                f"the table of {node!r} has rows, and it has no parents; give a probability for each state"
+            )
+        where = f"in the table of {node!r}, "
+        named = {builder.state_of(family.node, str(state), None, where): value for state, value in given.items()}
         found.update(named)
         given = [found[place] for place in range(family.shape[-1])]
     try:
         return [float(value) for value in given]
     except (TypeError, ValueError):
-        raise KindError(f"the table of {node!r} has a row {given!r}, which is no list of numbers") from None
+        above = ", ".join(builder.nodes[parent] for parent in family.parents)
+        rows = f"for each state of {above} " if above else ""
+        raise KindError(
+            f"the table of {node!r} has a row {given!r}; give {rows}a list of {family.shape[-1]} numbers, one for each "
+            "state"
+        ) from None

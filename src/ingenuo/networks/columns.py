@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,6 +19,7 @@ from ingenuo.sources import Source
 
 Floats = NDArray[np.float64]
 
+MANY = 30  # a column of no more different values is never taken for the names of rows
 FEW = 10  # whole numbers of no more different values than this are categories
 _KINDS = ("category", "number", "ignore")
 _CATEGORICAL, _IGNORE = (list(FAMILIES).index(name) for name in ("categorical", "ignore"))
@@ -112,6 +114,18 @@ def cut(
         else:  # by the rows that have a class
             found[name] = supervised(np.where(labels < 0, np.nan, values), labels, n_classes, weights)
     return found
+
+
+def warn_of_names(block: Codes) -> None:
+    """Warn of a column that has another value in nearly every row, as the rows' names."""
+    for j, name in enumerate(block.names.tolist()):
+        labels = block.labels[j] if block.labels is not None else np.zeros(0)
+        if len(labels) > max(MANY, 0.9 * block.n_rows):
+            warnings.warn(
+                f"column {column_name(name)!r} has {len(labels):,} values in {block.n_rows:,} rows: what names the "
+                f"rows tells nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
+                stacklevel=6,
+            )
 
 
 def described(schema: Schema, cuts: Mapping[Any, Cuts]) -> Schema:

@@ -19,6 +19,8 @@ from ingenuo.networks.cuts import Cuts
 
 Floats = NDArray[np.float64]
 
+TOLERANCE = 1e-6  # that probabilities which are given may miss a sum of 1 by
+
 
 def place_of(nodes: Sequence[str], node: object) -> int:
     """The place of a node that is called by its name."""
@@ -126,6 +128,34 @@ def _likelihood(node: str, states: Sequence[Any], given: Any, cuts: Cuts | None)
     if not result.any():
         raise ImpossibleEvidenceError(f"the evidence on {node!r} leaves it no state at all; one must be possible")
     return result
+
+
+def set_values(
+    nodes: Sequence[str], states: Sequence[Sequence[Any]], values: Mapping[str, Any], cuts: Mapping[str, Cuts]
+) -> dict[int, Floats]:
+    """Of each node that is set, the probability of each of its states: one has it all, or a mapping gives them."""
+    found = {}
+    for node, given in values.items():
+        place = place_of(nodes, node)
+        shares = np.zeros(len(states[place]))
+        if isinstance(given, Mapping):
+            for state, share in given.items():
+                if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
+                    raise NetworkError(f"{node!r} is set with {share!r} for {state!r}; a probability is from 0 to 1")
+                shares[state_of(node, states[place], state, cuts.get(node))] = share
+            if abs(shares.sum() - 1) > TOLERANCE:
+                raise NetworkError(
+                    f"the probabilities with which {node!r} is set sum to {shares.sum():.6g} instead of 1"
+                )
+            shares /= shares.sum()
+        elif isinstance(given, list | tuple | set | frozenset) and not any(given == state for state in states[place]):
+            raise NetworkError(
+                f"{node!r} is set to {given!r}; set it to one state, or give a mapping from state to probability"
+            )
+        else:
+            shares[state_of(node, states[place], given, cuts.get(node))] = 1.0
+        found[place] = shares
+    return found
 
 
 def combined(one: Mapping[int, Floats], two: Mapping[int, Floats], nodes: Sequence[str]) -> dict[int, Floats]:

@@ -26,6 +26,7 @@ class Expectation:
 
     tables: list[Floats]
     log_likelihoods: tuple[float, ...]  # of the observed cells, before each round
+    log_posteriors: tuple[float, ...]  # the same and the prior's part, which never falls
     converged: bool
 
 
@@ -41,7 +42,7 @@ def expectation_maximisation(
     say: Callable[[str], None],
 ) -> Expectation:
     """Rows × nodes codes, -1 where there is a hole; `imagined` are each node's pseudo-counts."""
-    tables, trace, last = list(start), [], -np.inf
+    tables, trace, grown = list(start), list[float](), [-np.inf]
     rows = len(codes) if weights is None else float(weights.sum())
     for iteration in range(iterations):
         counts, log_likelihood = expected_counts(Flat.of(parents, tables), codes, weights)
@@ -51,14 +52,14 @@ def expectation_maximisation(
             float((a * np.log(np.maximum(table, np.finfo(float).tiny))).sum()) for a, table in zip(imagined, tables)
         )
         say(f"iteration {iteration + 1}: log likelihood {log_likelihood:,.4f}")
-        if objective - last <= tolerance * max(rows, 1):
-            return Expectation(tables, tuple(trace), True)
-        last = objective
+        grown.append(objective)
+        if objective - grown[-2] <= tolerance * max(rows, 1):
+            return Expectation(tables, tuple(trace), tuple(grown[1:]), True)
         tables = [
             frequencies(counted.reshape(-1, counted.shape[-1]), a).reshape(counted.shape)
             for counted, a in zip(counts, imagined)
         ]
-    return Expectation(tables, tuple(trace), False)
+    return Expectation(tables, tuple(trace), tuple(grown[1:]), False)
 
 
 def broken_evenness(tables: Sequence[Floats], parents: Parents, hidden: Sequence[bool], seed: int) -> list[Floats]:

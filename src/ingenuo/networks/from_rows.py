@@ -14,7 +14,7 @@ from ingenuo.kernels import densities
 from ingenuo.kernels.elimination import Flat
 from ingenuo.labels import labels_of, objects, recode
 from ingenuo.networks import learning
-from ingenuo.networks.columns import cut, encoded, inspect
+from ingenuo.networks.columns import cut, encoded, inspect, warn_of_names
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.expectation import broken_evenness, expectation_maximisation
 from ingenuo.networks.inference.rows import log_joint
@@ -75,6 +75,7 @@ def learn(
         labels, n_classes = codes, len(own)
     cuts = cut(source, inspected, labels, n_classes, weights, bins)
     block = encoded(source, schema, cuts, np.arange(len(schema.names)))
+    warn_of_names(block)
     found = search(block, nodes, options, place, weights)
     named = {node: cuts[name] for node, name in zip(nodes, schema.names[used].tolist()) if name in cuts}
     declared = {column_name(column): labels.tolist() for column, labels in schema.categories.items()}

@@ -37,6 +37,11 @@ def table_name(node: object) -> str:
     return f"node:{node}"
 
 
+def states_name(node: object) -> str:
+    """The name of the table of a node's own values, for nodes that have parents."""
+    return f"states:{node}"
+
+
 def count(codes: Codes, nodes: Sequence[str], parents: Parents, weights: Floats | None = None) -> Tally:
     """The tally of rows: of each node its states by the states of its parents.
 
@@ -54,6 +59,9 @@ def count(codes: Codes, nodes: Sequence[str], parents: Parents, weights: Floats 
         axes = {f"{nodes[each]}:": labels[each] for each in (*above, node)}
         sums = counted(where, columns[node], math.prod(shape), sizes[node], weights, (*shape, sizes[node]))
         tables[table_name(nodes[node])] = Table.of(axes, sums)
+        if above:  # its states are those of all rows, also of rows without a parent
+            anyway = counted(np.zeros(codes.n_rows, np.int64), columns[node], 1, sizes[node], weights, (sizes[node],))
+            tables[states_name(nodes[node])] = Table.of({f"{nodes[node]}:": labels[node]}, anyway)
     return Tally({**tables, ROWS: Table.of({"all": [0]}, total_of(codes.n_rows, weights))})
 
 
@@ -117,6 +125,7 @@ def labels_known(
         for axis, each in enumerate((*above, node)):
             seen = tally.labels(table_name(nodes[node]), axis)
             found[nodes[each]] = unite(found[nodes[each]], seen)
+        found[nodes[node]] = unite(found[nodes[node]], tally.labels(states_name(nodes[node]), 0))
     return [unite(labels, prior.known(labels, node)) for node, labels in found.items()]
 
 
@@ -149,6 +158,9 @@ def check_axes(tally: Tally, nodes: Sequence[str], parents: Parents) -> None:
         axes = tuple(f"{nodes[each]}:" for each in (*above, node))
         if name in tally and tally[name].names != axes:
             raise InputError(f"'{name}' is a table over {' × '.join(tally[name].names)}, not over {' × '.join(axes)}")
+        own = states_name(nodes[node])
+        if own in tally and tally[own].names != axes[-1:]:
+            raise InputError(f"'{own}' is a table over {' × '.join(tally[own].names)}, not over {axes[-1]}")
 
 
 def check(tally: Tally) -> None:
@@ -157,7 +169,7 @@ def check(tally: Tally) -> None:
         raise ForgetError("more rows were taken away than were learned; only rows that were learned can be forgotten")
     total = float(tally.over(ROWS, np.array([0])).floats()[0]) if ROWS in tally else 0.0
     for name, table in tally.items():
-        if name.startswith(table_name("")):
+        if name.startswith((table_name(""), states_name(""))):
             here = float(table.sums.floats().sum())
             if here > total * (1 + 1e-12):
                 raise ForgetError(

@@ -138,6 +138,13 @@ def _declared_codes(
     return found, objects(list(states))
 
 
+def _numbers(values: Sequence[Any]) -> bool:
+    """Whether all of these are numbers, or some of them are written as numbers."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return True
+    return any(str(value).replace(".", "", 1).lstrip("+-").isdecimal() for value in values)
+
+
 def matrix(network: Bare, table: Any, *, without: int = -1) -> NDArray[np.int32]:
     """Rows × nodes codes of the states, for questions: -1 where a value is missing, or no state that is known.
 
@@ -165,5 +172,11 @@ def matrix(network: Bare, table: Any, *, without: int = -1) -> NDArray[np.int32]
                 own[here] = there
         else:
             own[:-1] = find(labels_of(states[i]), labels)
+        if len(labels) and (own < 0).all() and _numbers(labels.tolist()) and not _numbers(states[i]):
+            raise NetworkError(
+                f"column {node!r} holds numbers, as {labels.tolist()[0]!r}, and the node has the states "
+                f"{', '.join(map(str, states[i][:3]))}, …; give states, or read the network from a file that has the "
+                "cut points (.json, .yaml, .ingenuo; .bif and .xml have none)"
+            )
         result[:, i] = own[codes]
     return result

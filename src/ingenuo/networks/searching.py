@@ -62,7 +62,8 @@ class Options:
     def check(self) -> None:
         """Raise for what makes no sense whatever the data are."""
         if self.structure not in (*STRUCTURES, AODE, GIVEN):
-            raise InputError(f"structure={self.structure!r} is not known{did_you_mean(self.structure, STRUCTURES)}")
+            near = did_you_mean(str(self.structure).lower(), [*STRUCTURES, AODE])
+            raise InputError(f"structure={self.structure!r} is not known{near}")
         if self.score not in SCORES or self.score == "log-likelihood":
             known = [each for each in SCORES if each != "log-likelihood"]
             raise InputError(f"score={self.score!r} is not known{did_you_mean(self.score, known)}")

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.container import replace_file
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
 from ingenuo.networks.definition import Definition
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import Propagation
@@ -160,6 +160,8 @@ def draw(
     """The picture, written to a file if there is a path."""
     from ingenuo.networks.drawing import picture, svg
 
+    if path is not None and not isinstance(path, str | os.PathLike):
+        raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
     suffix = "" if path is None else Path(path).suffix.lower()
     if path is not None and suffix not in (".svg", ".png", ".pdf", ".jpg", ".jpeg"):
         raise InputError(

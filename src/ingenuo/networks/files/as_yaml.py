@@ -75,10 +75,18 @@ def from_yaml(text: str, name: str) -> Definition:
                 raise fault(mark, "found a second document, expected one network in a file")
     except yaml.MarkedYAMLError as error:
         what = f"this is no sound YAML ({error.problem or error.context}); mend it there"
+        if error.problem_mark is not None and _at(text, error.problem_mark.line, error.problem_mark.column) == "\t":
+            what = "found a tab, with which YAML does not indent; put spaces there"
         raise (fault(error.problem_mark, what) if error.problem_mark else NetworkFileError(f"{name}: {what}")) from None
     except (yaml.YAMLError, UnicodeError):
         raise NetworkFileError(_unreadable(text, name)) from None
     return definition_of(root[0] if root else None, name, len(text))
+
+
+def _at(text: str, line: int, column: int) -> str:
+    """The character at a place, both counted from 0; "" where there is none."""
+    lines = text.splitlines()
+    return lines[line][column : column + 1] if line < len(lines) else ""
 
 
 def _unreadable(text: str, name: str) -> str:

@@ -92,11 +92,11 @@ class Builder:
             raise self.fault(mark, f"there is no node {name!r}{did_you_mean(name, self.nodes)}")
         return self.places[name]
 
-    def state_of(self, node: int, text: str, mark: Any) -> int:
-        """The place of a state that has to exist."""
+    def state_of(self, node: int, text: str, mark: Any, where: str = "") -> int:
+        """The place of a state that has to exist; `where` is what the message begins with."""
         if text not in self.of_state[node]:
             known = did_you_mean(text, self.of_state[node])
-            raise self.fault(mark, f"the node {self.nodes[node]!r} has no state {text!r}{known}")
+            raise self.fault(mark, f"{where}the node {self.nodes[node]!r} has no state {text!r}{known}")
         return self.of_state[node][text]
 
     def family(self, name: str, parents: Sequence[str], mark: Any) -> Family:
@@ -154,6 +154,9 @@ class Builder:
         if default is not None and len(default) != states:
             wrong = f"the default row of {self.nodes[family.node]!r} needs {states} numbers, and has {len(default)}"
             raise self.fault(family.mark, wrong)
+        if default is not None and not abs(sum(default) - 1) <= TOLERANCE:
+            wrong = f"the default row of {self.nodes[family.node]!r} sums to {sum(default):.10g} instead of 1"
+            raise self.fault(family.mark, f"{wrong}; mend its numbers")
         if needed * states > MAX_CELLS:
             raise self.fault(
                 family.mark,

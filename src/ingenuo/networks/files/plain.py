@@ -79,12 +79,16 @@ class _Reader:
         for node, said in nodes.items():
             states = said.get("states")
             if not isinstance(states, list) or not all(isinstance(state, str | int | float) for state in states):
-                raise self.fault(f"found {_shown(states)} as the states of {node!r}, expected a list of names")
+                raise self.fault(
+                    f"found {_shown(states)} as the states of {node!r}, expected a list of names, as [low, high]"
+                )
             self.builder.add_node(node, states, None)
         for node, said in nodes.items():
             parents = said.get("parents", [])
             if not isinstance(parents, list) or not all(isinstance(parent, str) for parent in parents):
-                raise self.fault(f"found {_shown(parents)} as the parents of {node!r}, expected a list of nodes")
+                raise self.fault(
+                    f"found {_shown(parents)} as the parents of {node!r}, expected a list of nodes, as [a, b]"
+                )
             self._table(self.builder.family(node, parents, None), said)
         cuts = {node: self._cuts(node, said) for node, said in nodes.items() if "cuts" in said}
         return replace(self.builder.definition(self.name), cuts=cuts)
@@ -151,13 +155,14 @@ class _Reader:
         ):
             states = [state.strip() for state in label.split(",")]
         left = family.parents[depth:]
+        of = self.builder.nodes[family.node]
         if len(states) > len(left):
-            node = self.builder.nodes[family.node]
             raise self.fault(
-                f"the row {label!r} of {node!r} names {len(states)} states where {len(left)} are to be named"
+                f"the row {label!r} of {of!r} names {len(states)} states where {len(left)} are to be named"
             )
         return tuple(
-            self.builder.state_of(parent, self._spelled(parent, state), None) for parent, state in zip(left, states)
+            self.builder.state_of(parent, self._spelled(parent, state), None, f"in the row {label!r} of {of!r}, ")
+            for parent, state in zip(left, states)
         )
 
     def _spelled(self, node: int, state: str) -> str:

@@ -24,6 +24,7 @@ from ingenuo.networks.structure.search import Search, Step, parents_of
 Floats = NDArray[np.float64]
 
 MEASURE = "mutual information"
+TOLD = "information from the other rows"
 
 _ROUNDING = 1e-12  # nats per row
 
@@ -127,7 +128,7 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
     if root is not None:
         shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], told)
         steps += [step for step in _spanning_tree(shared, nodes.index(root), nodes) if step[2] > 0]
-    return _result(n, steps)
+    return _result(n, steps, measure=TOLD)
 
 
 def kdb(sample: Sample, target: int, k: int) -> Search:
@@ -155,7 +156,7 @@ def kdb(sample: Sample, target: int, k: int) -> Search:
         nearest = sorted(telling, key=lambda other: (-shared[place, other], other))[:k]
         steps += [("add", (nodes[other], nodes[place]), float(shared[place, other])) for other in nearest]
         earlier.append(place)
-    return _result(n, steps)
+    return _result(n, steps, measure=TOLD)
 
 
 def _pairs(
@@ -202,12 +203,14 @@ def _spanning_tree(shared: Floats, root: int, nodes: Sequence[int]) -> list[tupl
     return steps
 
 
-def _result(n: int, steps: Sequence[tuple[Any, tuple[int, int], float]], score: float = 0.0) -> Search:
+def _result(
+    n: int, steps: Sequence[tuple[Any, tuple[int, int], float]], score: float = 0.0, measure: str = MEASURE
+) -> Search:
     path = []
     for change, arc, gain in steps:
         score += gain
         path.append(Step(change, arc, gain, score))
-    return Search(parents_of(n, (arc for _, arc, _ in steps)), score, MEASURE, tuple(path), steps=len(path))
+    return Search(parents_of(n, (arc for _, arc, _ in steps)), score, measure, tuple(path), steps=len(path))
 
 
 def _n_log_n(counts: Floats) -> float:
