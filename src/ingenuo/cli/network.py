@@ -41,6 +41,8 @@ _do = click.option(
 @click.option("--score", type=click.Choice(["bic", "bdeu", "k2", "aic"]), help="What is climbed  [bic; k2 for k2]")
 @click.option("--ess", type=float, default=1.0, show_default=True, help="Imaginary rows of the BDeu score.")
 @click.option("--max-parents", type=int, help="The most parents a node may have.")
+@click.option("--order", multiple=True, metavar="NODE", help="Of k2, the nodes in their order, one option each.")
+@click.option("--root", help="Of tan and chow-liu, where the tree begins.")
 @click.option("--k", type=int, default=2, show_default=True, help="Of kdb, the parents besides the class.")
 @click.option("--tabu", type=int, default=20, show_default=True, help="How many steps downhill are tried.")
 @click.option("--restarts", type=int, default=0, show_default=True, help="How often the search begins anew.")
@@ -60,25 +62,35 @@ _do = click.option(
 def learn(data: str, output: str, **options: Any) -> None:
     """Learn a network from a table (.csv or .tsv with a header) and write it to a file."""
     from ingenuo import Lidstone, Network, read
+    from ingenuo.errors import InputError
 
     _check_writable(output)
-    network = Network.learn(
-        read(data),
-        options["structure"],
-        target=options["target"],
-        columns=_columns(options["column"]),
-        prior=Lidstone(options["smoothing"]),
-        score=options["score"],
-        ess=options["ess"],
-        max_parents=options["max_parents"],
-        k=options["k"],
-        tabu=options["tabu"],
-        restarts=options["restarts"],
-        random_state=options["seed"],
-        required=options["require"],
-        forbidden=options["forbid"],
-        missing=options["missing"],
-    )
+    try:
+        network = Network.learn(
+            read(data),
+            options["structure"],
+            target=options["target"],
+            columns=_columns(options["column"]),
+            prior=Lidstone(options["smoothing"]),
+            score=options["score"],
+            ess=options["ess"],
+            max_parents=options["max_parents"],
+            order=options["order"] or None,
+            root=options["root"],
+            k=options["k"],
+            tabu=options["tabu"],
+            restarts=options["restarts"],
+            random_state=options["seed"],
+            required=options["require"],
+            forbidden=options["forbid"],
+            missing=options["missing"],
+        )
+    except InputError as error:
+        if "columns={" not in str(error):
+            raise
+        raise click.ClickException(
+            f"{error} (on the command line columns={{'NAME': 'KIND'}} is --column NAME=KIND)"
+        ) from None
     network.name = Path(data).name.split(".")[0]
     _write(network, output)
     found = network.search
@@ -100,8 +112,10 @@ def query(
     network: str, nodes: tuple[str, ...], given: Any, done: Any, together: bool, most_probable: bool, as_json: bool
 ) -> None:
     """The posteriors of NODES (of all, if none is named), given what is known; and the probability of that."""
+    if most_probable and nodes:
+        raise click.UsageError("--most-probable is of all nodes together; name none")
     asked = _asked(network, given, done)
-    answer: dict[str, Any] = {}
+    answer: dict[str, Any] = {"given": asked.evidence} if asked.evidence else {}
     if given:
         answer["probability of the evidence"] = asked.probability()
     if most_probable:
@@ -112,7 +126,12 @@ def query(
         if len(nodes) < 2:
             raise click.UsageError("--together needs two nodes at least")
         joint = asked.posterior(list(nodes))
-        answer["posteriors"] = {", ".join(nodes): {", ".join(map(str, key)): p for key, p in joint.items()}}
+        if as_json:
+            answer["joint"] = [
+                {"states": dict(zip(nodes, map(str, key))), "probability": p} for key, p in joint.items()
+            ]
+        else:
+            answer["posteriors"] = {", ".join(nodes): {", ".join(map(str, key)): p for key, p in joint.items()}}
     else:
         every = {node: asked.posterior(node) for node in nodes} if nodes else asked.posteriors()
         answer["posteriors"] = {node: {str(s): p for s, p in own.items()} for node, own in every.items()}
@@ -174,10 +193,15 @@ def _read(path: str) -> Any:
 
 def _check_writable(path: str) -> None:
     """Refuse a name before the work, not after it."""
+    from ingenuo.errors import InputError
     from ingenuo.networks.files import kind_of
 
-    if not path.endswith(".ingenuo"):
+    if path.endswith(".ingenuo"):
+        return
+    try:
         kind_of(path)
+    except InputError as error:
+        raise click.ClickException(f"{error}; or .ingenuo") from None
 
 
 def _write(network: Any, path: str) -> None:

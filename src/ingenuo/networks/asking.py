@@ -112,6 +112,11 @@ class Asking(Bare):
 
     def _evidence(self, evidence: Evidence) -> dict[int, Floats]:
         found = known.likelihoods(self.nodes, self._known_states(), evidence, self.cuts)
+        for place in self._set & found.keys():
+            if not (self._known_tables()[place] * found[place]).any():
+                raise ImpossibleEvidenceError(
+                    f"{self.nodes[place]!r} was set, and is nothing else; leave it out of the evidence"
+                )
         return known.combined(self._likelihoods, found, self.nodes)
 
     def _impossible(self, likelihoods: Mapping[int, Floats]) -> _Named:
