@@ -122,6 +122,9 @@ def test_a_network_given_where_the_class_has_parents_and_says_so() -> None:
     model = model_of("given").fit(X, Y)
     assert model.network_.parents["class"] == ("c1",)
     assert "summed over c1, below" in str(model.explain({"c0": "a", "c2": "b"}))
+    below = {each["column"]: each for each in model.explain({"c1": "a"}).to_dict()["factors"]}
+    for name in ("c0", "c2", "c3"):  # c0 has a child, of which nothing is known either
+        assert below[name]["note"] == "summed out: what it could be sums to 1"
     assert model.search_ is None
 
 

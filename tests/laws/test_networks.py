@@ -178,6 +178,16 @@ def test_rows_that_were_never_learned_cannot_be_forgotten(structure: str, some: 
     same(model, before)
 
 
+@pytest.mark.parametrize("structure", [*STRUCTURES, "network"])
+def test_empty_rows_cannot_be_forgotten_in_place_of_full_ones(structure: str) -> None:
+    """No cell would fall below 0, but the tables would have more rows than were learned."""
+    model = begin(structure)
+    empty = [(None, None, None, None, "p", 1.0)]
+    with pytest.raises(ForgetError, match="only rows that were learned can be forgotten"):
+        take(model, empty * 12, False)
+    same(model, begin(structure))
+
+
 @settings(deadline=None, max_examples=25)
 @given(rows, rows)
 def test_fit_equals_partial_fit_for_a_network_of_categories(one: list[Row], other: list[Row]) -> None:

@@ -76,6 +76,21 @@ def test_a_row_with_a_hole_is_left_out_of_the_tables_that_need_it() -> None:
     assert len(whole) < len(s) < len(r) < len(some)
 
 
+def test_a_state_seen_only_where_the_parents_are_missing_is_a_state() -> None:
+    table = pd.DataFrame({"a": ["x", None, "x"], "c": ["p", "q", "p"]})
+    network = Network.from_arcs([("a", "c")]).fit(table)
+    assert network.states["c"] == ["p", "q"]
+    assert network.posterior("c") == pytest.approx({"p": 0.75, "q": 0.25})
+    assert network.forget(table[1:2]).states["c"] == ["p"]
+    lone = Network.from_arcs([("a", "c")], states={"a": ["x", "y"]}).fit(pd.DataFrame({"a": [None], "c": ["p"]}))
+    assert lone.posterior("c") == {"p": 1.0}
+
+
+def test_rows_without_a_class_have_no_say_in_the_cuts() -> None:
+    table = pd.DataFrame({"x": np.arange(40) + 0.5, "c": ["u"] * 15 + [None] * 10 + ["v"] * 15})
+    assert Network.learn(table, target="c").cuts["x"].points == (20.0,)
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "strings"])
 def test_any_table_gives_the_same_tables(kind: str) -> None:
     some = HOLED[:200]

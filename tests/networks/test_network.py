@@ -210,7 +210,7 @@ def test_what_was_seen_cannot_be_set_nor_what_was_set_be_seen_otherwise() -> Non
     with pytest.raises(NetworkError, match="'sprinkler' was observed, and cannot be set as well"):
         LAWN.observe(sprinkler="off").intervene(sprinkler="on")
     assert LAWN.intervene(sprinkler="off").intervene(sprinkler="on").evidence == "do(sprinkler = on)"
-    with pytest.raises(ImpossibleEvidenceError):
+    with pytest.raises(ImpossibleEvidenceError, match="'sprinkler'"):
         LAWN.intervene(sprinkler="on").posterior("rain", {"sprinkler": "off"})
 
 
