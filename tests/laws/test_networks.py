@@ -270,7 +270,7 @@ def test_other_cut_points_are_not_merged() -> None:
     same(model, before)
     network, before = shape(), shape()
     other = Network.from_arcs(network.arcs, nodes=network.nodes).fit(moved.assign(**{"class": y}))
-    with pytest.raises(MergeError, match="cut points of numbers differs"):
+    with pytest.raises(MergeError, match="numbers are cut alike, and 'n' is not"):
         network.merge(other)
     same(network, before)
 

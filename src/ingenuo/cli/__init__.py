@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 
 import click
 
@@ -31,12 +32,19 @@ class _LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run it; what the library refuses is one line, and no traceback."""
         try:
-            return super().invoke(ctx)
+            with warnings.catch_warnings():  # which puts the former way of showing them back
+                warnings.showwarning = _note  # type: ignore[assignment]
+                return super().invoke(ctx)
         except IngenuoError as error:
             raise click.ClickException(str(error)) from None
         except OSError as error:
             name = "" if error.filename is None else f"{error.filename}: "
             raise click.ClickException(f"{name}{error.strerror or error}") from None
+
+
+def _note(message: Warning | str, *where: object) -> None:
+    """A warning as a line on stderr: where in the code it was given says nothing here."""
+    click.echo(f"note: {message}", err=True)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -33,6 +33,7 @@ from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
+from ingenuo.networks.rows import listed
 from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
@@ -315,6 +316,12 @@ class NetworkClassifier(TallyClassifier):
         declared = dict(self.columns or {})
         if isinstance(self.structure, Network):
             nodes, cuts = set(self.structure.nodes), self.structure.cuts
+            columns = [column_name(name) for name in source.names.tolist()]
+            if not nodes.intersection(columns):
+                raise InputError(
+                    f"the table has no column that is a node of the network; its columns are {listed(columns)}, and "
+                    f"the nodes {listed(self.structure.nodes)}"
+                )
             for name in source.names.tolist():
                 called = column_name(name)
                 if called not in nodes:

@@ -104,7 +104,7 @@ class Bare:
         """What was observed, and what was set, as a person writes it."""
         done = {place: self._known_tables()[place] for place in sorted(self._set)}
         observed = known.shown(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
-        doing = f"do({known.shown(self.nodes, self._known_states(), done)})" if done else ""
+        doing = f"do({known.shown(self.nodes, self._known_states(), done, likely=False)})" if done else ""
         return ", ".join(part for part in (doing, observed) if part)
 
     def _copy(self) -> Self:

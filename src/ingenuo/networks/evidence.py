@@ -170,15 +170,17 @@ def combined(one: Mapping[int, Floats], two: Mapping[int, Floats], nodes: Sequen
     return result
 
 
-def shown(nodes: Sequence[str], states: Sequence[Sequence[Any]], known: Mapping[int, Floats]) -> str:
-    """Evidence as a person writes it."""
+def shown(
+    nodes: Sequence[str], states: Sequence[Sequence[Any]], known: Mapping[int, Floats], *, likely: bool = True
+) -> str:
+    """Evidence as a person writes it; or, if the figures are no likelihoods, how nodes are set."""
     parts = []
     for place, likelihood in known.items():
         possible = np.flatnonzero(likelihood)
         own = states[place]
         if len(possible) == 1:
             parts.append(f"{nodes[place]} = {own[possible[0]]}")
-        elif len(possible) == len(own) - 1 and len(set(likelihood[possible].tolist())) == 1:
+        elif likely and len(possible) == len(own) - 1 and len(set(likelihood[possible].tolist())) == 1:
             parts.append(f"{nodes[place]} ≠ {own[int(np.flatnonzero(likelihood == 0)[0])]}")
         else:
             listed = ", ".join(f"{own[i]} {likelihood[i]:g}" for i in range(len(own)))

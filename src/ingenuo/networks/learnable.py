@@ -103,9 +103,14 @@ class Learning(Bare):
             odd = sorted(set(self.arcs) ^ set(other.arcs))
             what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their nodes differ"
             raise MergeError(f"networks merge where their structure is the same: {what}")
-        if self.parents != other.parents or self.cuts != other.cuts:
-            what = "the order of parents" if self.parents != other.parents else "the cut points of numbers"
-            raise MergeError(f"networks merge where their structure is the same: {what} differs")
+        if self.parents != other.parents:
+            raise MergeError("networks merge where their structure is the same: the order of parents differs")
+        for node in self.nodes:
+            if self.cuts.get(node) != other.cuts.get(node):
+                raise MergeError(
+                    f"networks merge where numbers are cut alike, and {node!r} is not; learn both from one network "
+                    "with its cuts: fit a copy of it to each table"
+                )
         for node, own in self._declared.items():
             strange = [state for state in other.states.get(node, []) if state not in own]
             if strange:

@@ -43,7 +43,8 @@ class NamedSearch:
         return NamedSearch(search.measure, search.score, path, search.evaluations, search.hits)
 
     def __str__(self) -> str:
-        lines = [f"{self.measure}: {self.score:.6g} after {len(self.path)} steps"]
+        steps = sum(step.arc is not None for step in self.path)
+        lines = [f"{self.measure}: {self.score:.6g} after {steps} step{'' if steps == 1 else 's'}"]
         for number, step in enumerate(self.path, 1):
             what = step.change if step.arc is None else f"{step.change} {step.arc[0]} → {step.arc[1]}"
             lines.append(f"{number:4}  {what}  {step.gain:+.6g}  {step.score:.8g}")

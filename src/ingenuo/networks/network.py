@@ -64,9 +64,9 @@ class Network(Learning, Asking):
         states : mapping, optional
             Node to the list of its states. Those of a table that is a mapping need not be given.
         tables : mapping, optional
-            Node to its table: a list of probabilities (or a mapping from state to probability) where it has no
-            parents; else a mapping from a state of the parent, or a tuple of the parents' states, to such a list; or
-            an array with an axis for each parent and the node's own last.
+            Node to its table: a list of probabilities, or a mapping from state to probability (a state that is left
+            out has 0), where it has no parents; else a mapping from a state of the parent, or a tuple of the parents'
+            states, to such a list; or an array with an axis for each parent and the node's own last.
         nodes : optional
             Nodes that no arc names, or the order of all.
         name : str

@@ -138,6 +138,11 @@ def _declared_codes(
     return found, objects(list(states))
 
 
+def listed(values: Sequence[Any], most: int = 6) -> str:
+    """The first of some values, as text."""
+    return ", ".join(map(str, values[:most])) + (", …" if len(values) > most else "")
+
+
 def _numbers(values: Sequence[Any]) -> bool:
     """Whether all of these are numbers, or some of them are written as numbers."""
     if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
@@ -157,7 +162,8 @@ def matrix(network: Bare, table: Any, *, without: int = -1) -> NDArray[np.int32]
     if all(place < 0 for i, place in enumerate(at) if i != without) and len(at) > 1:
         names = node_names(source, range(len(source.names)))
         raise NetworkError(
-            f"the table has no column that is a node of the network{did_you_mean(network.nodes[0], names)}"
+            f"the table has no column that is a node of the network; its columns are {listed(names)}, and the nodes "
+            f"{listed(network.nodes)}"
         )
     for i, (node, place) in enumerate(zip(network.nodes, at)):
         if place < 0 or i == without:
@@ -167,15 +173,15 @@ def matrix(network: Bare, table: Any, *, without: int = -1) -> NDArray[np.int32]
             result[:, i] = codes
             continue
         own = np.full(len(labels) + 1, -1, np.int32)
-        if node in network._declared:
-            for here, there in written_alike(states[i], labels.tolist()).items():
-                own[here] = there
-        else:
+        if node not in network._declared:
             own[:-1] = find(labels_of(states[i]), labels)
+        strange = np.flatnonzero(own[:-1] < 0)
+        for here, there in written_alike(states[i], labels[strange].tolist()).items():
+            own[strange[here]] = there
         if len(labels) and (own < 0).all() and _numbers(labels.tolist()) and not _numbers(states[i]):
             raise NetworkError(
                 f"column {node!r} holds numbers, as {labels.tolist()[0]!r}, and the node has the states "
-                f"{', '.join(map(str, states[i][:3]))}, …; give states, or read the network from a file that has the "
+                f"{listed(states[i], 3)}; give states, or read the network from a file that has the "
                 "cut points (.json, .yaml, .ingenuo; .bif and .xml have none)"
             )
         result[:, i] = own[codes]

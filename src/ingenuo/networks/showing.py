@@ -92,7 +92,8 @@ def summary(network: Network) -> str:
         text.append(f"… and {more:,} more")
     if network.evidence:
         text.append(f"given: {network.evidence}")
-    return f"{head}, {cells:,} cells ({free:,} free parameters)\n" + "\n".join(text)
+    parameters = f"{free:,} free parameter{'' if free == 1 else 's'}"
+    return f"{head}, {cells:,} cells ({parameters})\n" + "\n".join(text)
 
 
 def _arcs(network: Network) -> str:

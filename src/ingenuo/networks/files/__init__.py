@@ -145,6 +145,8 @@ def kind_of(path: str | os.PathLike[str]) -> str:
     name = _name(path)
     whole = Path(name.lower())
     suffix = Path(whole.stem).suffix if whole.suffix == ".gz" else whole.suffix
+    if suffix == ".ingenuo":
+        raise InputError(f"{name}: this is a model file, which ingenuo.save writes and ingenuo.load reads")
     if suffix not in KINDS:
         raise InputError(
             f"{name}: a file of type {suffix or 'unknown'!r} holds no network; known: {', '.join(KINDS)}, also with .gz"
