@@ -127,7 +127,7 @@ class Scatter:
         spread = np.sqrt(np.maximum(ours, theirs)) + 1e-150  # squares of less are no doubles
         roots = np.sqrt(self.noise) + np.sqrt(other.noise)
         # |S_ij| is at most the root of S_ii S_jj; of a column that is lost in noise, nothing else is known.
-        lost = roots * ((ours == 0) | (theirs == 0))
+        lost = (roots + 1e-150) * ((ours == 0) | (theirs == 0))
         one, two = roots + 2.0**-26 * spread, 2 * lost
         allowed = _outer(one, one) + _outer(two, spread) + _outer(spread, two)
         return bool((np.abs(self.products - other.products) <= allowed).all())

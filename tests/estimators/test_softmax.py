@@ -169,7 +169,7 @@ def test_verbose_prints_a_line_for_each_iteration(capsys, rows):
 def test_a_long_fit_shows_how_far_it_is_in_a_terminal(capsys, monkeypatch):
     import sys
 
-    from ingenuo.estimators import progress
+    from ingenuo import progress
 
     monkeypatch.setattr(progress, "_WAIT", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
