@@ -68,7 +68,8 @@ def test_the_scatter_is_that_of_the_rows_about_their_class_means(drawn, covarian
         wanted.append((apart.T * own) @ apart)
     wanted = np.array(wanted, float)
     wanted = wanted.sum(axis=0) if found.pooled else wanted
-    roots = np.sqrt(np.maximum(np.diagonal(wanted, axis1=-2, axis2=-1) * 1e-13, found.noise))
+    # The square of less than 1e-150 is no double, so the diagonal says nothing of such a column.
+    roots = np.sqrt(np.maximum(np.diagonal(wanted, axis1=-2, axis2=-1) * 1e-13, found.noise)) + 1e-150
     assert (np.abs(found.products - wanted) <= 4 * np.einsum("...i,...j->...ij", roots, roots)).all()
 
 
