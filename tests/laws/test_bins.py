@@ -76,6 +76,12 @@ def test_what_was_added_can_be_taken_away_again(a, b):
     assert Tally({"x": total}) - Tally({"x": total}) == Tally()
 
 
+def test_nothing_is_nothing_however_wide_its_bins():
+    narrow, wide = (Bins.of(["a"], [0], [[1]], exponent) for exponent in (-1, 3))
+    assert narrow.minus("x", narrow) == wide.minus("x", wide)
+    assert narrow != wide
+
+
 @ordinary
 @given(histograms(), st.integers(0, 5), st.integers(0, 5))
 def test_coarsening_twice_is_coarsening_once(a, i, j):

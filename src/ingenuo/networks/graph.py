@@ -107,12 +107,3 @@ def moral(parents: Parents) -> list[set[int]]:
         for node in family:
             beside[node] |= family - {node}
     return beside
-
-
-def blanket(parents: Parents, node: int) -> set[int]:
-    """The parents, the children and the children's other parents: given them, nothing else tells more of the node.
-
-    >>> sorted(blanket([(), (), (0, 1), (2,)], 0))
-    [1, 2]
-    """
-    return moral(parents)[node]
