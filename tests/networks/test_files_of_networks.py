@@ -515,7 +515,12 @@ WRONG = [
     ("bif", "(yes)", "(no)", r"line 17, column 3: P\(outlook \| play = no\) is given twice"),
     ("bif", "(yes)", "(yes, no)", r"line 15, column 3: the row of 'outlook' names 2 states.*1 parents"),
     ("bif", "(no) 8e-2, .38, 0.54;", "", r"line 14, column 1: P\(outlook \| play = no\) is not given; add"),
-    ("bif", "| play", "| pley", r"line 14, column 1: there is no node 'pley'; did you mean 'play'\?"),
+    (
+        "bif",
+        "| play",
+        "| pley",
+        r"line 14, column 1: there is no node 'pley', which 'outlook' names as a parent; did you mean 'play'\?",
+    ),
     ("bif", "( play ) {\n  table 0.37, 0.63", "( outlook ) {\n  table 1 0 0", r"line 14, column 1: the .* given twice"),
     ("bif", "variable outlook", "variable play", r"line 7, column 1: the node 'play' is given twice"),
     ("bif", "{ no, yes }", "{ no, no }", r"line 4, column 1: the node 'play' has the state 'no' twice"),

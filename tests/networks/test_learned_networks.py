@@ -252,7 +252,7 @@ def test_what_em_learned_is_no_sum_and_goes_with_the_next_fit() -> None:
         ({"missing": "em", "tolerance": "small"}, "tolerance"),
         ({"prior": 1}, "prior must be a Prior"),
         ({"sample_weight": [1, 2]}, "one weight for each row"),
-        ({"sample_weight": -np.ones(6000)}, "weights must be finite and not negative"),
+        ({"sample_weight": -np.ones(6000)}, "the weight of row 0 is -1.0; weights are finite and not negative"),
     ],
     ids=str,
 )

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Codes
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError
-from ingenuo.estimators import network_explanation
+from ingenuo.estimators import inputs, network_explanation
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.network_structure import Structure, given_structure, refuse_empty, with_class
 from ingenuo.exact import Exact
@@ -253,8 +253,6 @@ class NetworkClassifier(TallyClassifier):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        from ingenuo.estimators import inputs
-
         if self._fitted:
             return super().partial_fit(X, y, classes, sample_weight)
         announced = None if classes is None else inputs.announced(classes)

@@ -13,8 +13,8 @@ from ingenuo.chunk import Codes
 from ingenuo.errors import InputError, NetworkError, did_you_mean
 from ingenuo.families.categorical import column_codes
 from ingenuo.labels import Labels, objects
+from ingenuo.networks import graph
 from ingenuo.networks.cuts import Cuts
-from ingenuo.networks.graph import refuse_cycle
 from ingenuo.networks.named_search import NamedSearch, NamedStep
 from ingenuo.networks.network import Network
 from ingenuo.schema import column_name
@@ -49,13 +49,7 @@ class Structure:
     def unpacked(plain: Mapping[str, Any]) -> Structure:
         """What `packed` gave; raises for what is no structure."""
         nodes, parents = tuple(map(str, plain["nodes"])), tuple(tuple(map(int, each)) for each in plain["parents"])
-        if len(nodes) != len(parents) or len(set(nodes)) != len(nodes):
-            raise InputError("every node of the network has its parents, once")
-        if any(not 0 <= up < len(nodes) for above in parents for up in above):
-            raise InputError("the network has an arc from nowhere")
-        if any(len(set(above)) != len(above) for above in parents):
-            raise InputError("a node of the network has a parent twice")
-        refuse_cycle(nodes, parents)
+        graph.check(nodes, parents)
         cuts = {name: Cuts(tuple(float(point) for point in points)) for name, points in plain["cuts"].items()}
         if plain["search"] is None:
             return Structure(nodes, parents, cuts, None)

@@ -24,7 +24,7 @@ from ingenuo.families.family import logs
 from ingenuo.kernels import averaged as loops
 from ingenuo.kernels.contingency import pairs_by_class
 from ingenuo.labels import Labels, objects, unite
-from ingenuo.networks.learning import CELLS, ROWS, configurations, counted, total_of
+from ingenuo.networks.learning import CELLS, ROWS, configurations, counted, table_name, total_of
 from ingenuo.prior import Prior
 from ingenuo.tally import Table, Tally
 
@@ -34,11 +34,6 @@ Floats = NDArray[np.float64]
 def pair_name(one: str, two: str) -> str:
     """The name of the table of two attributes by class; in quotes, for names may have any character."""
     return f"pair:{one!r}|{two!r}"
-
-
-def single_name(one: str) -> str:
-    """The name of the table of one attribute by class."""
-    return f"node:{one}"
 
 
 def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats | None) -> Tally:
@@ -52,7 +47,7 @@ def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats |
     K = len(classes)
     for j, name in enumerate(names):
         sums = counted(labels.astype(np.int64), columns[j], K, sizes[j], weights, (K, sizes[j]))
-        tables[single_name(name)] = Table.of({"class": classes, f"{name}:": codes.labels[j]}, sums)
+        tables[table_name(name)] = Table.of({"class": classes, f"{name}:": codes.labels[j]}, sums)
     found = {} if weights is not None else pairs_by_class(columns, sizes, labels, K)
     for i in range(len(names)):
         for j in range(i + 1, len(names)):
@@ -119,7 +114,7 @@ def estimate(
     """All the tables, from the counts and the prior."""
     labels = []
     for name in names:
-        own = unite(tally.labels(single_name(name), 1), declared.get(name, np.zeros(0, np.int64)))
+        own = unite(tally.labels(table_name(name), 1), declared.get(name, np.zeros(0, np.int64)))
         own = unite(own, prior.known(own, name))
         labels.append(own if len(own) else objects([None]))  # all of its values were forgotten
     sizes = [len(own) for own in labels]
@@ -130,7 +125,7 @@ def estimate(
     shares = frequencies(rows[np.newaxis], prior.pseudo_counts(classes))[0]
     roots, usable, naive = [], [], []
     for j, name in enumerate(names):
-        single = tally.over(single_name(name), classes, labels[j]).floats()
+        single = tally.over(table_name(name), classes, labels[j]).floats()
         imagined = single + pseudo[j]
         roots.append(logs(imagined / imagined.sum()).T if imagined.sum() else logs(np.full(imagined.T.shape, 0.0)))
         usable.append((single.sum(axis=0) >= max(frequency, np.finfo(float).tiny)) & (d > 1))

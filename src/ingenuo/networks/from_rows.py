@@ -21,12 +21,13 @@ from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.learnable import Learning
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
-from ingenuo.networks.rows import column_of, columns_of, matrix, node_names, source_of, weights_of
+from ingenuo.networks.rows import column_of, columns_of, matrix, node_names, source_of
 from ingenuo.networks.searching import STRUCTURES, Options, sample_of, search
 from ingenuo.networks.structure import SCORES, Scorer
 from ingenuo.prior import Laplace, Prior
 from ingenuo.progress import Line
 from ingenuo.schema import FAMILIES, column_name
+from ingenuo.sources.weights import weights as row_weights
 
 Floats = NDArray[np.float64]
 
@@ -54,7 +55,7 @@ def learn(
         raise InputError("AODE averages networks, and is no single one; NetworkClassifier(structure='aode') has it")
     _check(prior, missing)
     source = source_of(table)
-    weights = weights_of(sample_weight, source.n_rows)
+    weights = row_weights(sample_weight, source.n_rows)
     inspected = inspect(source, columns)
     schema = inspected.schema
     used = np.flatnonzero(schema.families != list(FAMILIES).index("ignore")).tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ingenuo.errors import CycleError
+from ingenuo.errors import CycleError, NetworkError
 
 Parents = Sequence[tuple[int, ...]]
 
@@ -77,6 +77,23 @@ def refuse_cycle(nodes: Sequence[str], parents: Parents) -> None:
     if cycle is not None:
         shown = " → ".join(str(nodes[place]) for place in [*cycle, cycle[0]])
         raise CycleError(f"the arcs go round in a circle: {shown}; a network must have none, so take one away")
+
+
+def check(nodes: Sequence[str], parents: Parents) -> None:
+    """Raise where these are no graph at all, as what a file holds may be, or have a cycle.
+
+    >>> check(["a", "b"], [(), (0, 0)])
+    Traceback (most recent call last):
+    ...
+    ingenuo.errors.NetworkError: a node of the network has a parent twice
+    """
+    if len(nodes) != len(parents) or len(set(nodes)) != len(nodes):
+        raise NetworkError("every node of the network has its parents, once")
+    if any(not 0 <= up < len(nodes) for above in parents for up in above):
+        raise NetworkError("the network has an arc from nowhere")
+    if any(len(set(above)) != len(above) for above in parents):
+        raise NetworkError("a node of the network has a parent twice")
+    refuse_cycle(nodes, parents)
 
 
 def ancestors(parents: Parents, of: Iterable[int]) -> set[int]:

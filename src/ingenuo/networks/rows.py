@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes
-from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
+from ingenuo.errors import InputError, NetworkError, did_you_mean
 from ingenuo.labels import Labels, find, labels_of, objects
 from ingenuo.networks.columns import cut, encoded, inspect
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.evidence import written_alike
 from ingenuo.schema import Schema, column_name
 from ingenuo.sources import Source, open_source
+from ingenuo.sources.weights import weights as row_weights
 
 if TYPE_CHECKING:
     from ingenuo.networks.bare import Bare
@@ -31,21 +32,6 @@ def source_of(table: Any) -> Source:
     if source.n_rows == 0 or len(source.names) == 0:
         raise InputError(f"the table is empty: {source.n_rows} rows and {len(source.names)} columns")
     return source
-
-
-def weights_of(sample_weight: Any, n_rows: int) -> Floats | None:
-    """The rows' weights, checked."""
-    if sample_weight is None:
-        return None
-    try:
-        weights = np.ascontiguousarray(sample_weight, np.float64)
-    except (TypeError, ValueError):
-        raise KindError(f"sample_weight must hold numbers, got {type(sample_weight).__name__}") from None
-    if weights.shape != (n_rows,):
-        raise InputError(f"sample_weight has shape {weights.shape} for {n_rows} rows; give one weight for each row")
-    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
-        raise InputError("weights must be finite and not negative, and one of them above 0")
-    return weights
 
 
 def node_names(source: Source, places: Sequence[int]) -> list[str]:
@@ -67,7 +53,7 @@ def columns_of(
     declared states are an error.
     """
     source = source_of(table)
-    weights = weights_of(sample_weight, source.n_rows)
+    weights = row_weights(sample_weight, source.n_rows)
     at = places(network.nodes, source)
     absent = [node for node, place in zip(network.nodes, at) if place < 0]
     if absent and not hidden:

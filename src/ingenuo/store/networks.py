@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import objects
-from ingenuo.networks import learning
+from ingenuo.networks import graph, learning
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.network import Network
 from ingenuo.prior import Prior
@@ -47,12 +47,7 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
     """The network that a manifest describes; raises for what is none."""
     nodes = [str(node) for node in packed["nodes"]]
     parents = [tuple(int(up) for up in above) for above in packed["parents"]]
-    if len(parents) != len(nodes) or len(set(nodes)) != len(nodes):
-        raise InputError("every node of the network has its parents, once")
-    if any(not 0 <= up < len(nodes) for above in parents for up in above):
-        raise InputError("the network has an arc from nowhere")
-    if any(len(set(above)) != len(above) for above in parents):
-        raise InputError("a node of the network has a parent twice")
+    graph.check(nodes, parents)
     cuts = {str(node): Cuts(tuple(float(point) for point in points)) for node, points in packed["cuts"]}
     declared = {str(node): unpack(states) for node, states in packed["declared"]}
     target = None if packed["target"] is None else str(packed["target"])

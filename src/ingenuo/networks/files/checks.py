@@ -86,10 +86,10 @@ class Builder:
         if _HALF.search(name):
             raise self.fault(mark, f"{what} is called {name!r}, with half a character in it; write whole ones")
 
-    def place_of(self, name: str, mark: Any) -> int:
-        """The place of a node that has to exist."""
+    def place_of(self, name: str, mark: Any, why: str = "") -> int:
+        """The place of a node that has to exist; `why` says what it is named for."""
         if name not in self.places:
-            raise self.fault(mark, f"there is no node {name!r}{did_you_mean(name, self.nodes)}")
+            raise self.fault(mark, f"there is no node {name!r}{why}{did_you_mean(name, self.nodes)}")
         return self.places[name]
 
     def state_of(self, node: int, text: str, mark: Any, where: str = "") -> int:
@@ -104,7 +104,7 @@ class Builder:
         node = self.place_of(name, mark)
         if node in self._families:
             raise self.fault(mark, f"the probabilities of {name!r} are given twice; give them once")
-        places = tuple(self.place_of(parent, mark) for parent in parents)
+        places = tuple(self.place_of(parent, mark, f", which {name!r} names as a parent") for parent in parents)
         for place, parent in enumerate(parents):
             if parent in parents[:place]:
                 raise self.fault(mark, f"{name!r} has the parent {parent!r} twice; name each parent once")
