@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 import ingenuo as ing
 from ingenuo import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.errors import ForgetError, InputError, KindError, RefusedError
-from ingenuo.explain.regions import curves
+from ingenuo.explanation.regions import curves
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[Y]

@@ -20,7 +20,7 @@ from tests.laws import harsh
 
 import ingenuo as ing
 from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, MergeError, ModelFileError
-from ingenuo.explain.distribution import Distribution
+from ingenuo.explanation.distribution import Distribution
 from ingenuo.store import from_bytes, to_bytes
 from ingenuo.target_bins import Bins, cut, log_complexity
 

@@ -24,7 +24,7 @@ from ingenuo.estimators.leave_one_out import log_priors
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.estimators.tuning import best_of, losses_of, plain
-from ingenuo.explain.beliefs import aligned
+from ingenuo.explanation.beliefs import aligned
 from ingenuo.families.attributes import Attribute
 from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.kernels import selection

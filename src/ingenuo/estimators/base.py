@@ -26,8 +26,8 @@ from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.scoring import Scoring
 from ingenuo.exact import Exact
-from ingenuo.explain.arithmetic import Explanation
-from ingenuo.explain.summary import summary_html
+from ingenuo.explanation.arithmetic import Explanation
+from ingenuo.explanation.summary import summary_html
 from ingenuo.families import FAMILY
 from ingenuo.families.categorical import table_name
 from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term

@@ -23,9 +23,9 @@ from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.rows import take_rows
 from ingenuo.estimators.scoring import Scoring
-from ingenuo.explain.beliefs import html_table
-from ingenuo.explain.summary import summary_html
-from ingenuo.explain.vote import Vote
+from ingenuo.explanation.beliefs import html_table
+from ingenuo.explanation.summary import summary_html
+from ingenuo.explanation.vote import Vote
 from ingenuo.families.family import logs as logs_of
 from ingenuo.labels import Labels, find, labels_of, unite
 from ingenuo.schema import Schema

@@ -26,7 +26,7 @@ from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_ch
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
-from ingenuo.explain.arithmetic import Explanation
+from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute
 from ingenuo.families.family import Factor, Term, exponential

@@ -16,8 +16,8 @@ from scipy.special import logsumexp
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators.likelihoods import Exactly, Floats, Number, Steps, Tables, hashable, log, shares
-from ingenuo.explain.arithmetic import Explanation
-from ingenuo.explain.beliefs import Beliefs, shortened
+from ingenuo.explanation.arithmetic import Explanation
+from ingenuo.explanation.beliefs import Beliefs, shortened
 from ingenuo.families.family import Factor, Term, exponential
 from ingenuo.labels import objects
 

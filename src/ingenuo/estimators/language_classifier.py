@@ -13,7 +13,7 @@ from ingenuo.errors import InputError
 from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
-from ingenuo.explain.arithmetic import Explanation
+from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.families import ngrams, sequences
 from ingenuo.families.family import Factor, logs
 from ingenuo.families.ngrams import END, START

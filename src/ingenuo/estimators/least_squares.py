@@ -19,7 +19,7 @@ from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.numbers import schema_of_numbers
-from ingenuo.explain.sums import Addend, SumExplanation
+from ingenuo.explanation.sums import Addend, SumExplanation
 from ingenuo.families.family import difference, logs
 from ingenuo.families.gaussians import moments_of
 from ingenuo.families.regression import Lines, lines_of

@@ -18,7 +18,7 @@ from ingenuo.estimators import class_prior
 from ingenuo.estimators.base import CLASS, Parameters
 from ingenuo.estimators.believable import Believable
 from ingenuo.estimators.tuning import TUNED
-from ingenuo.explain import density_curves
+from ingenuo.explanation import density_curves
 from ingenuo.families.density import Chosen, chosen
 from ingenuo.families.family import logs
 from ingenuo.families.scatter import FULL, SHARED

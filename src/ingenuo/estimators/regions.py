@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.explain.regions import curves, regions
+from ingenuo.explanation.regions import curves, regions
 from ingenuo.labels import find, labels_of, objects
 from ingenuo.schema import Schema, column_name
 

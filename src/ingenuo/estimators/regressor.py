@@ -22,9 +22,9 @@ from ingenuo.estimators import inputs
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.explain.distribution import Distribution
-from ingenuo.explain.expectation import Expectation
-from ingenuo.explain.summary import summary_html
+from ingenuo.explanation.distribution import Distribution
+from ingenuo.explanation.expectation import Expectation
+from ingenuo.explanation.summary import summary_html
 from ingenuo.families import FAMILY
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.labels import find, objects

@@ -29,8 +29,8 @@ from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.regions import plotted
 from ingenuo.estimators.scoring import Scoring
-from ingenuo.explain.arithmetic import Explanation
-from ingenuo.explain.summary import summary_html
+from ingenuo.explanation.arithmetic import Explanation
+from ingenuo.explanation.summary import summary_html
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.kernels import densities, threads
 from ingenuo.labels import labels_of, same

@@ -21,7 +21,7 @@ from ingenuo.chunk import Chunk
 from ingenuo.errors import InputError
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.leave_one_out import log_priors
-from ingenuo.explain.beliefs import aligned
+from ingenuo.explanation.beliefs import aligned
 from ingenuo.families.attributes import Attribute
 from ingenuo.labels import Labels, labels_of
 from ingenuo.prior import Laplace, Lidstone, Prior

@@ -21,9 +21,9 @@ from ingenuo.evaluation.resampling import permutation_of
 from ingenuo.evaluation.significance import holm
 from ingenuo.evaluation.splits import splits_of
 from ingenuo.evaluation.verdict import Verdict, level, number, p_text, percent, share_of
-from ingenuo.explain import STYLE
-from ingenuo.explain.beliefs import aligned, html_table
-from ingenuo.explain.critical_difference import intervals
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.beliefs import aligned, html_table
+from ingenuo.explanation.critical_difference import intervals
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
 LOWER_IS_BETTER = ("log_loss", "ece")

@@ -15,8 +15,8 @@ from ingenuo.evaluation.comparison import LOWER_IS_BETTER, MEASURES, Comparison
 from ingenuo.evaluation.over_sets import Nemenyi, friedman, names_of, nemenyi
 from ingenuo.evaluation.practical_equivalence import Practical, bayesian_signed_rank
 from ingenuo.evaluation.verdict import Verdict, numbers_of, share_of
-from ingenuo.explain import STYLE
-from ingenuo.explain.beliefs import aligned, html_table
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.beliefs import aligned, html_table
 
 Floats = NDArray[np.float64]
 

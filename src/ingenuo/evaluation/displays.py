@@ -11,7 +11,7 @@ from ingenuo.errors import InputError
 from ingenuo.evaluation.evaluation import Evaluation, evaluate
 from ingenuo.evaluation.intervals import exact
 from ingenuo.evaluation.measures import AREAS, BINS, judged_classes, steps
-from ingenuo.explain import evaluation_pictures as drawing
+from ingenuo.explanation import evaluation_pictures as drawing
 
 _POINTS = 1_000  # of a curve: more cannot be seen
 _CROWDED = 8  # classes, from which on the panels are larger

@@ -36,7 +36,7 @@ from ingenuo.evaluation.measures import (
     values_of,
 )
 from ingenuo.evaluation.predictions import Predictions, predictions_of
-from ingenuo.explain import evaluation_tables
+from ingenuo.explanation import evaluation_tables
 from ingenuo.labels import same
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, did_you_mean
-from ingenuo.explain import STYLE, learning_curves
-from ingenuo.explain.beliefs import aligned, html_table
+from ingenuo.explanation import STYLE, learning_curves
+from ingenuo.explanation.beliefs import aligned, html_table
 
 Floats = NDArray[np.float64]
 

@@ -17,8 +17,8 @@ from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.verdict import Effect, Verdict, level, number, numbers_of, p_text, percent, share_of
-from ingenuo.explain.beliefs import aligned
-from ingenuo.explain.critical_difference import draw, groups_of
+from ingenuo.explanation.beliefs import aligned
+from ingenuo.explanation.critical_difference import draw, groups_of
 
 Floats = NDArray[np.float64]
 

@@ -22,8 +22,8 @@ from ingenuo.evaluation.calibration_error import (
 )
 from ingenuo.evaluation.intervals import exact
 from ingenuo.evaluation.predictions import Predictions, predictions_of
-from ingenuo.explain import STYLE, reliability_diagram
-from ingenuo.explain.beliefs import aligned, html_table
+from ingenuo.explanation import STYLE, reliability_diagram
+from ingenuo.explanation.beliefs import aligned, html_table
 from ingenuo.labels import find, labels_of
 
 Floats = NDArray[np.float64]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.explain.beliefs import aligned
+from ingenuo.explanation.beliefs import aligned
 
 Floats = NDArray[np.float64]
 

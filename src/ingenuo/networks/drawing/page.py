@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import Any
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.beliefs import html_table
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.beliefs import html_table
 from ingenuo.networks.drawing.geometry import Drawing
 from ingenuo.networks.drawing.letters import clean
 from ingenuo.networks.drawing.svg import svg

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.pictures import axes
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.pictures import axes
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.beliefs import aligned, html_table, shortened
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.beliefs import aligned, html_table, shortened
 
 _CLASSES = 20  # shown of the class table and of the confusion matrix
 _CONFUSIONS = 10  # listed where the matrix is not shown

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.passages import in_html, in_signs, in_terminal
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.passages import in_html, in_signs, in_terminal
 from ingenuo.families.family import Factor, Passage, Term, exponential
 from ingenuo.labels import Labels
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.arithmetic import CLASSES, Explanation
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.arithmetic import CLASSES, Explanation
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import STYLE
-from ingenuo.explain.arithmetic import CLASSES
-from ingenuo.explain.beliefs import aligned, html_table
+from ingenuo.explanation import STYLE
+from ingenuo.explanation.arithmetic import CLASSES
+from ingenuo.explanation.beliefs import aligned, html_table
 from ingenuo.labels import Labels
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import STYLE
+from ingenuo.explanation import STYLE
 from ingenuo.labels import Labels
 
 _CLASSES = 6  # so many classes are shown

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain.pictures import axes
-from ingenuo.explain.regions import colour
+from ingenuo.explanation.pictures import axes
+from ingenuo.explanation.regions import colour
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import pictures
+from ingenuo.explanation import pictures
 from ingenuo.labels import Labels, find
 
 Floats = NDArray[np.float64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-from ingenuo.explain import STYLE
+from ingenuo.explanation import STYLE
 from ingenuo.labels import Labels
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally

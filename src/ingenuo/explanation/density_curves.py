@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.bins import Bins
-from ingenuo.explain import pictures
+from ingenuo.explanation import pictures
 from ingenuo.families.density import DensityParameters, chosen, log_density
 from ingenuo.families.family import Floats
 from ingenuo.families.gaussian import GaussianParameters

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explain import pictures
-from ingenuo.explain.regions import colour
+from ingenuo.explanation import pictures
+from ingenuo.explanation.regions import colour
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.explain.pictures import axes
+from ingenuo.explanation.pictures import axes
 
 Floats = NDArray[np.float64]
 
