@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import html
 import math
-import os
-import sys
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -19,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.explanation import STYLE
+from ingenuo.explanation.page import Shown
 from ingenuo.explanation.passages import in_html, in_signs, in_terminal
+from ingenuo.explanation.plain_data import plain
 from ingenuo.families.family import Factor, Passage, Term, exponential
 from ingenuo.labels import Labels
 
@@ -29,7 +29,7 @@ CLASSES = 6
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Shown):
     """The arithmetic of one prediction; prints as a table, and `to_dict` gives the same as data."""
 
     classes: Labels
@@ -47,7 +47,7 @@ class Explanation:
         return self.classes[int(np.argmax(self.posterior))]
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as plain data."""
+        """The table as plain data, as JSON can say it: what is impossible has the log "-inf"."""
         names = self.classes.tolist()
 
         def terms(factor: Factor) -> dict[str, Any]:
@@ -61,7 +61,7 @@ class Explanation:
                 ],
             }
 
-        return {
+        found = {
             "prediction": self.classes[[int(np.argmax(self.posterior))]].tolist()[0],
             "prior": terms(self.prior),
             "factors": [terms(factor) for factor in self.factors],
@@ -79,6 +79,7 @@ class Explanation:
                 else {}
             ),
         }
+        return plain(found)  # type: ignore[no-any-return]
 
     @property
     def order(self) -> list[int]:
@@ -127,12 +128,6 @@ class Explanation:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def show(self, file: Any = None) -> None:
-        """Print it; with colours where the output is a terminal that wants them (NO_COLOR says it does not)."""
-        out = sys.stdout if file is None else file
-        colour = bool(getattr(out, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
-        print(self.to_text(colour=colour), file=out)
 
     def to_text(self, *, colour: bool = False) -> str:
         """The table as text; the words of texts in colours for a terminal, else with signs."""

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.arithmetic import CLASSES, Explanation
+from ingenuo.explanation.page import Shown
+from ingenuo.explanation.plain_data import plain
 
 
 @dataclass(frozen=True)
-class Expectation:
+class Expectation(Shown):
     """The arithmetic of one predicted number; prints as a table, and `to_dict` gives the same as data."""
 
     bins: Explanation  # which bin, and why
@@ -27,12 +29,16 @@ class Expectation:
 
     def to_dict(self) -> dict[str, Any]:
         """The arithmetic as plain data."""
-        return {
+        found = {
             **self.bins.to_dict(),
             "means": dict(zip(self.bins.classes.tolist(), self.means.tolist())),
             "bin": self.bins.prediction,
             "prediction": self.prediction,
         }
+        return plain(found)  # type: ignore[no-any-return]
+
+    def _called(self) -> str:
+        return f"Why {self.prediction:.6g}?"
 
     def _lines(self) -> list[tuple[str, str, str]]:
         """Bin, P × mean, and their product; of many bins the most probable, and the others together."""

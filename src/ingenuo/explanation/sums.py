@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.explanation import STYLE
+from ingenuo.explanation.page import Shown
+from ingenuo.explanation.plain_data import plain
 from ingenuo.labels import Labels
 
 _CLASSES = 6  # so many classes are shown
@@ -27,7 +29,7 @@ class Addend:
 
 
 @dataclass(frozen=True)
-class SumExplanation:
+class SumExplanation(Shown):
     """The arithmetic of one answer; prints as a table, and `to_dict` gives the same as data."""
 
     classes: Labels
@@ -54,13 +56,14 @@ class SumExplanation:
                 "terms": terms,
             }
 
-        return {
+        found = {
             "prediction": self.classes[[int(np.argmax(self.sums))]].tolist()[0],
             "constant": cells(self.constant),
             "addends": [cells(each) for each in self.addends],
             "sum": dict(zip(names, self.sums.tolist())),
             "probability": dict(zip(names, self.probabilities.tolist())),
         }
+        return plain(found)  # type: ignore[no-any-return]
 
     def _lines(self) -> list[list[str]]:
         chosen = np.sort(np.argsort(-self.sums, kind="stable")[:_CLASSES]).tolist()

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.arithmetic import CLASSES
 from ingenuo.explanation.beliefs import aligned, html_table
+from ingenuo.explanation.page import Shown
+from ingenuo.explanation.plain_data import plain
 from ingenuo.labels import Labels
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Vote:
+class Vote(Shown):
     """The vote of weighted models; prints as a table, and `to_dict` gives the same as data.
 
     >>> print(Vote(np.array(["no", "yes"]), ("a", "b"), np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.8]])))
@@ -52,7 +54,7 @@ class Vote:
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data."""
         classes = self.classes.tolist()
-        return {
+        found = {
             "prediction": classes[int(np.argmax(self.posterior))],
             "votes": [
                 {"name": name, "weight": weight, "probabilities": dict(zip(classes, row))}
@@ -60,6 +62,7 @@ class Vote:
             ],
             "posterior": dict(zip(classes, self.posterior.tolist())),
         }
+        return plain(found)  # type: ignore[no-any-return]
 
     def _lines(self) -> list[list[str]]:
         """Rows of cells: the model, its weight, then its probability and the product for each class that is shown."""
