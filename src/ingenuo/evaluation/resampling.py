@@ -204,11 +204,11 @@ def permutation_of(
     if key is not None:
         rows = answers.differences(key)
         effect = float(rows.mean())
-        p, ways = _flipped(rows, key, replicates, rng)
+        p, ways = flipped(rows, key, replicates, rng)
         if key == "accuracy":
             size = Effect(named, effect, *tango(int((rows > 0).sum()), int((rows < 0).sum()), n, alpha))
         else:
-            size = _student(named, rows, alpha)
+            size = student(named, rows, alpha)
     else:
         assert callable(measure)
         effect = one - other
@@ -229,7 +229,7 @@ def permutation_of(
     )
 
 
-def _flipped(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
+def flipped(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
     """The share of sign flips with a sum as far from 0 as was seen, and how many there are where all were tried."""
     d = np.abs(rows[rows != 0])
     if len(d) == 0:
@@ -273,7 +273,7 @@ def _swapped(
     return (far / 2**m, 2**m) if every else ((far + 1) / (replicates + 1), 0)
 
 
-def _student(named: str, rows: Floats, alpha: float) -> Effect:
+def student(named: str, rows: Floats, alpha: float) -> Effect:
     """The mean with Student's interval."""
     n, mean, spread = len(rows), float(rows.mean()), float(rows.std(ddof=1))
     if rows.max() == rows.min():
