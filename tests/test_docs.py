@@ -5,12 +5,16 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from benchmarks.public_data import public_data
+from click.testing import CliRunner
+
+from ingenuo.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -25,6 +29,18 @@ def _blocks(page: Path) -> list[tuple[str, str]]:
 
 def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.strip("\n").splitlines()]
+
+
+def _typed(text: str) -> None:
+    """Commands after $, each with what it prints; a line … stands for any lines."""
+    for typed in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+        command, _, wanted = re.sub(r"\\\n\s*", "", typed).partition("\n")
+        arguments = shlex.split(command)
+        assert arguments[0] == "ingenuo", command
+        found = _lines(CliRunner().invoke(main, arguments[1:]).output)
+        pattern = "".join(r"(?:.*\n)*?" if line == "…" else re.escape(line) + "\n" for line in _lines(wanted))
+        shown = "".join(f"{line}\n" for line in found)
+        assert re.fullmatch(pattern, shown), f"$ {command}\n{shown}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -44,6 +60,9 @@ def test_snippets_run_and_print_what_the_page_says(page: Path, tmp_path: Path, m
             with contextlib.redirect_stdout(out):
                 exec(compile(text, f"{page.name}", "exec"), names)
             printed = out.getvalue()
+        elif kind == "console":
+            _typed(text)
+            compared += 1
         elif kind == "text":
             assert _lines(printed) == _lines(text)
             compared += 1

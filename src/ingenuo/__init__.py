@@ -42,14 +42,19 @@ _HOMES = {
     "SoftmaxRegression": "estimators.softmax",
     "Tally": "tally",
     "Words": "text.words",
+    "audit": "evaluation.audit",
     "compare": "evaluation.comparison",
     "compare_over_sets": "evaluation.comparison_over_sets",
     "cross_validate": "evaluation.cross_validation",
     "evaluate": "evaluation.evaluation",
+    "explain": "estimators.explaining",
     "load": "store",
+    "nomogram": "explanation.nomogram",
     "read": "sources.files",
     "reliability": "evaluation.reliability",
     "save": "store",
+    "scan": "sources.files",
+    "strongest": "explanation.strongest",
     "twins": "evaluation.twins",
 }
 
@@ -66,6 +71,7 @@ if TYPE_CHECKING:
     from ingenuo.estimators.drop_in import ComplementNB as ComplementNB
     from ingenuo.estimators.drop_in import GaussianNB as GaussianNB
     from ingenuo.estimators.drop_in import MultinomialNB as MultinomialNB
+    from ingenuo.estimators.explaining import explain as explain
     from ingenuo.estimators.hypotheses import Hypotheses as Hypotheses
     from ingenuo.estimators.language import LanguageModel as LanguageModel
     from ingenuo.estimators.language_classifier import LanguageModelClassifier as LanguageModelClassifier
@@ -74,6 +80,7 @@ if TYPE_CHECKING:
     from ingenuo.estimators.network import NetworkClassifier as NetworkClassifier
     from ingenuo.estimators.regressor import NaiveBayesRegressor as NaiveBayesRegressor
     from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
+    from ingenuo.evaluation.audit import audit as audit
     from ingenuo.evaluation.comparison import compare as compare
     from ingenuo.evaluation.comparison_over_sets import compare_over_sets as compare_over_sets
     from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
@@ -85,6 +92,8 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
     from ingenuo.evaluation.reliability import reliability as reliability
     from ingenuo.evaluation.twins import twins as twins
+    from ingenuo.explanation.nomogram import nomogram as nomogram
+    from ingenuo.explanation.strongest import strongest as strongest
     from ingenuo.networks.network import Network as Network
     from ingenuo.prior import Dirichlet as Dirichlet
     from ingenuo.prior import Laplace as Laplace
@@ -93,6 +102,7 @@ if TYPE_CHECKING:
     from ingenuo.prior import MEstimate as MEstimate
     from ingenuo.schema import Schema as Schema
     from ingenuo.sources.files import read as read
+    from ingenuo.sources.files import scan as scan
     from ingenuo.store import load as load
     from ingenuo.store import save as save
     from ingenuo.tally import Tally as Tally

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,10 +11,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from ingenuo.container import replace_file
 from ingenuo.data import diabetes, play_tennis
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.prior import Laplace, MaximumLikelihood
 from ingenuo.store import load, save
+from ingenuo.training.writing import written
 
 
 def run(seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -32,6 +35,16 @@ def run(seed: int = 0) -> Iterator[tuple[str, str]]:
     yield "Forgetting", _forgetting(model, train)
     yield "Merging", _merging(model, train)
     yield "Saving", _saving(model)
+
+
+def save_tables(folder: str | Path) -> list[Path]:
+    """Write the two tables as CSV files to a folder."""
+    paths = []
+    for name, table in (("play_tennis", play_tennis()), ("diabetes", diabetes())):
+        path = Path(folder) / f"{name}.csv"
+        replace_file(os.path.realpath(path), written(iter([table]), "csv"))
+        paths.append(path)
+    return paths
 
 
 def _tennis() -> str:

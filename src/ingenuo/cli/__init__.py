@@ -1,56 +1,134 @@
 """The command `ingenuo`: a group whose sub-commands are imported when they are called.
 
-Commands hold no logic: they read their options, call the library and print.
+Commands hold no logic: they read their options, call the library and print. Data goes to stdout, all else to stderr.
+What the library refuses is one sentence and exit code 1, what the command line gets wrong is exit code 2, and an
+interrupted command ends with 130; a traceback is shown only where `--debug` asks for it.
 """
 
 from __future__ import annotations
 
+import errno
 import importlib
 import sys
+import traceback
 import warnings
 
 import click
 
 from ingenuo import __version__
-from ingenuo.errors import IngenuoError
+from ingenuo.errors import IngenuoError, did_you_mean
 
-_COMMANDS = {"demo": "ingenuo.cli.demo", "network": "ingenuo.cli.network"}
+# Each command with its line in the help, which is so shown without importing any of them.
+COMMANDS = {
+    "audit": "Look for harms: groups of names in sentences, or groups of rows in a table.",
+    "believe": "Hypotheses and what is observed in, posterior beliefs out.",
+    "card": "Write a model card: data, use, limits, evaluation, audit.",
+    "compare": "Which of several models is better on a file, and is it luck?",
+    "completion": "Print what makes a shell complete commands and options.",
+    "demo": "Learn, answer, explain, forget and merge on data the package carries.",
+    "evaluate": "Judge a model by rows whose class is known, with intervals.",
+    "explain": "Show the arithmetic behind answers.",
+    "forget": "Unlearn rows, exactly.",
+    "generate": "Draw rows or texts from a model.",
+    "inspect": "What a model has learned: schema, counts, strongest evidence.",
+    "merge": "Add up what several models have learned.",
+    "network": "Bayesian networks: learn, query, draw and convert them.",
+    "predict": "Append the answers of a model to the rows of a file.",
+    "report": "Write one page about a model and how good it is.",
+    "train": "Learn a model from files.",
+    "update": "Learn more rows.",
+}
 
 
 class _LazyGroup(click.Group):
     """A group that knows its commands by name and imports one only to run it or show its help."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(_COMMANDS)
+        return sorted(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[cmd_name]).command
+        command: click.Command = importlib.import_module(f"ingenuo.cli.{cmd_name}").command
         return command
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
-        """Run it; what the library refuses is one line, and no traceback."""
+        """Run it; what the library refuses is one line, and no traceback unless asked for."""
+        ctx.ensure_object(dict)
         try:
             with warnings.catch_warnings():  # which puts the former way of showing them back
+                warnings.simplefilter("default")
+                for category in (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, RuntimeWarning):
+                    warnings.simplefilter("ignore", category)
                 warnings.showwarning = _note  # type: ignore[assignment]
                 return super().invoke(ctx)
-        except IngenuoError as error:
-            raise click.ClickException(str(error)) from None
-        except OSError as error:
-            name = "" if error.filename is None else f"{error.filename}: "
-            raise click.ClickException(f"{name}{error.strerror or error}") from None
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
+        except (Exception, KeyboardInterrupt) as error:
+            if isinstance(error, OSError) and error.errno == errno.EPIPE:
+                raise  # whoever read our output has seen enough
+            if ctx.obj.get("debug"):
+                traceback.print_exc()
+            raise _failure(error) from None
+
+
+class _Interrupted(click.ClickException):
+    """The end of a command that was interrupted."""
+
+    exit_code = 130
+
+
+def _failure(error: BaseException) -> click.ClickException:
+    """The one sentence that is said of what went wrong."""
+    if isinstance(error, KeyboardInterrupt):
+        return _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
+    if isinstance(error, MemoryError):
+        return click.ClickException(f"there is not enough memory for this ({error or 'none left'}); take fewer rows")
+    if isinstance(error, OSError):
+        name = "" if error.filename is None else f"{error.filename}: "
+        return click.ClickException(f"{name}{error.strerror or error}")
+    if not isinstance(error, IngenuoError):
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        return click.ClickException(f"this should not have happened ({what}); --debug shows where it did")
+    in_python = "columns={" in str(error) and "--column" not in str(error)
+    aside = " (on the command line columns={'NAME': 'KIND'} is --column NAME=KIND)" if in_python else ""
+    return click.ClickException(f"{error}{aside}")
 
 
 def _note(message: Warning | str, *where: object) -> None:
     """A warning as a line on stderr: where in the code it was given says nothing here."""
-    click.echo(f"note: {message}", err=True)
+    context = click.get_current_context(silent=True)
+    if context is None or not (context.find_root().obj or {}).get("quiet"):
+        click.echo(f"note: {message}", err=True)
 
 
-@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="ingenuo")
-def main() -> None:
-    """Classify tables by Bayes' rule, and see the arithmetic behind every answer."""
+@click.option("--debug", is_flag=True, help="Show where in the code an error arose.")
+@click.pass_context
+def main(ctx: click.Context, debug: bool) -> None:
+    """Classify tables and texts by Bayes' rule, and see the arithmetic behind every answer.
+
+    \b
+    ingenuo train mail.csv --target label -o mail.ingenuo --folds 10
+    ingenuo predict mail.ingenuo new.csv -o answers.csv
+    ingenuo explain mail.ingenuo new.csv --rows 3,7
+
+    Every command has --help, with examples. Files are CSV, TSV, Parquet, Arrow, JSON lines, ARFF, fastText's lines or
+    folders of texts, compressed or not; - is standard input or output.
+    """
+    ctx.ensure_object(dict)["debug"] = debug
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a terminal that has no "÷" gets a "?", not a traceback
             stream.reconfigure(errors="replace")

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ingenuo.cli.options import kinds
+
 STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 
 
@@ -62,35 +64,27 @@ _do = click.option(
 def learn(data: str, output: str, **options: Any) -> None:
     """Learn a network from a table (.csv or .tsv with a header) and write it to a file."""
     from ingenuo import Lidstone, Network, read
-    from ingenuo.errors import InputError
 
     _check_writable(output)
-    try:
-        network = Network.learn(
-            read(data),
-            options["structure"],
-            target=options["target"],
-            columns=_columns(options["column"]),
-            prior=Lidstone(options["smoothing"]),
-            score=options["score"],
-            ess=options["ess"],
-            max_parents=options["max_parents"],
-            order=options["order"] or None,
-            root=options["root"],
-            k=options["k"],
-            tabu=options["tabu"],
-            restarts=options["restarts"],
-            random_state=options["seed"],
-            required=options["require"],
-            forbidden=options["forbid"],
-            missing=options["missing"],
-        )
-    except InputError as error:
-        if "columns={" not in str(error):
-            raise
-        raise click.ClickException(
-            f"{error} (on the command line columns={{'NAME': 'KIND'}} is --column NAME=KIND)"
-        ) from None
+    network = Network.learn(
+        read(data),
+        options["structure"],
+        target=options["target"],
+        columns=kinds(options["column"]),
+        prior=Lidstone(options["smoothing"]),
+        score=options["score"],
+        ess=options["ess"],
+        max_parents=options["max_parents"],
+        order=options["order"] or None,
+        root=options["root"],
+        k=options["k"],
+        tabu=options["tabu"],
+        restarts=options["restarts"],
+        random_state=options["seed"],
+        required=options["require"],
+        forbidden=options["forbid"],
+        missing=options["missing"],
+    )
     network.name = Path(data).name.split(".")[0]
     _write(network, output)
     found = network.search
@@ -221,24 +215,14 @@ def _write(network: Any, path: str) -> None:
         )
 
 
-def _columns(given: tuple[str, ...]) -> dict[str, str]:
-    found = {}
-    for each in given:
-        name, equals, kind = each.rpartition("=")
-        if not equals or not name:
-            raise click.BadParameter(f"{each!r} is no NAME=KIND", param_hint="--column")
-        found[name] = kind
-    return found
-
-
 def _asked(path: str, given: tuple[str, ...], done: tuple[str, ...]) -> Any:
     network = _read(path)
     if done:
-        network = network.intervene(_evidence(network, done, "--do"))
-    return network.observe(_evidence(network, given, "--given")) if given else network
+        network = network.intervene(evidence(network, done, "--do"))
+    return network.observe(evidence(network, given, "--given")) if given else network
 
 
-def _evidence(network: Any, given: tuple[str, ...], option: str) -> dict[str, Any]:
+def evidence(network: Any, given: tuple[str, ...], option: str) -> dict[str, Any]:
     """Evidence as it is written on the command line; the longest name of a node that fits is meant."""
     found: dict[str, Any] = {}
     for each in given:

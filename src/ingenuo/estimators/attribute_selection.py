@@ -119,7 +119,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         X, y = inputs.target_column(X, y)
         schema, chunk = model._chunk_of(X, y, sample_weight, reset=True)
         tally = tally_chunk(chunk)
-        model._check_whole(schema, chunk, tally)
+        model._check_whole(schema, chunk.classes, tally)
         chunk = weighed(chunk, tally.labels("class", 0))
         inputs.refuse_one_class(chunk.classes, "selector")
         attributes = plain(schema, model.prior)

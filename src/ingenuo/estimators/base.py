@@ -14,14 +14,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
 from ingenuo.engines import local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
-from ingenuo.estimators import class_prior, inputs
+from ingenuo.estimators import class_prior, inputs, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.scoring import Scoring
@@ -127,16 +127,30 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array, sparse matrix, or pandas, polars or Arrow table
-            The rows; missing values are NaN or null.
+        X : array, sparse matrix, pandas, polars or Arrow table, or what `scan` gives
+            The rows; missing values are NaN or null. Of a scan they are read a batch at a time.
         y : array-like, or the name of a column of X
             The class of each row.
         sample_weight : array-like, optional
-            How often each row counts.
+            How often each row counts; of a scan, the name of a column.
         """
         self._check_settings()
-        self._learn(X, y, sample_weight)
+        if streams.is_stream(X):
+            self._learn_stream(X, y, sample_weight)
+        else:
+            self._learn(X, y, sample_weight)
         return self
+
+    def _learn_stream(self, X: Any, y: Any, sample_weight: Any) -> None:
+        """Learn from batches, one after the other, where sums are all there is to learn; else from all at once."""
+        if not self._a_function_of_the_tally:
+            self._learn(*streams.whole(X, y, sample_weight))
+            return
+        schema, tally, target = streams.tally_of(clone(self), X, y, sample_weight)
+        self._check_whole(schema, tally.labels(CLASS, 0), tally)
+        self.__dict__.pop("_declared_classes", None)
+        self._target = target
+        self._set(schema, tally)
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn all there is to know."""
@@ -157,7 +171,7 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         if not self._fitted:
             self._check_settings()
         first = not self._fitted
-        schema, tally, _ = self._tally_of(X, y, sample_weight, reset=first)
+        schema, tally = self._sums_of(X, y, sample_weight, first=first)
         declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
         if classes is not None:
             declared = unite(declared, inputs.announced(classes))
@@ -177,11 +191,20 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        _, tally, _ = self._tally_of(X, y, sample_weight, reset=False)
+        _, tally = self._sums_of(X, y, sample_weight)
         rest = self.tally_ - tally
         self._check_tally(self.schema_, rest)
         self._set(self.schema_, rest)
         return self
+
+    def _sums_of(self, X: Any, y: Any, sample_weight: Any, *, first: bool = False) -> tuple[Schema, Tally]:
+        """The schema and the sums of some rows, which may come in batches."""
+        if not streams.is_stream(X):
+            return self._tally_of(X, y, sample_weight, reset=first)[:2]
+        schema, tally, target = streams.tally_of(clone(self) if first else self, X, y, sample_weight)
+        if first:
+            self._target = target
+        return schema, tally
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         """Raise where these can be the sums of no rows."""
@@ -235,7 +258,7 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             schema, chunk = self._chunk_of(X, y, sample_weight, reset=reset)
             tally = local.reduce([chunk], tally_chunk)
             if whole:
-                self._check_whole(schema, chunk, tally)
+                self._check_whole(schema, chunk.classes, tally)
             return schema, tally, chunk.classes
 
     def _chunk_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Chunk]:
@@ -258,9 +281,9 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         codes, classes = inputs.labels(self, y, source.n_rows)
         return source, codes, classes, inputs.weights(sample_weight, source.n_rows)
 
-    def _check_whole(self, schema: Schema, chunk: Chunk, tally: Tally) -> None:
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
-        self._check_classes(chunk.classes)
+        self._check_classes(classes)
         _refuse_empty_columns(schema, tally)
 
     @contextmanager

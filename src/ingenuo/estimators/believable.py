@@ -86,7 +86,7 @@ class Believable(TallyClassifier):
             other.__dict__.pop(name, None)
         schema, chunk = other._chunk_of(X, y, sample_weight, reset=True)
         tally = tally_chunk(chunk)
-        other._check_whole(schema, chunk, tally)
+        other._check_whole(schema, chunk.classes, tally)
         other._settle(schema, tally, chunk)
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)

@@ -199,10 +199,10 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
     if classes.dtype == np.float64 and not np.isfinite(classes).all():
         raise InputError("Input y contains infinity or a value too large for dtype('float64'): it names no class")
     if classes.dtype == np.float64 and not np.array_equal(np.rint(classes), classes):
-        odd = classes[np.rint(classes) != classes][0]
+        odd = float(classes[np.rint(classes) != classes][0])
         raise InputError(
             f"Unknown label type: continuous. y holds the number {odd!r}, which names no class; a classifier needs "
-            "labels: use strings or whole numbers"
+            "labels: use strings or whole numbers, or a regressor, which answers with numbers"
         )
     return codes.astype(np.int32, copy=False), classes
 

@@ -87,17 +87,22 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
     ) -> tuple[Schema, Tally, Labels]:
         if not reset:
             self._check_form()
+        X, y = inputs.target_column(X, y)
         given = texts_of(X)
         codes, classes = inputs.labels(self, y, given.text.n_rows)
         tally = self._count(given, codes, classes, inputs.weights(sample_weight, given.text.n_rows))
-        if whole and NGRAMS not in tally:
-            raise InputError("the texts have no word; give one that has")
+        if whole:
+            self._check_whole(SCHEMA, classes, tally)
         return SCHEMA if reset else self.schema_, tally, classes
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        if NGRAMS not in tally:
+            raise InputError("the texts have no word; give one that has")
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn texts: the model is then, to the last bit, what it would be had it never seen them."""
         check_is_fitted(self)
-        rest = self.tally_ - self._tally_of(X, y, sample_weight, reset=False)[1]
+        rest = self.tally_ - self._sums_of(X, y, sample_weight)[1]
         sequences.check(rest, int(self.order))
         self._set(self.schema_, rest)
         return self

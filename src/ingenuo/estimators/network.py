@@ -256,8 +256,7 @@ class NetworkClassifier(TallyClassifier):
         if self._fitted:
             return super().partial_fit(X, y, classes, sample_weight)
         announced = None if classes is None else inputs.announced(classes)
-        self._check_settings()
-        self._learn(X, y, sample_weight)
+        self.fit(X, y, sample_weight)
         if announced is not None:
             self._declared_classes = announced
             self._set(self.schema_, self.tally_)

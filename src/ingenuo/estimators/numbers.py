@@ -15,6 +15,7 @@ def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
     """A schema of this family for every column; a column that holds no numbers is named."""
     uniform = source.uniform()
     why: dict[Any, str] = {}
+    families = np.full(len(source.names), list(FAMILIES).index(family), np.int8)
     for place, name in enumerate(source.names.tolist()):
         kind, reason = uniform or source.guess(place)
         if kind in ("category", "text") and reason not in ("booleans", "no values"):
@@ -27,5 +28,7 @@ def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
                 f"column {column_name(name)!r} has {reason} where {model} needs numbers; code it (a column of 0 and 1 "
                 "for each value), drop it, or take NaiveBayes, which reads both"
             )
+        if kind == "ignore":
+            families[place] = list(FAMILIES).index("ignore")
         why[name] = reason
-    return Schema(source.names, np.full(len(source.names), list(FAMILIES).index(family), np.int8), why)
+    return Schema(source.names, families, why)

@@ -128,7 +128,7 @@ class ChunkRows:
 
     def check(self, tally: Tally) -> None:
         """Raise where a column has no value in any row."""
-        self.model._check_whole(self.schema, self.chunk, tally)
+        self.model._check_whole(self.schema, self.chunk.classes, tally)
 
     def by_fold(self, parts: Sequence[Part]) -> Tally | None:
         """The tally of fold and class, where all that is counted are tables."""

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
@@ -186,6 +186,8 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Cut the target, and learn from the first rows."""
         self._check_settings()
+        if streams.is_stream(X):
+            X, y, sample_weight = streams.whole(X, y, sample_weight)
         name = y if isinstance(y, str) and inputs.is_frame(X) else None
         X, target, weights = self._rows_to_learn(X, y, sample_weight)
         if isinstance(self.bins, int | np.integer):

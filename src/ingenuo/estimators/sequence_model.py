@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
 from ingenuo.estimators.base import tally_chunk
+from ingenuo.estimators.inputs import is_frame
 from ingenuo.families import sequences
 from ingenuo.families.ngrams import END, START, Smoothing
 from ingenuo.families.sequences import NGRAMS, SEPARATOR, Given, Reading
@@ -63,6 +64,8 @@ def texts_of(given: Any) -> Given:
 
     if isinstance(given, str):
         given = [given]
+    if is_frame(given):
+        given = _only_column(given)
     if hasattr(given, "to_arrow") and hasattr(given, "dtype"):  # a series of polars
         given = given.to_arrow()
     if isinstance(given, bytes | Mapping) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) != 1:
@@ -87,6 +90,17 @@ def texts_of(given: Any) -> Given:
         if separated:
             _check_words(row, text)
     return Given(ListText("texts", [SEPARATOR.join(text) for text in texts] if separated else texts), separated)
+
+
+def _only_column(table: Any) -> Any:
+    """The texts of a table that has nothing else."""
+    names = list(getattr(table, "column_names", None) or table.columns)
+    if len(names) != 1:
+        shown = ", ".join(repr(name) for name in names[:12]) + (", …" if len(names) > 12 else "")
+        raise InputError(
+            f"a language model reads one column of texts, and the table has {len(names)} ({shown}); take one of them"
+        )
+    return table[names[0]]
 
 
 def _check_words(row: int, words: Sequence[Any]) -> None:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.base import public
 from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
@@ -208,6 +208,8 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, start: str) -> dict[str, Any]:
         """What a fit sets."""
+        if streams.is_stream(X):
+            X, y, sample_weight = streams.whole(X, y, sample_weight)
         target = y if isinstance(y, str) and inputs.is_frame(X) else None
         X, y = inputs.target_column(X, y)
         source = inputs.table(self, X, reset=True)

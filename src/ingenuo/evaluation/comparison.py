@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate
 from ingenuo.evaluation.evaluation import Evaluation, Measure
@@ -246,6 +246,8 @@ def compare(
     level(confidence)
     alpha = share_of("alpha", alpha)
     whole("random_state", random_state, 0)
+    if streams.is_stream(X):
+        X, y, _ = streams.whole(X, y, None)
     X, y = inputs.target_column(X, y)
     if y is None:
         raise InputError("y is missing: nothing can be judged without what is true of each row; give y")

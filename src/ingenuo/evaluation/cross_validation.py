@@ -21,7 +21,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.utils.validation import _num_samples
 
 from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.leave_one_out import leave_one_out
 from ingenuo.estimators.naive_bayes import NaiveBayes
@@ -182,6 +182,8 @@ def cross_validate(
     check_confidence(confidence)
     if isinstance(folds, LeaveOneOut) and groups is None:
         folds = LEAVE_ONE_OUT
+    if streams.is_stream(X):
+        X, y, sample_weight = streams.whole(X, y, sample_weight)
     if isinstance(groups, str):
         X, groups = inputs.target_column(X, groups)
     X, y = inputs.target_column(X, y)

@@ -20,6 +20,7 @@ from ingenuo.evaluation.calibration_error import (
     class_wise_calibration_error,
     edges_of,
 )
+from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import exact
 from ingenuo.evaluation.predictions import Predictions, predictions_of
 from ingenuo.explanation import STYLE, reliability_diagram
@@ -45,9 +46,9 @@ def reliability(
 
     Parameters
     ----------
-    model : classifier, or array
-        A fitted classifier with `predict_proba`, judged on rows it has not learned from; or probabilities (rows ×
-        classes).
+    model : classifier, array, or Evaluation
+        A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
+        classes); or what `evaluate` found, which has all it takes.
     X : table
         The rows for the classifier; None beside probabilities.
     y : array-like, or the name of a column of X
@@ -72,7 +73,7 @@ def reliability(
     >>> round(found.ece, 4), found.rows.tolist()
     (0.0875, [0, 4])
     """
-    rows = predictions_of(model, X, y, classes, sample_weight)
+    rows = model.rows if isinstance(model, Evaluation) else predictions_of(model, X, y, classes, sample_weight)
     if rows.probabilities is None:
         raise RefusedError("reliability is of probabilities, and there are labels only; give predict_proba's output")
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):

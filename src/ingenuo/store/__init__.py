@@ -6,7 +6,8 @@ A file holds a manifest (what kind of model, its parameters, its schema, the sha
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,8 +49,18 @@ def _models() -> dict[str, type[Any]]:
     }
 
 
-def save(model: Any, path: str | Path) -> None:
+def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
     """Write a fitted model (or a tally) to one file, whole or not at all.
+
+    Parameters
+    ----------
+    model : classifier, Network or Tally
+        What to save.
+    path : path
+        Where to.
+    about : mapping, optional
+        What a reader should know of the model besides, in values that JSON has: where its rows came from, what it is
+        for. `about(path)` of this module reads it; the model does not depend on it.
 
     >>> import tempfile, os
     >>> from ingenuo import NaiveBayes, load, save
@@ -60,17 +71,23 @@ def save(model: Any, path: str | Path) -> None:
     >>> again.tally_ == model.tally_
     True
     """
-    container.write(path, *_to_parts(model))
+    container.write(path, *_to_parts(model, about))
 
 
-def load(path: str | Path) -> Any:
+def about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What was saved beside a model, of where it comes from; nothing where nothing was."""
+    found = container.read(path)[0].get("about", {})
+    return found if isinstance(found, dict) else {}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`."""
     return _from_parts(*container.read(path), str(path))
 
 
-def to_bytes(model: Any) -> bytes:
+def to_bytes(model: Any, about: Mapping[str, Any] | None = None) -> bytes:
     """What `save` writes, as bytes."""
-    return container.to_bytes(*_to_parts(model))
+    return container.to_bytes(*_to_parts(model, about))
 
 
 def from_bytes(data: bytes) -> Any:
@@ -78,12 +95,18 @@ def from_bytes(data: bytes) -> Any:
     return _from_parts(*container.from_bytes(data), "model data")
 
 
-def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
+def _to_parts(model: Any, about: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {}
+    manifest = _described(model, tensors)
+    return manifest | {"about": dict(about)} if about else manifest, tensors
+
+
+def _described(model: Any, tensors: Tensors) -> dict[str, Any]:
+    """The manifest of a model, whose arrays are put among the tensors."""
     if isinstance(model, Tally):
-        return {"kind": "tally", "tally": pack_tally(model, tensors)}, tensors
+        return {"kind": "tally", "tally": pack_tally(model, tensors)}
     if isinstance(model, Network):
-        return {"kind": "network", "network": pack_network(model, tensors)}, tensors
+        return {"kind": "network", "network": pack_network(model, tensors)}
     models = _models()
     name = type(model).__name__
     if models.get(name) is not type(model):
@@ -108,7 +131,7 @@ def _to_parts(model: Any) -> tuple[dict[str, Any], Tensors]:
         manifest["target"] = model._target
     if "feature_names_in_" in model.__dict__:
         manifest["names"] = pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
-    return manifest, tensors
+    return manifest
 
 
 def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:

@@ -1,0 +1,28 @@
+"""`ingenuo merge`: add up what several models have learned."""
+
+from __future__ import annotations
+
+import click
+
+from ingenuo.cli import options
+
+
+@click.command("merge", short_help="Add up what several models have learned.")
+@click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...", type=click.Path())
+@click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the sum; - is standard output.")
+@options.common
+def command(models: tuple[str, ...], output: str) -> None:
+    """Add up what MODELs have learned apart: the sum is the model that would have learned all their rows.
+
+    \b
+    ingenuo merge rome.ingenuo madrid.ingenuo -o both.ingenuo
+    """
+    from ingenuo import training
+
+    if len(models) < 2:
+        raise click.UsageError("give two models at least")
+    options.check_writable(output)
+    merged = training.merge([(path, options.load(path), options.about(path)) for path in models])
+    for note in merged.notes:
+        options.say(note)
+    options.save(merged.model, output, merged.about)

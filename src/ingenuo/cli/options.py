@@ -1,0 +1,242 @@
+"""The options that commands share, and what they print: data to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FORMATS = ("csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+
+
+def _keep(name: str) -> Callable[[click.Context, click.Parameter, bool], bool]:
+    def keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
+        if value:
+            ctx.find_root().ensure_object(dict)[name] = True
+        return value
+
+    return keep
+
+
+def common(command: F) -> F:
+    """--quiet and --debug, which every command has."""
+    for option in (
+        click.option(
+            "--debug", is_flag=True, expose_value=False, callback=_keep("debug"), help="Show where an error arose."
+        ),
+        click.option(
+            "-q", "--quiet", is_flag=True, expose_value=False, callback=_keep("quiet"), help="Say nothing on stderr."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn.")
+target = click.option("--target", metavar="COLUMN", help="The column that holds the class.")
+
+
+def reading(command: F) -> F:
+    """How files are read."""
+    for option in reversed(
+        (
+            click.option(
+                "--format", "format_", type=click.Choice(FORMATS), help="What the files are  [by name and content]"
+            ),
+            click.option("--separator", metavar="CHAR", help="What separates cells; 'tab' for a tab  [detected]"),
+            click.option("--encoding", metavar="NAME", help="How letters are written, such as latin-1  [detected]"),
+            click.option("--header/--no-header", default=None, help="Whether the first line names columns  [detected]"),
+            click.option(
+                "--missing",
+                multiple=True,
+                metavar="VALUE",
+                help="A cell that stands for no value; may be repeated  [NA, N/A, NaN, nan, null, NULL, ?]",
+            ),
+            click.option(
+                "--column",
+                "columns",
+                multiple=True,
+                metavar="NAME=KIND",
+                help="What a column is: number, category, count, text or ignore; may be repeated  [by its values]",
+            ),
+            click.option("--ignore", multiple=True, metavar="NAME", help="A column to set aside; may be repeated."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def kinds(columns: Sequence[str], ignore: Sequence[str] = ()) -> dict[str, str]:
+    """What --column and --ignore say."""
+    found: dict[str, str] = {}
+    for each in columns:
+        name, equals, kind = each.rpartition("=")
+        if not equals or not name:
+            raise click.BadParameter(f"{each!r} is no NAME=KIND", param_hint="--column")
+        found[name] = kind
+    return found | dict.fromkeys(ignore, "ignore")
+
+
+def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | None = None, **more: Any) -> Any:
+    """The scan of some files, as the options of `reading` say; what was detected is said."""
+    from ingenuo.sources.files import scan
+
+    separator = options.get("separator")
+    found = scan(
+        list(paths),
+        format=options.get("format_"),
+        separator={"tab": "\t", "\\t": "\t", "space": " "}.get(separator or "", separator),
+        encoding=options.get("encoding"),
+        header=options.get("header"),
+        missing=list(options["missing"]) if options.get("missing") else None,
+        columns=kinds(options.get("columns") or (), options.get("ignore") or ()) | more.pop("columns", {}),
+        target=target,
+        **more,
+    )
+    for note in found.notes:
+        say(note)
+    return found
+
+
+def quiet() -> bool:
+    """Whether nothing is to be said."""
+    return bool((click.get_current_context().find_root().obj or {}).get("quiet"))
+
+
+def say(message: str = "") -> None:
+    """A message, on stderr."""
+    if not quiet():
+        click.echo(message, err=True)
+
+
+def out(text: str) -> None:
+    """Data, on stdout."""
+    click.echo(text)
+
+
+def out_json(data: Any) -> None:
+    """Data as JSON, on stdout."""
+    click.echo(json_text(data))
+
+
+def json_text(data: Any) -> str:
+    """Data as JSON; what is no finite number is null there."""
+    return json.dumps(_finite(data), ensure_ascii=False, indent=2, default=_plain)
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, Mapping):
+        return {key if isinstance(key, str) else str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    return None if isinstance(data, float) and not math.isfinite(data) else data
+
+
+def _plain(value: Any) -> Any:
+    """NumPy's numbers and arrays, and whatever else has a name, as JSON has them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
+
+
+def colours(stream: Any = None) -> bool:
+    """Whether a stream wants colours: a terminal does, unless NO_COLOR is set."""
+    stream = sys.stdout if stream is None else stream
+    return bool(getattr(stream, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
+
+
+def load(path: str) -> Any:
+    """The model of a file; - is standard input."""
+    from ingenuo import store
+
+    return store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
+
+
+def load_model(path: str) -> Any:
+    """The model of a file, which must be one that learned columns and answers rows."""
+    model = load(path)
+    if not hasattr(model, "schema_") or not hasattr(model, "predict"):
+        raise click.ClickException(
+            f"{path} holds a {type(model).__name__}, and no model that answers rows; `ingenuo inspect` shows what it is"
+        )
+    return model
+
+
+def about(path: str) -> dict[str, Any]:
+    """What a model file says of where its model comes from."""
+    from ingenuo import store
+
+    return {} if path == "-" else store.about(path)
+
+
+def save(model: Any, path: str, about: Mapping[str, Any]) -> None:
+    """Write a model with what is said of it; - is standard output."""
+    from ingenuo import store
+
+    if path == "-":
+        sys.stdout.buffer.write(store.to_bytes(model, about))
+        sys.stdout.buffer.flush()
+    else:
+        store.save(model, path, about)
+        say(f"written to {path} ({os.path.getsize(path):,} bytes)")
+
+
+def check_writable(path: str | None) -> None:
+    """Refuse a place where no file can be written before the work, not after it."""
+    if path is None or path == "-":
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.isdir(folder):
+        raise click.ClickException(f"{path}: there is no folder {folder!r} to write to; make it first")
+    if os.path.isdir(path):
+        raise click.ClickException(f"{path} is a folder; name a file to write to")
+    if not os.access(folder, os.W_OK):
+        raise click.ClickException(f"{path}: the folder {folder!r} may not be written to; name another")
+
+
+def write_text(text: str, path: str | None) -> None:
+    """Text to a file, whole or not at all; to stdout where there is no path, or -."""
+    text = text if text.endswith("\n") or not text else f"{text}\n"
+    if path is None or path == "-":
+        click.echo(text, nl=False)
+    else:
+        write_bytes(text.encode(), path)
+
+
+def write_bytes(data: bytes, path: str | None) -> None:
+    """Bytes to a file, whole or not at all; to stdout where there is no path, or -."""
+    if path is None or path == "-":
+        click.echo(data, nl=False)
+        return
+    from ingenuo.container import replace_file
+
+    replace_file(os.path.realpath(path), [data])
+    say(f"written to {path} ({len(data):,} bytes)")
+
+
+def change(
+    what: str, path: str, files: Sequence[str], target: str | None, output: str | None, given: Mapping[str, Any]
+) -> None:
+    """Learn or forget the rows of some files, and write the model where it was or elsewhere."""
+    from ingenuo import training
+    from ingenuo.cli.progress import watched
+
+    if path == "-" and output is None:
+        output = "-"
+    check_writable(path if output is None else output)
+    model = load(path)
+    rows = training.rows_for(model, open_files(files, given), target)
+    again = None
+    if given["calibrate_with"]:
+        again = training.rows_for(model, open_files([given["calibrate_with"]], given), target)
+    with watched(rows, "learning" if what == "update" else "forgetting") as seen:
+        changed = training.change(what, model, seen, about(path), weight=given["weight"], calibrate_with=again)
+    for note in changed.notes:
+        say(note)
+    save(changed.model, path if output is None else output, changed.about)

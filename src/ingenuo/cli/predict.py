@@ -1,0 +1,60 @@
+"""`ingenuo predict`: the answers of a model beside the rows of a file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from ingenuo.cli import options
+
+_FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+
+
+@click.command("predict", short_help="Append the answers of a model to the rows of a file.")
+@click.argument("model", metavar="MODEL", type=click.Path())
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+@click.option("-o", "--output", metavar="FILE", help="Where to write the rows  [standard output]")
+@click.option("--to", type=click.Choice(_FORMATS), help="What to write  [by the name of the output, else csv]")
+@click.option("--all", "all_classes", is_flag=True, help="The probability of every class (quantiles of a regressor).")
+@click.option(
+    "--reasons", type=click.IntRange(min=0), default=0, metavar="N", help="What decided each answer: the N strongest."
+)
+@click.option("--only", is_flag=True, help="Write the answers alone, without the rows.")
+@options.reading
+@options.common
+def command(model: str, files: tuple[str, ...], output: str | None, **given: Any) -> None:
+    """Append the most probable class and its probability to each row of FILEs.
+
+    Rows are read, answered and written a part at a time; their cells stay as they are. Columns that the model does not
+    know, its class among them, are carried along.
+
+    \b
+    ingenuo predict mail.ingenuo new.csv -o answers.csv
+    ingenuo predict mail.ingenuo new.csv --all --reasons 3 | head
+    cat new.csv | ingenuo predict mail.ingenuo - --to jsonl
+    """
+    from ingenuo import training
+    from ingenuo.cli.progress import bar
+    from ingenuo.training import writing
+
+    options.check_writable(output)
+    kind = writing.format_of(output, given["to"])
+    loaded = options.load(model)
+    rows = training.rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
+    wanted = training.Wanted(given["all_classes"], given["reasons"])
+    with bar(rows.n_bytes, "answering") as progress:
+        shown = "nothing" if given["only"] else "cells" if kind in ("csv", "tsv") else "values"
+        pairs = rows.pairs(progress, shown=shown)
+        pieces = writing.written(training.answered(loaded, pairs, wanted), kind)
+        if output is None or output == "-":
+            for piece in pieces:
+                sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
+            return
+        from ingenuo.container import replace_file
+
+        replace_file(os.path.realpath(output), pieces)
+    options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")

@@ -1,0 +1,96 @@
+"""Learning from rows that come in batches, such as those of a file that no memory holds.
+
+The first batch gives the schema, and every batch its sums. Because sums are exact, the total is the one that all the
+rows at once would give, however they are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ingenuo.engines.local import Total
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.schema import Schema
+from ingenuo.sources.streams import Described
+from ingenuo.tally import Tally
+
+After = Callable[[int, Schema, Total], None]
+
+
+def is_stream(X: Any) -> bool:
+    """Whether X hands out its rows in batches, as what `scan` gives does."""
+    return hasattr(X, "batches") and hasattr(X, "table")
+
+
+def files(X: Any) -> str:
+    """The files of a stream, as messages call them."""
+    names = ["standard input" if path == "-" else str(path) for path in X.paths]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def named(X: Any, y: Any, sample_weight: Any) -> tuple[str, str | None]:
+    """The columns of a stream that hold the class and the weights."""
+    y = X.target if y is None else y
+    if y is None:
+        raise InputError(f"{files(X)}: the column to learn is not named (target){did_you_mean('', X.names)}")
+    for what, name in (("y", y), ("sample_weight", sample_weight)):
+        if name is None:
+            continue
+        if not isinstance(name, str):
+            raise KindError(
+                f"rows that come in batches have their {what} in a column; name it, instead of giving {name!r}"
+            )
+        if name not in X.names:
+            raise InputError(f"{files(X)}: there is no column {name!r}{did_you_mean(name, X.names)}")
+    if y == sample_weight:
+        raise InputError(f"column {y!r} cannot be both the class and the weight; name another")
+    return y, sample_weight
+
+
+def whole(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, Any]:
+    """All the rows of a stream at once, the name of their class, and their weights."""
+    target, weight = named(X, y, sample_weight)
+    rows, weights = weighed(Described(X).table(), weight)
+    return rows, target, weights
+
+
+def tally_of(
+    model: Any, X: Any, y: Any, sample_weight: Any, *, done: int = 0, after: After | None = None
+) -> tuple[Schema, Tally, str]:
+    """The schema and the sums over the batches of a stream, and the name of the class.
+
+    Parameters
+    ----------
+    model : TallyClassifier
+        One that has learned goes on with its own schema. One that has not is changed: it gets that of the first batch.
+    X, y, sample_weight
+        The stream, and the names of its columns of classes and of weights.
+    done : int
+        So many batches are passed over.
+    after : function, optional
+        Called after each batch with its number, the schema, and the sum so far.
+    """
+    target, weight = named(X, y, sample_weight)
+    total = Total()
+    for n, batch in enumerate(Described(X).batches(), start=1):
+        if n <= done or batch.num_rows == 0:
+            continue
+        rows, weights = weighed(batch, weight)
+        first = not model._fitted
+        schema, tally, _ = model._tally_of(rows, target, weights, reset=first)
+        if first:
+            model._set(schema, tally)
+        total.add(tally)
+        if after is not None:
+            after(n, schema, total.now())
+    if not model._fitted:
+        raise InputError(f"{files(X)}: there are no rows to learn from")
+    return model.schema_, total.sum(), target
+
+
+def weighed(rows: Any, weight: str | None) -> tuple[Any, Any]:
+    """Rows without their column of weights, and the weights."""
+    if weight is None:
+        return rows, None
+    return rows.drop_columns([weight]), rows.column(weight).to_numpy()

@@ -1,0 +1,113 @@
+"""Audits of a model that was loaded, by the rows of files or by sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ingenuo.errors import InputError, RefusedError
+from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.written_classes import written_class
+from ingenuo.evaluation.audit import audit
+from ingenuo.training.rows import rows_for
+
+
+def audits_of(
+    model: Any,
+    rows: Any = None,
+    target: str | None = None,
+    *,
+    protected: Sequence[str] = (),
+    together: bool = False,
+    templates: Sequence[str] = (),
+    groups: Sequence[str] = (),
+    cuts: Sequence[float] = (),
+    class_: str | None = None,
+    reference: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    column: str | None = None,
+    confidence: float = 0.95,
+    seed: int = 0,
+) -> list[Any]:
+    """An audit for each protected column of the rows, and for each set of sentences.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Whom to ask.
+    rows : what `scan` gives, optional
+        Rows whose groups the columns in `protected` say; those that have no class are compared by decisions alone.
+    target : str, optional
+        The column of the class; by default as the model knows it.
+    protected, together
+        Columns of groups, each audited by itself, or all in their combinations.
+    templates, groups, labels, column
+        Sets of sentences, which kinds of groups of them to compare, which class each of their labels is, and the text
+        column that takes them, as in `audit`.
+    cuts : sequence of float
+        Where to cut a protected column of numbers into bands.
+    class_, reference, confidence, seed
+        As in `audit`.
+    """
+    wanted = None if class_ is None else written_class(model, class_)
+    if not hasattr(model, "classes_"):
+        raise RefusedError(f"a {type(model).__name__} tells no classes, so there are no answers to audit")
+    found: list[Any] = []
+    if protected:
+        if rows is None:
+            raise InputError("a protected column is one of the rows of a file; give the file")
+        X, y = _table(model, rows, target, protected)
+        if cuts and not any(_is_number(X, name) for name in protected):
+            raise InputError(f"there are no numbers to cut in {', '.join(map(repr, protected))}; leave the cuts out")
+        for each in [list(protected)] if together else [[name] for name in protected]:
+            bands = list(cuts) if cuts and any(_is_number(X, name) for name in each) else None
+            audited: dict[str, Any] = {
+                "groups": bands,
+                "class_": wanted,
+                "reference": reference,
+                "confidence": confidence,
+            }
+            if isinstance(model, LanguageModelClassifier):  # which is given texts, and no table
+                texts = X.drop_columns(list(protected)).column(0)
+                truth = None if y is None else X.column(y)
+                found.append(audit(model, texts, truth, protected=X.select(each), random_state=seed, **audited))
+            else:
+                own = X.drop_columns([name for name in protected if name not in each and not _knows(model, name)])
+                named = each[0] if len(each) == 1 else each
+                found.append(audit(model, own, y, protected=named, random_state=seed, **audited))
+    elif rows is not None and not templates:
+        raise InputError("rows were given and no column that says their groups; name it, or leave the rows out")
+    sets: list[str | None] = [*templates] if templates or protected else [None]
+    for name in sets:
+        found.append(
+            audit(
+                model,
+                templates=name,
+                groups=list(groups) or None,
+                class_=wanted,
+                labels={label: written_class(model, to) for label, to in labels.items()} if labels else None,
+                column=column,
+                confidence=confidence,
+                random_state=seed,
+            )
+        )
+    return found
+
+
+def _table(model: Any, rows: Any, target: str | None, protected: Sequence[str]) -> tuple[Any, str | None]:
+    """The rows with the protected columns, and the name of the class, where they have one."""
+    known = getattr(model, "_target", None)
+    labelled = target is not None or rows.target is not None or known in rows.names
+    stream = rows_for(model, rows, target, labelled=labelled, besides=protected)
+    return stream.table(), stream.target
+
+
+def _knows(model: Any, name: str) -> bool:
+    return name in [str(each) for each in model.schema_.names.tolist()]
+
+
+def _is_number(table: Any, name: str) -> bool:
+    kind = table.schema.field(name).type
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

@@ -1,0 +1,116 @@
+"""What a model learns later: more rows, fewer, or what other models have learned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.estimators import streams
+from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.language import LanguageModel
+from ingenuo.training.provenance import event, n_learned, sources
+
+
+@dataclass(frozen=True)
+class Changed:
+    """A model, what should be said of the change, and where the model comes from now."""
+
+    model: Any
+    notes: list[str]
+    about: dict[str, Any]
+
+
+def change(
+    what: str,
+    model: Any,
+    rows: Any,
+    about: Mapping[str, Any],
+    *,
+    weight: str | None = None,
+    calibrate_with: Any = None,
+) -> Changed:
+    """Learn rows ("update") or forget them ("forget"), and calibrate again where the model is calibrated.
+
+    Parameters
+    ----------
+    what : {"update", "forget"}
+        Which.
+    model : fitted model
+        It is changed, or stays as it was where this raises.
+    rows : stream
+        The rows, with their class as `target`.
+    about : mapping
+        Where the model came from.
+    weight : str, optional
+        The column that says how often each row counts.
+    calibrate_with : stream, optional
+        Rows that the model has learned, to calibrate it by again; those of an update by default.
+    """
+    before = n_learned(model)
+    if isinstance(model, LanguageModel):
+        for batch in rows.batches():
+            texts = batch.column(0).drop_null()
+            if len(texts):
+                (model.partial_fit if what == "update" else model.forget)(texts)
+    else:
+        asked = model.partial_fit if what == "update" else model.forget
+        if isinstance(model, TallyClassifier):
+            asked(rows, rows.target, sample_weight=weight)
+        else:
+            table, target, weights = streams.whole(rows, rows.target, weight)
+            asked(table, target, sample_weight=weights)
+    after = n_learned(model)
+    notes = [rows.note] if getattr(rows, "note", "") else []
+    if before is not None and after is not None:
+        notes.append(f"{abs(after - before):,} rows {'learned' if what == 'update' else 'forgotten'}; {after:,} in all")
+    if getattr(model, "calibration", None) is not None:
+        again = calibrate_with if calibrate_with is not None else rows if what == "update" else None
+        if again is None:
+            notes.append(
+                "the model is calibrated, and has to be calibrated again before it answers: give rows that it still "
+                "knows (--calibrate-with FILE)"
+            )
+        else:
+            model.recalibrate(again.table(), again.target)
+            notes.append("calibrated again by " + ("these rows" if again is rows else ", ".join(map(str, again.paths))))
+    files = sources(rows)
+    moved = None if before is None or after is None else abs(after - before)
+    kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
+    history = [*about.get("history", []), event(what, files, moved)]
+    return Changed(model, notes, {**kept, **({} if after is None else {"rows": after}), "history": history})
+
+
+def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> Changed:
+    """The sum of several models, each with its name and where it comes from."""
+    (first, model, about), *others = models
+    if not hasattr(model, "merge"):
+        raise KindError(f"{first} holds a {type(model).__name__}, which cannot be merged")
+    for name, other, _ in others:
+        try:
+            model.merge(other)
+        except InputError as error:
+            raise type(error)(f"{first} and {name}: {error}") from None
+    notes = []
+    if getattr(model, "calibration", None) is not None:
+        notes.append(
+            "the models are calibrated, and their sum has to be calibrated again before it answers: update it, or give "
+            "rows that it knows"
+        )
+    rows = n_learned(model)
+    if rows is not None:
+        notes.append(f"{len(models)} models added up; {rows:,} rows in all")
+    files = [source for _, _, each in models for source in each.get("sources", [])]
+    kept = {key: value for key, value in about.items() if key not in ("evaluation", "command")}
+    history = [line for _, _, each in models for line in each.get("history", [])]
+    return Changed(
+        model,
+        notes,
+        {
+            **kept,
+            **({} if rows is None else {"rows": rows}),
+            "sources": files,
+            "history": [*history, event("merge", [{"path": name} for name, _, _ in models], rows)],
+        },
+    )

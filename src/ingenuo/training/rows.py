@@ -1,0 +1,189 @@
+"""The rows of files as a model takes them: its columns and no others, as what it knows them for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators import streams
+from ingenuo.estimators.by_name import build, parse
+from ingenuo.estimators.language import LanguageModel
+from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.written_rows import category, known_categories, reads_texts
+from ingenuo.labels import Labels
+from ingenuo.schema import FAMILIES, KINDS
+from ingenuo.sources.streams import Labelled, Made, Progress, Selected
+
+
+def model_and_kinds(spec: str, kinds: Mapping[str, str], **settings: Any) -> tuple[Any, dict[str, str]]:
+    """A model by its name and settings, and what its columns are to be read as.
+
+    A column may be declared as a family of the model ("histogram") instead of a kind ("number").
+    """
+    name, own = parse(spec)
+    twice = sorted(set(own) & set(settings))
+    if twice:
+        raise InputError(f"the setting {twice[0]!r} is given twice: {own[twice[0]]!r} and {settings[twice[0]]!r}")
+    families = {column: kind for column, kind in kinds.items() if kind not in KINDS and kind in FAMILIES}
+    for column, kind in kinds.items():
+        if kind not in KINDS and kind not in FAMILIES:
+            raise InputError(f"column {column!r} cannot be {kind!r}{did_you_mean(kind, (*KINDS, *FAMILIES))}")
+    if families:
+        settings["columns"] = families
+    return build(name, own | settings), {column: FAMILIES.get(kind, kind) for column, kind in kinds.items()}
+
+
+def chosen(model: Any, rows: Any, target: str | None) -> Any:
+    """The columns that a model can learn from: of a language model the one that is text."""
+    if not isinstance(model, LanguageModel | LanguageModelClassifier):
+        return rows
+    target = rows.target if target is None else target
+    return Selected(rows, [text_column(rows, target), *([] if target is None else [target])])
+
+
+def text_column(rows: Any, target: str | None) -> str:
+    """The one column that holds texts."""
+    texts = [name for name, (kind, _) in rows.kinds.items() if kind == "text" and name != target]
+    others = [name for name in rows.names if name != target]
+    if len(texts) == 1 or (not texts and len(others) == 1):
+        return str((texts or others)[0])
+    raise InputError(
+        f"{streams.files(rows)}: one column of texts is needed, and there {'are several' if texts else 'is none'} "
+        f"({', '.join(map(repr, texts or others))}); say which it is, and set the others aside"
+    )
+
+
+def rows_for(
+    model: Any, rows: Any, target: str | None = None, *, labelled: bool = True, besides: Sequence[str] = ()
+) -> Any:
+    """The rows of a scan as a fitted model takes them, with their class where it is asked for.
+
+    Columns that the model does not know are left out, but for those named in `besides`; the class is the `target` of
+    what is returned.
+    """
+    if not hasattr(model, "schema_"):
+        raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
+    texts, whole = reads_texts(model), rows
+    own, renamed = {} if texts else _kinds(model), {}
+    named = target_of(model, rows, target) if labelled else None
+    others = [name for name in besides if name != named]
+    if not texts and model.schema_.named:
+        lacking = [name for name, kind in own.items() if kind != "ignore" and name not in rows.names]
+        if lacking:
+            raise InputError(
+                f"{streams.files(rows)}: there is no column {lacking[0]!r}, which the model was trained on"
+                f" (add it, left empty if it is not known){did_you_mean(lacking[0], rows.names)}"
+            )
+        kinds = {name: own.get(name, "ignore") for name in rows.names if name != named}
+        kinds |= {name: _guessed(rows, name) for name in others if kinds.get(name, "ignore") == "ignore"}
+        rows = rows.declared(kinds, target=named)
+        kept = [name for name in rows.names if kinds.get(name, "ignore") != "ignore"]
+    elif texts:
+        called = str(model.schema_.names[0]) if len(model.schema_) else "text"
+        column = called if called in rows.names else text_column(rows, named or getattr(model, "_target", None))
+        rows, kept, renamed = rows.declared({column: "text"}, target=named), [column], {column: called}
+    else:
+        kept = [name for name in rows.names if name != named]
+    found = Matched(rows, [*kept, *([named] if named is not None else [])], model, named, whole, renamed)
+    return Labelled(found, named) if labelled else found
+
+
+def _guessed(rows: Any, name: str) -> str:
+    """What a column is that the model has no use for."""
+    if name not in rows.names:
+        raise InputError(f"{streams.files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+    kind = rows.kinds.get(name, ("ignore", ""))[0]
+    return "category" if kind in ("ignore", "text") else str(kind)
+
+
+def _kinds(model: Any) -> dict[Any, str]:
+    """What each column of a model is read as; a network's categories may be numbers that it cuts."""
+    schema, cut = model.schema_, getattr(model, "cuts_", {})
+    return {name: "number" if name in cut else FAMILIES[schema.family(name)] for name in schema.names.tolist()}
+
+
+class Matched(Made):
+    """Rows whose categories and classes are of the types that a model knows them by.
+
+    A file of text has "1" and "true" where a model that learned from another source may have 1 and True.
+    """
+
+    def __init__(
+        self, stream: Any, names: list[str], model: Any, target: str | None, whole: Any, renamed: Mapping[str, str]
+    ) -> None:
+        super().__init__(stream, names)
+        self.target, self.model, self.whole, self.renamed = target, model, whole, renamed
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """The columns of the model, of those types."""
+        batch = batch.select(self.names)
+        for place, name in enumerate(self.names):
+            column = batch.column(place)
+            if _is_text(column.type):
+                known = known_values(self.model, name, self.target)
+                if known is not None:
+                    batch = batch.set_column(place, name, _as_known(column, known))
+        return batch.rename_columns([self.renamed.get(name, name) for name in self.names])
+
+    def pairs(self, progress: Progress = None, *, shown: str = "cells") -> Iterator[tuple[pa.Table, pa.Table]]:
+        """What is shown of some rows, and what the model takes of them.
+
+        Shown are the "cells" as the files have them, their "values" (numbers as numbers), or "nothing".
+        """
+        if shown == "nothing":
+            for batch in self.batches(progress):
+                yield batch.select([]), batch
+        elif shown == "values" and self.n_bytes is not None:
+            yield from zip(self.whole.batches(), self.batches(progress), strict=True)
+        else:
+            for number, (cells, batch) in enumerate(self.stream.batches_with_cells(progress)):
+                yield cells, self.made(number, batch)
+
+
+def known_values(model: Any, name: str, target: str | None) -> Labels | None:
+    """The classes, or the values of a column, where a model knows them as numbers or booleans; None where as text."""
+    if name == target:
+        known = getattr(model, "classes_", None)
+    else:
+        schema = getattr(model, "schema_", None)
+        known = None if schema is None or not len(schema) else known_categories(model, name, schema)
+    return known if known is not None and len(known) and known.dtype.kind in "biuf" else None
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _as_known(column: pa.ChunkedArray, known: Labels) -> pa.ChunkedArray:
+    """Text as the values that a model knows by it; what it does not know is missing, as whatever it has never seen."""
+    encoded = column.combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        encoded = encoded.dictionary_encode()
+    labels = known.tolist()
+    meant = [category(text, known) for text in encoded.dictionary.to_pylist()]
+    kind = {"b": pa.bool_(), "f": pa.float64()}.get(known.dtype.kind, pa.int64())
+    values = pa.array([value if value in labels and not isinstance(value, str) else None for value in meant], kind)
+    return pa.chunked_array([values.take(encoded.indices)])
+
+
+def target_of(model: Any, rows: Any, target: str | None = None) -> str:
+    """The column that holds the class: as named, as the model knows it, or as the format of the file has it."""
+    known = getattr(model, "_target", None)
+    for name in (target, known, rows.target):
+        if name is not None and (name in rows.names or name == target):
+            break
+    else:
+        raise InputError(
+            f"{streams.files(rows)}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
+            "name the column that holds the class (target)"
+            if known
+            else f"name the column that holds the class (target){did_you_mean('', rows.names)}"
+        )
+    if name not in rows.names:
+        raise InputError(f"{streams.files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+    return str(name)

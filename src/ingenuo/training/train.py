@@ -1,0 +1,168 @@
+"""From files to a model: learn it, and judge it by rows it had not learned.
+
+Rows are read a batch at a time wherever sums are all that is learned.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from ingenuo.errors import InputError
+from ingenuo.estimators import streams
+from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.language import LanguageModel
+from ingenuo.estimators.regressor import NaiveBayesRegressor
+from ingenuo.evaluation.cross_validation import cross_validate
+from ingenuo.evaluation.evaluation import Evaluation, evaluate
+from ingenuo.sources.streams import Held, Labelled, Part
+from ingenuo.training.checkpoints import resumed
+from ingenuo.training.provenance import about
+from ingenuo.training.rows import chosen
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, how good it is as far as that was asked for, and where it comes from."""
+
+    model: Any
+    evaluation: Evaluation | None
+    how: str  # the evaluation was made
+    about: dict[str, Any]
+    notes: list[str]
+
+
+def train(
+    model: Any,
+    rows: Any,
+    target: str | None = None,
+    *,
+    weight: str | None = None,
+    folds: int | str | None = None,
+    holdout: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+) -> Trained:
+    """Learn all the rows, and judge the model by rows it had not learned.
+
+    Parameters
+    ----------
+    model : classifier, regressor or language model
+        What is to learn; it is changed.
+    rows : what `scan` gives
+        The rows; with `holdout` they are read more than once.
+    target, weight : str, optional
+        The columns that hold the class and how often a row counts; by default the class that the format names.
+    folds : int or "leave-one-out", optional
+        Cross-validate.
+    holdout : float, optional
+        Judge by this share of the rows a model that learned the others; the model that is returned learns them all.
+    checkpoint : path, optional
+        Keep what was learned so far in this file; if it is there, go on from it. It is removed at the end.
+    seed : int
+        Of the folds, or of the rows that are held out.
+    """
+    if folds is not None and holdout is not None:
+        raise InputError("folds and holdout are two ways to judge a model; take one")
+    if holdout is not None and not 0 < holdout < 1:
+        raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
+    if weight is not None and (folds is not None or holdout is not None):
+        _refuse_judging(model)
+    if isinstance(model, LanguageModel):
+        return _texts_alone(model, rows, target, weight, folds, holdout, checkpoint)
+    rows = chosen(model, rows, target)
+    target, weight = streams.named(rows, target, weight)
+    rows = Labelled(rows, target)
+    _declare_values(model, rows, target)
+    judged, how = None, ""
+    if checkpoint is not None:
+        if folds is not None or holdout is not None:
+            raise InputError("a checkpoint is of learning alone; judge the model afterwards, with other rows")
+        resumed(model, rows, target, weight, checkpoint)
+    elif folds is not None:
+        _refuse_judging(model)
+        whole, _, weights = streams.whole(rows, target, weight)
+        found = cross_validate(clone(model), whole, target, folds, sample_weight=weights, random_state=seed)
+        judged, how = found.evaluation, found._said()[0]
+        model.fit(whole, target, weights)
+    elif holdout is not None:
+        judged, how = _held_out(model, rows, target, weight, holdout, seed)
+    else:
+        model.fit(rows, target, weight)
+    return Trained(model, judged, how, about(model, rows, target, judged, how), [rows.note] if rows.note else [])
+
+
+def _declare_values(model: Any, rows: Any, target: str) -> None:
+    """Give the model the values that a file declares for its columns (ARFF does), seen or not: they share the prior."""
+    declared = {
+        name: list(values)
+        for name, values in rows.categories.items()
+        if name != target and rows.kinds.get(name, ("",))[0] == "category"
+    }
+    if declared and "columns" in model.get_params(deep=False):
+        model.set_params(columns={**declared, **(model.columns or {})})
+
+
+def _refuse_judging(model: Any) -> None:
+    if isinstance(model, NaiveBayesRegressor | LanguageModel):
+        raise InputError(f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it")
+
+
+def _texts_alone(model: LanguageModel, rows: Any, target: str | None, *others: Any) -> Trained:
+    """A language model of texts that have no class."""
+    if target is not None or any(other is not None for other in others):
+        raise InputError(
+            "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
+        )
+    rows = chosen(model, rows, None)
+    name = rows.names[0]
+    fresh = True
+    for batch in rows.batches():
+        texts = batch.column(name).drop_null()
+        if len(texts):
+            (model.fit if fresh else model.partial_fit)(texts)
+            fresh = False
+    if fresh:
+        raise InputError(f"{streams.files(rows)}: there are no texts to learn from")
+    return Trained(model, None, "", about(model, rows, None), [])
+
+
+# Judging by rows that were held out.
+
+
+def _picked(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
+    """The rows of a batch that are held out: the same whenever they are read."""
+    return np.asarray(np.random.default_rng([seed, number]).random(n_rows) < share)
+
+
+def _others(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
+    return ~_picked(share, seed, number, n_rows)
+
+
+def _held_out(
+    model: Any, rows: Any, target: str, weight: str | None, share: float, seed: int
+) -> tuple[Evaluation, str]:
+    """The evaluation on the rows held out of a model that learned the others; then the model learns all."""
+    _refuse_judging(model)
+    if "-" in map(str, rows.paths):  # standard input is read once
+        rows = Held(rows)
+    learned, held = Part(rows, partial(_others, share, seed)), Part(rows, partial(_picked, share, seed))
+    adds = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    judged = model if adds else clone(model)
+    judged.fit(learned, target, weight)
+    found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
+    if adds:
+        model.partial_fit(held, target, sample_weight=weight)
+    else:
+        model.fit(rows, target, weight)
+    how = (
+        f"Held out: {found.n_rows:,} rows, judged by a model that had not learned them; the model that is kept has "
+        "learned them too."
+    )
+    return found, how

@@ -1,0 +1,163 @@
+"""`ingenuo predict` and `evaluate`: answers beside the rows, as the library gives them; cells stay as they are."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+
+import ingenuo as ing
+from ingenuo.cli import main
+from tests.cli.people import people, write
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("people")
+    write(folder)
+    ing.save(ing.NaiveBayes().fit(ing.scan(folder / "people.csv"), "outcome"), folder / "m.ingenuo")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _there(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(folder)
+
+
+def run(*arguments: str, **options: object) -> Result:
+    return CliRunner().invoke(main, list(arguments), **options)  # type: ignore[arg-type]
+
+
+def done(*arguments: str) -> str:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_answers_are_the_librarys() -> None:
+    model, rows = ing.load("m.ingenuo"), people().drop(columns="outcome")
+    found = pd.read_csv(io.StringIO(done("predict", "m.ingenuo", "people.csv", "--all")))
+    assert found["predicted"].tolist() == model.predict(rows).tolist()
+    np.testing.assert_array_equal(found[["P(ill)", "P(well)"]], model.predict_proba(rows))
+    np.testing.assert_array_equal(found["probability"], model.predict_proba(rows).max(axis=1))
+
+
+def test_cells_stay_as_they_are() -> None:
+    text = 'age;town;said;smoker;outcome;more\n 040.50;"Ba;ri";"says ""well""";true;;1,5\n;Pisa;;false;ill;"x\ny"\n'
+    Path("odd.csv").write_text(text)
+    lines = done("predict", "m.ingenuo", "odd.csv", "--separator", ";")
+    found = list(csv.reader(io.StringIO(lines), delimiter=";" if ";predicted" in lines else ","))
+    assert [row[:-2] for row in found] == list(csv.reader(io.StringIO(text), delimiter=";"))
+    assert found[0][-2:] == ["predicted", "probability"]
+
+
+def test_reasons_are_the_largest_log_odds() -> None:
+    row = people().iloc[[0]]
+    row.to_csv("one.csv", index=False)
+    reason = list(csv.reader(io.StringIO(done("predict", "m.ingenuo", "one.csv", "--reasons", "1"))))[1][-1]
+    explained = ing.load("m.ingenuo").explain(row.drop(columns="outcome"))
+    odds = {f.column: f.terms[0].log - f.terms[1].log for f in explained.factors if f.terms}
+    strongest = max(odds, key=lambda name: abs(odds[name]))
+    assert reason.startswith(strongest)
+    assert reason.endswith(f"{abs(odds[strongest]):.2f}")
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl", "out.parquet", "out.arrow"])
+def test_every_format_is_read_back(name: str) -> None:
+    assert done("predict", "m.ingenuo", "people.csv", "-o", name) == ""
+    table = ing.read(name, columns={"said": "text"})
+    assert table["predicted"].to_pylist() == ing.load("m.ingenuo").predict(people()).tolist()
+    assert table["key"].to_pylist() == people()["key"].tolist()
+    ages = np.array(table["age"].to_pylist(), float)
+    np.testing.assert_array_equal(ages, people()["age"])
+    if name.endswith(".parquet"):
+        assert str(pq.read_schema(name).field("age").type) == "double"
+
+
+def test_a_column_that_has_the_name_already_is_kept() -> None:
+    people(n=20).assign(predicted="mine").to_csv("named.csv", index=False)
+    rows = done("predict", "m.ingenuo", "named.csv").splitlines()
+    assert rows[0].endswith("outcome,predicted,predicted_,probability")
+    assert ",mine," in rows[1]
+
+
+def test_missing_columns_are_named_and_others_carried_along() -> None:
+    people(n=5).drop(columns="town").to_csv("lacking.csv", index=False)
+    result = run("predict", "m.ingenuo", "lacking.csv")
+    assert result.exit_code == 1
+    assert "there is no column 'town', which the model was trained on" in result.stderr
+    assert result.stdout == ""
+
+
+def test_an_error_in_the_middle_leaves_the_former_file() -> None:
+    Path("out.csv").write_text("former")
+    Path("broken.csv").write_text("age,town,smoker,said\n30,Bari,true,well\n31,Bari,true\n")
+    result = run("predict", "m.ingenuo", "broken.csv", "-o", "out.csv")
+    assert result.exit_code == 1
+    assert "line 3" in result.stderr
+    assert Path("out.csv").read_text() == "former"
+
+
+def test_types_are_those_that_the_model_knows() -> None:
+    frame = pd.DataFrame({"flag": [True, False] * 20, "code": [1, 2, 3, 4] * 10, "y": [0, 1] * 20})
+    frame["y"] = np.where(frame["flag"], frame["y"], 1 - frame["y"])
+    ing.save(ing.NaiveBayes(columns={"code": "category"}).fit(frame, "y"), "types.ingenuo")
+    frame.to_csv("types.csv", index=False)
+    found = pd.read_csv(io.StringIO(done("predict", "types.ingenuo", "types.csv")))
+    model = ing.load("types.ingenuo")
+    np.testing.assert_array_equal(found["probability"], model.predict_proba(frame[["flag", "code"]]).max(axis=1))
+    measured = json.loads(done("evaluate", "types.ingenuo", "types.csv", "--json"))
+    assert measured["accuracy"]["value"] == model.score(frame, "y")
+
+
+def test_evaluation_is_the_librarys() -> None:
+    found = ing.evaluate(ing.load("m.ingenuo"), people(), "outcome")
+    assert done("evaluate", "m.ingenuo", "people.csv") == f"{found}\n"
+    measured = json.loads(done("evaluate", "m.ingenuo", "people.csv", "--json", "--reliability"))
+    assert measured["log_loss"]["value"] == pytest.approx(found["log_loss"].value)
+    assert measured["accuracy"]["low"] == pytest.approx(found["accuracy"].low)
+    assert sum(bin["rows"] for bin in measured["bins"]) == 240
+    done("evaluate", "m.ingenuo", "people.csv", "--plot", "e.svg")
+    assert Path("e.svg").read_text().startswith("<?xml")
+
+
+def test_rows_are_judged_by_the_column_that_is_named() -> None:
+    people().rename(columns={"outcome": "truth"}).to_csv("renamed.csv", index=False)
+    result = run("evaluate", "m.ingenuo", "renamed.csv")
+    assert result.exit_code == 1
+    assert "there is no column 'outcome'" in result.stderr
+    assert done("evaluate", "m.ingenuo", "renamed.csv", "--target", "truth") == done(
+        "evaluate", "m.ingenuo", "people.csv"
+    )
+
+
+def test_numbers_that_a_network_cuts_are_read_as_numbers() -> None:
+    frame = people().drop(columns=["key", "said"])
+    ing.save(ing.NetworkClassifier("naive").fit(frame, "outcome"), "network.ingenuo")
+    found = pd.read_csv(io.StringIO(done("predict", "network.ingenuo", "people.csv", "--all")))
+    wanted = ing.load("network.ingenuo").predict_proba(frame.drop(columns="outcome"))
+    np.testing.assert_array_equal(found[["P(ill)", "P(well)"]], wanted)
+
+
+def test_texts_alone_are_found_by_what_they_are() -> None:
+    frame = people()
+    ing.save(ing.NaiveBayes().fit(frame["said"].tolist(), frame["outcome"].tolist()), "texts.ingenuo")
+    frame[["key", "said"]].to_csv("texts.csv", index=False)
+    found = pd.read_csv(io.StringIO(done("predict", "texts.ingenuo", "texts.csv")))
+    assert found["predicted"].tolist() == ing.load("texts.ingenuo").predict(frame["said"].tolist()).tolist()
+
+
+def test_what_is_no_model_answers_nothing() -> None:
+    ing.save(ing.load("m.ingenuo").tally_, "tally.ingenuo")
+    for command in ("predict", "evaluate", "update"):
+        result = run(command, "tally.ingenuo", "people.csv")
+        assert result.exit_code == 1
+        assert "Tally" in result.stderr
+        assert "should not have happened" not in result.stderr

@@ -1,0 +1,111 @@
+"""`ingenuo report` and `ingenuo card`: a page and a card about a model, whole or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from ingenuo import NaiveBayes, save
+from ingenuo.cli import main
+
+ABOUT = {
+    "title": "Who is paid?",
+    "command": "ingenuo train people.csv --target pay -o pay.ingenuo",
+    "sources": [{"path": "people.csv", "bytes": 5000}],
+    "evaluation": {"how": "10 folds", "rows": 150, "accuracy": {"value": 0.71, "low": 0.6, "high": 0.8}},
+}
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("models")
+    rng = np.random.default_rng(0)
+    work = rng.choice(["x", "y"], 150)
+    pay = np.where(rng.random(150) < np.where(work == "y", 0.7, 0.2), "high", "low")
+    people = pd.DataFrame(
+        {"sex": rng.choice(["f", "m"], 150), "age": rng.integers(18, 80, 150), "work": work, "pay": pay}
+    )
+    people.to_csv(folder / "people.csv", index=False)
+    model = NaiveBayes().fit(people.drop(columns="sex"), "pay")
+    save(model, folder / "pay.ingenuo", ABOUT)
+    save(model.tally_, folder / "tally.ingenuo")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def folder(models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for path in models.iterdir():
+        (tmp_path / path.name).symlink_to(path)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(main, list(arguments))
+
+
+def done(*arguments: str) -> Result:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def test_the_page_has_the_audit_and_the_command_that_made_the_model(folder: Path) -> None:
+    done("report", "pay.ingenuo", "people.csv", "-o", "page.html", "--protected", "sex")
+    page = (folder / "page.html").read_text()
+    assert "Who is paid?" in page
+    assert "ingenuo train people.csv --target pay" in page
+    assert "The model does not use sex" in page
+
+
+def test_the_page_may_go_to_standard_output(folder: Path) -> None:
+    page = done("report", "pay.ingenuo", "people.csv", "-o", "-", "--title", "Fair & square").stdout
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Fair &amp; square" in page
+
+
+def test_the_card_has_what_training_measured_or_what_a_file_shows(folder: Path) -> None:
+    card = done("card", "pay.ingenuo", "--license", "mit", "--intended-use", "Teaching.", "--limits", "Made up.").stdout
+    head = yaml.safe_load(card.split("---")[1])
+    assert head["license"] == "mit"
+    assert head["model-index"][0]["results"][0]["metrics"][0]["value"] == 0.71
+    for words in ("# Who is paid?", "Teaching.", "Made up.", "ingenuo predict pay.ingenuo"):
+        assert words in card
+    done("card", "pay.ingenuo", "people.csv", "-o", "CARD.md", "--protected", "sex")
+    judged = (folder / "CARD.md").read_text()
+    assert yaml.safe_load(judged.split("---")[1])["model-index"][0]["results"][0]["metrics"][0]["value"] != 0.71
+    assert "The model does not use sex" in judged
+
+
+@pytest.mark.parametrize("command", ["report", "card"])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nope.ingenuo", "people.csv"), "nope.ingenuo: No such file"),
+        (("people.csv", "people.csv"), "this is not an ingenuo model"),
+        (("tally.ingenuo", "people.csv"), "tally.ingenuo holds a Tally"),
+        (("pay.ingenuo", "nope.csv"), "nope.csv: there is no such file"),
+        (("pay.ingenuo", "people.csv", "--target", "py"), "did you mean 'pay'?"),
+        (("pay.ingenuo", "people.csv", "--protected", "sx"), "did you mean 'sex'?"),
+        (("pay.ingenuo", "people.csv", "--templates", "english"), "reads no text"),
+    ],
+)
+def test_what_cannot_be_written_is_one_sentence_and_no_file(
+    command: str, arguments: tuple[str, ...], said: str, folder: Path
+) -> None:
+    before = sorted(folder.iterdir())
+    result = run(command, *arguments, "-o", "out.file")
+    assert result.exit_code == 1
+    assert said in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(folder.iterdir()) == before
+
+
+def test_a_wrong_use_of_the_commands_is_exit_code_2() -> None:
+    assert run("report", "pay.ingenuo", "people.csv").exit_code == 2
+    assert run("card", "pay.ingenuo", "--protected", "sex").exit_code == 2

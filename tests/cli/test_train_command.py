@@ -1,0 +1,341 @@
+"""`ingenuo train`, `update`, `forget`, `merge`: from files to models and back; what goes wrong loses nothing."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner, Result
+from tests.cli.people import people, write
+
+import ingenuo as ing
+from ingenuo import store
+from ingenuo.cli import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str, **options: object) -> Result:
+    return CliRunner().invoke(main, list(arguments), **options)  # type: ignore[arg-type]
+
+
+def done(*arguments: str) -> Result:
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def refused(*arguments: str, code: int = 1) -> str:
+    before = {path: path.read_bytes() for path in Path.cwd().rglob("*") if path.is_file()}
+    result = run(*arguments)
+    assert result.exit_code == code, result.output
+    assert "Traceback" not in result.output
+    assert result.stdout == ""
+    assert {path: path.read_bytes() for path in Path.cwd().rglob("*") if path.is_file()} == before
+    return result.stderr
+
+
+def test_the_model_is_the_one_that_the_library_learns(folder: Path) -> None:
+    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    assert said.stdout == ""
+    assert "key      ignore    240 different values in 240 rows" in said.stderr
+    assert "said     text" in said.stderr
+    assert "240 rows of 2 classes learned" in said.stderr
+    model = ing.load("m.ingenuo")
+    wanted = ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome")
+    assert model.tally_ == wanted.tally_
+    frame = people().drop(columns="key")
+    assert model.tally_ == ing.NaiveBayes(columns={"said": "text"}).fit(frame, "outcome").tally_
+
+
+def test_the_saved_model_takes_tables_with_the_columns_that_were_set_aside(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    assert len(ing.load("m.ingenuo").predict(people())) == 240
+
+
+def test_where_it_comes_from_is_kept_beside_the_model(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--folds", "5")
+    about = store.about("m.ingenuo")
+    assert about["target"] == "outcome"
+    assert about["rows"] == 240
+    assert about["sources"] == [{"path": "people.csv", "bytes": os.path.getsize("people.csv")}]
+    assert ["age", "number", "numbers"] in about["schema"]
+    assert 0.5 < about["evaluation"]["accuracy"]["low"] < about["evaluation"]["accuracy"]["value"]
+    assert [line["what"] for line in about["history"]] == ["train"]
+
+
+def test_json_prints_what_is_kept(folder: Path) -> None:
+    printed = json.loads(done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--json", "-q").stdout)
+    assert printed == store.about("m.ingenuo")
+
+
+def test_quiet_says_nothing(folder: Path) -> None:
+    assert done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "-q").output == ""
+
+
+def test_a_dry_run_learns_nothing(folder: Path) -> None:
+    assert "outcome  class" in done("train", "people.csv", "--target", "outcome", "--dry-run").stderr
+    assert [path.name for path in folder.iterdir()] == ["people.csv"]
+
+
+def test_columns_are_what_they_are_declared_to_be(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--column", "age=kernel", "--ignore", "town")
+    schema = {name: family for name, _, family, _ in ing.load("m.ingenuo").schema_.rows()}
+    assert schema == {"key": "ignore", "age": "kernel", "town": "ignore", "smoker": "categorical", "said": "words"}
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        (("--model", "softmax:l2=0.5", "--ngrams", "2"), "SoftmaxRegression"),
+        (("--model", "network:structure=naive", "--ignore", "said"), "NetworkClassifier"),
+        (("--model", "language:order=1", "--ignore", "town"), "LanguageModelClassifier"),
+        (("--tune", "--calibrate", "platt"), "NaiveBayes"),
+    ],
+)
+def test_models_go_by_name(folder: Path, options: tuple[str, ...], kind: str) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", *options)
+    model = ing.load("m.ingenuo")
+    assert type(model).__name__ == kind
+    said = done("predict", "m.ingenuo", "people.csv", "--only").stdout.splitlines()
+    assert said[0] == "predicted,probability"
+    assert len(said) == 241
+
+
+def test_a_regressor_learns_a_number(folder: Path) -> None:
+    people().dropna(subset="age").to_csv("filled.csv", index=False)
+    done("train", "filled.csv", "--target", "age", "-o", "m.ingenuo", "--model", "regressor:bins=4")
+    rows = done("predict", "m.ingenuo", "filled.csv", "--all").stdout.splitlines()
+    assert rows[0].endswith("predicted,quantile 0.05,quantile 0.5,quantile 0.95")
+
+
+def test_a_language_model_of_all_texts_needs_no_class(folder: Path) -> None:
+    pd.DataFrame({"line": [f"the sun shines on day {i} of the year" for i in range(60)]}).to_csv("t.csv", index=False)
+    done("train", "t.csv", "--model", "language-model:order=2", "-o", "t.ingenuo")
+    assert ing.load("t.ingenuo").prob("sun", ["the"]) > 0.4
+    assert "perplexity" in done("predict", "t.ingenuo", "t.csv").stdout.splitlines()[0]
+
+
+def test_a_held_out_share_judges_and_is_then_learned(folder: Path) -> None:
+    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stderr
+    assert "Held out: " in said
+    assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
+    rows = store.about("m.ingenuo")["evaluation"]["rows"]
+    assert 40 <= rows <= 80
+    again = done("train", "people.csv", "--target", "outcome", "-o", "n.ingenuo", "--holdout", "0.25", "--seed", "1")
+    assert again.stderr != said
+
+
+def test_rows_without_a_class_are_left_out_and_counted(folder: Path) -> None:
+    frame = people()
+    frame.loc[[3, 7, 9], "outcome"] = None
+    frame.to_csv("holes.csv", index=False)
+    said = done("train", "holes.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    assert "3 rows have no class in column 'outcome', and are left out" in said
+    assert (
+        ing.load("m.ingenuo").tally_
+        == ing.NaiveBayes()
+        .fit(ing.scan("people.csv"), "outcome")
+        .forget(frame.iloc[[3, 7, 9]].assign(outcome=people()["outcome"]), "outcome")
+        .tally_
+    )
+    assert "3 rows have no class" in done("evaluate", "m.ingenuo", "holes.csv").stderr
+
+
+def test_weights_are_a_column(folder: Path) -> None:
+    frame = people()
+    frame["times"] = 2
+    frame.to_csv("w.csv", index=False)
+    done("train", "w.csv", "--target", "outcome", "-o", "w.ingenuo", "--weight", "times")
+    once = ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome")
+    assert ing.load("w.ingenuo").tally_ == once.tally_.scale(2)
+
+
+def test_standard_input_and_output(folder: Path) -> None:
+    data = Path("people.csv").read_bytes()
+    result = run("train", "-", "--target", "outcome", "-o", "-", input=data)
+    assert result.exit_code == 0
+    model = store.from_bytes(result.stdout_bytes)
+    assert model.tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
+    ing.save(model, "m.ingenuo")
+    piped = run("predict", "m.ingenuo", "-", input=data).stdout
+    assert piped == done("predict", "m.ingenuo", "people.csv").stdout
+
+
+def test_several_files_are_one(folder: Path) -> None:
+    frame = people()
+    frame[:100].to_csv("a1.csv", index=False)
+    pq.write_table(pa.Table.from_pandas(frame[100:].reset_index(drop=True), preserve_index=False), "a2.parquet")
+    frame[100:].to_csv("a2.csv.gz", index=False)
+    done("train", "a*.csv*", "--target", "outcome", "-o", "m.ingenuo")
+    assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
+
+
+# Learning more, forgetting, merging.
+
+
+def test_update_forget_and_merge_are_sums(folder: Path) -> None:
+    frame = people()
+    frame[:150].to_csv("first.csv", index=False)
+    frame[150:].to_csv("second.csv", index=False)
+    for name in ("first", "second", "people"):
+        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+    whole = ing.load("people.ingenuo").tally_
+    assert "90 rows learned; 240 in all" in done("update", "first.ingenuo", "second.csv", "-o", "u.ingenuo").stderr
+    assert ing.load("u.ingenuo").tally_ == whole
+    done("merge", "first.ingenuo", "second.ingenuo", "-o", "sum.ingenuo")
+    assert ing.load("sum.ingenuo").tally_ == whole
+    assert "90 rows forgotten; 150 in all" in done("forget", "sum.ingenuo", "second.csv").stderr
+    assert ing.load("sum.ingenuo").tally_ == ing.load("first.ingenuo").tally_
+    assert [line["what"] for line in store.about("sum.ingenuo")["history"]] == ["train", "train", "merge", "forget"]
+
+
+def test_forgetting_what_was_never_learned_changes_nothing(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    people(n=30, seed=5).to_csv("others.csv", index=False)
+    assert "m.ingenuo" not in refused("forget", "m.ingenuo", "others.csv")
+
+
+def test_a_calibrated_model_is_calibrated_again(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--calibrate", "temperature")
+    people(n=60, seed=3).to_csv("more.csv", index=False)
+    assert "calibrated again by these rows" in done("update", "m.ingenuo", "more.csv").stderr
+    done("predict", "m.ingenuo", "more.csv")
+    assert "has to be calibrated again" in done("forget", "m.ingenuo", "more.csv").stderr
+    assert "calibrat" in refused("predict", "m.ingenuo", "more.csv")
+    done("update", "m.ingenuo", "more.csv", "--calibrate-with", "people.csv")
+    done("predict", "m.ingenuo", "more.csv")
+
+
+def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "a.ingenuo")
+    done("train", "people.csv", "--target", "outcome", "-o", "b.ingenuo", "--model", "language", "--ignore", "town")
+    assert "a.ingenuo and b.ingenuo" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "c.ingenuo")
+    assert "two models at least" in refused("merge", "a.ingenuo", "-o", "c.ingenuo", code=2)
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nope.csv", "--target", "outcome"), "nope.csv: there is no such file"),
+        (("people.csv", "--target", "outcom"), "did you mean 'outcome'?"),
+        (("people.csv",), "the column to learn is not named"),
+        (("people.csv", "--target", "outcome", "--model", "bayes"), "did you mean 'naive-bayes'?"),
+        (("people.csv", "--target", "outcome", "--model", "network", "--tune"), "has no setting 'tune'"),
+        (("people.csv", "--target", "outcome", "--set", "pior=laplace"), "did you mean 'prior'?"),
+        (("people.csv", "--target", "outcome", "--prior", "lidstone"), "is no prior"),
+        (("people.csv", "--target", "outcome", "--column", "agee=text"), "did you mean 'age'?"),
+        (("people.csv", "--target", "outcome", "--column", "age=txt"), "did you mean 'text'?"),
+        (("people.csv", "--target", "outcome", "--folds", "1"), "folds"),
+        (("people.csv", "--target", "outcome", "--holdout", "2"), "no share of the rows"),
+        (("people.csv", "--target", "outcome", "--weight", "wait"), "no column 'wait'"),
+        (("people.csv", "--target", "outcome", "--model", "network"), "--column NAME=KIND"),
+        (("people.csv", "--target", "age"), "a regressor"),
+        (("empty.csv", "--target", "outcome"), "empty"),
+        (("header.csv", "--target", "outcome"), "no rows"),
+    ],
+)
+def test_bad_input_is_one_sentence(folder: Path, arguments: tuple[str, ...], said: str) -> None:
+    Path("empty.csv").write_text("")
+    Path("header.csv").write_text("age,outcome\n")
+    message = refused("train", *arguments, "-o", "m.ingenuo")
+    assert said in message
+    assert sum(line.startswith("Error: ") for line in message.splitlines()) == 1
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_work(folder: Path) -> None:
+    said = refused("train", "people.csv", "--target", "outcome", "-o", "nowhere/m.ingenuo")
+    assert "there is no folder" in said
+    assert "learned" not in said
+
+
+def test_a_full_disk_leaves_the_former_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    said = refused("update", "m.ingenuo", "people.csv")
+    assert "No space left on device; nothing was saved and any former file is as it was" in said
+
+
+def test_a_model_of_a_newer_version_is_refused(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    data = Path("m.ingenuo").read_bytes()
+    Path("new.ingenuo").write_bytes(data.replace(b'"version":"1"', b'"version":"9"', 1))
+    assert "newer" in refused("predict", "new.ingenuo", "people.csv")
+    assert "this is not an ingenuo model" in refused("predict", "people.csv", "people.csv")
+
+
+def test_the_traceback_is_there_for_who_asks(folder: Path) -> None:
+    result = run("train", "nope.csv", "--target", "x", "-o", "m.ingenuo", "--debug")
+    assert result.exit_code == 1
+    assert "Traceback" in result.stderr
+
+
+# Interruptions.
+
+
+def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    """Batches of a few rows, and Ctrl-C after some of them."""
+    from ingenuo.sources.files import scanning
+
+    batches = scanning.Scan.batches
+
+    def few(self: object, progress: object = None) -> object:
+        whole = pa.concat_tables(list(batches(self)))  # type: ignore[arg-type]
+        for number in range(8):
+            if number == after:
+                raise KeyboardInterrupt
+            yield whole.slice(number * 30, 30)
+
+    monkeypatch.setattr(scanning.Scan, "batches", few)
+
+
+def test_an_interrupted_training_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    interrupted(monkeypatch, 3)
+    assert "interrupted; nothing was written" in refused(
+        "train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", code=130
+    )
+
+
+def test_a_checkpoint_goes_on_where_it_was(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--checkpoint", "kept")
+    with monkeypatch.context() as patched:
+        interrupted(patched, 5)
+        result = run(*command)
+        assert result.exit_code == 130
+        assert "the same command goes on from it" in result.stderr
+        assert not Path("m.ingenuo").exists()
+    assert store.about("kept")["checkpoint"]["batches"] == 5
+    with monkeypatch.context() as patched:
+        interrupted(patched, 99)
+        done(*command)
+    assert not Path("kept").exists()
+    assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
+
+
+def test_a_checkpoint_of_another_training_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = ("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--checkpoint", "kept")
+    with monkeypatch.context() as patched:
+        interrupted(patched, 5)
+        run(*command)
+    assert "another training (model differ" in refused(*command, "--prior", "lidstone:0.1")
+    done("train", "people.csv", "--target", "outcome", "-o", "finished.ingenuo")
+    assert "no checkpoint" in refused(*command[:-1], "finished.ingenuo")
+    assert "not a sum of batches" in refused(*command, "--tune")
