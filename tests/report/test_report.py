@@ -1,0 +1,296 @@
+"""The report is one page that needs nothing else, says what the evaluation says, and stays small."""
+
+from __future__ import annotations
+
+import os
+import re
+from html import escape
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import ingenuo as ing
+from ingenuo.data import diabetes, play_tennis
+from ingenuo.errors import InputError, KindError
+from ingenuo.evaluation.audit import audit
+from ingenuo.evaluation.predictions import predictions_of
+from ingenuo.families.family import Passage
+from ingenuo.report import page as pages
+from ingenuo.report.audit_part import audits
+from ingenuo.report.charts import drawing
+from ingenuo.report.data_part import data
+from ingenuo.report.evaluation_part import summary_sentences
+from ingenuo.report.examples import abridged, chosen, window
+from ingenuo.report.markup import Section
+from ingenuo.report.page import report, write
+from ingenuo.report.rows import rows_of
+
+ABOUT = {
+    "title": "Diabetes, a year on",
+    "target": "progression",
+    "rows": 300,
+    "sources": [{"path": "patients.csv", "bytes": 12345, "sha256": "ab" * 32}],
+    "command": "ingenuo train patients.csv --target progression -o patients.ingenuo",
+    "created": "2026-01-31",
+    "version": "0.1.0",
+    "history": [{"what": "train", "rows": 300, "source": "patients.csv", "when": "2026-01-31"}],
+}
+
+
+class _Reader(HTMLParser):
+    """Names, references and headings of a page, and whether its tags are closed in order."""
+
+    void = frozenset({"meta", "link", "br", "hr", "img", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.names: list[str] = []
+        self.references: list[str] = []
+        self.tags: list[str] = []
+        self.open: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        if tag not in self.void:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.names.append(str(value))
+            elif name in ("href", "src", "xlink:href", "action", "data", "srcset", "poster"):
+                self.references.append(str(value))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in self.void:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def patients() -> tuple[Any, Any]:
+    table = diabetes().select(["age", "sex", "bmi", "bp", "progression"])
+    return ing.NaiveBayes().fit(table.slice(0, 300), "progression"), table.slice(300)
+
+
+@pytest.fixture(scope="module")
+def page(patients: tuple[Any, Any]) -> str:
+    return report(*patients, about=ABOUT)
+
+
+def test_the_page_needs_nothing_else(page: str) -> None:
+    read = _Reader(page)
+    assert read.open == []
+    assert not {"script", "iframe", "object", "embed", "base", "form"} & set(read.tags)
+    outside = [ref for ref in read.references if not ref.startswith(("#", "data:"))]
+    assert outside == []
+    assert "@import" not in page
+    assert re.findall(r"url\((?!#)", page) == []
+
+
+def test_names_are_unique_and_references_lead_somewhere(page: str) -> None:
+    read = _Reader(page)
+    assert len(set(read.names)) == len(read.names)
+    inside = {ref[1:] for ref in read.references if ref.startswith("#")} | set(re.findall(r"url\(#([^)]+)\)", page))
+    assert inside <= set(read.names)
+
+
+def test_every_section_is_there_and_in_the_contents(page: str) -> None:
+    for anchor in (
+        "summary", "data", "schema", "balance", "evaluation", "confusion", "reliability", "evidence", "model",
+        "densities", "examples", "audit", "reproduce",
+    ):  # fmt: skip
+        assert f'<section id="{anchor}"' in page
+        assert f'href="#{anchor}"' in page
+
+
+def test_the_same_rows_give_the_same_page(patients: tuple[Any, Any], page: str) -> None:
+    assert report(*patients, about=ABOUT) == page
+
+
+def test_the_numbers_are_those_of_the_evaluation(patients: tuple[Any, Any], page: str) -> None:
+    found = ing.evaluate(*patients, "progression")
+    accuracy = found["accuracy"]
+    assert f"answers {accuracy.value:.1%} rightly (95% interval {accuracy.low:.1%} to {accuracy.high:.1%})" in page
+    for name in ("accuracy", "log_loss", "ece"):
+        assert f"{found[name].value:.3f}" in page
+    confusions = re.search(r'aria-label="confusion matrix">(.*?)</table>', page)
+    assert confusions is not None
+    cells = [int(n) for n in re.findall(r'<td class="n">(\d+)</td>', confusions[1])]
+    assert cells == found.confusion.ravel().tolist()
+
+
+def test_the_origin_of_the_model_is_told(page: str) -> None:
+    for fact in ("patients.csv", "12,345", "ab" * 32, "ingenuo train patients.csv", "2026-01-31"):
+        assert fact in page
+    assert "<h1>Diabetes, a year on</h1>" in page
+
+
+def test_missing_values_and_classes_are_counted(patients: tuple[Any, Any], page: str) -> None:
+    _, table = patients
+    assert f"{table['bmi'].null_count / len(table):.1%}" in page
+    slow = sum(value == "slow" for value in table["progression"].to_pylist())
+    assert f">{slow}<" in page
+
+
+def test_what_is_in_the_data_cannot_become_markup() -> None:
+    bad = "</td><script>alert('\"x')</script>"
+    table = pa.table({bad: [bad, "b"] * 20, "n": [1.0, 2.0] * 20, "class": [bad, "&amp;"] * 20})
+    model = ing.NaiveBayes().fit(table, "class")
+    text = report(model, table, title=bad, about={"sources": [{"path": bad}], "command": bad})
+    assert "<script" not in text
+    assert _Reader(text).open == []
+
+
+def test_a_wide_table_of_many_classes_stays_small() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 50, 600)
+    columns: dict[str, Any] = {
+        f"a column with a long name, number {j}": y % (j % 3 + 2) if j % 250 else rng.normal(size=600) + y
+        for j in range(200)
+    }
+    table = pa.table(columns | {"class": pa.array([f"class number {k}" for k in y])})
+    kinds = {name: "category" for j, name in enumerate(columns) if j % 250}
+    text = report(ing.NaiveBayes(kinds).fit(table.slice(0, 300), "class"), table.slice(300))
+    assert len(text.encode()) < 2_000_000
+    assert "140 more columns are not listed" in text
+    assert "50 classes are too many for a table" in text
+
+
+def test_long_texts_are_shown_in_a_window() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(300)]
+    texts = [" ".join([*rng.choice(words, 5000), ["good", "bad"][k % 2]]) for k in range(8)]
+    model = ing.NaiveBayes().fit(texts, ["+", "-"] * 4)
+    text = report(model, texts, ["+", "-"] * 4)
+    assert len(text.encode()) < 2_000_000
+    assert "5001 to 5001 words" in text
+    assert text.count("w1 ") < 100
+
+
+def test_a_section_that_makes_the_page_too_large_is_left_out() -> None:
+    small, large = Section("small", "Small", "", "<p>kept</p>"), Section("large", "Large", "", "é" * 1_500_000)
+    text = pages._page("Both", [large, small])
+    assert len(text.encode()) < 2_000_000
+    assert "kept" in text
+    assert "Large would make this page larger than 2 MB, and is left out." in text
+
+
+def test_of_more_rows_some_are_drawn_and_that_is_said() -> None:
+    model = ing.NaiveBayes().fit(play_tennis(), "Play")
+    rows, again, other = (rows_of(model, play_tennis(), None, 10, seed) for seed in (3, 3, 4))
+    assert (len(rows), rows.given) == (10, 14)
+    assert rows.X.equals(again.X)
+    assert not rows.X.equals(other.X)
+    said = " ".join(summary_sentences(ing.evaluate(model, rows.X, rows.y), rows.given))
+    assert "Of 10 rows, drawn at random from 14," in said
+    assert "14 rows, of which 10 were drawn at random" in data(model, rows).body
+
+
+def test_examples_are_the_sure_the_usual_and_the_wrong() -> None:
+    probabilities = [[0.9, 0.1], [0.6, 0.4], [0.55, 0.45], [0.2, 0.8], [0.99, 0.01]]
+    found = chosen(predictions_of(probabilities, y=["no", "no", "no", "no", "yes"], classes=["no", "yes"]))
+    assert [row for _, row in found] == [0, 1, 2, 4, 3]
+    assert [what.split(",")[0] for what, _ in found] == ["right"] * 3 + ["wrong"] * 2
+
+
+def test_an_abridged_explanation_still_multiplies_to_its_product() -> None:
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 100)), ["a", "b", "c"] * 20
+    whole = ing.NaiveBayes().fit(X, y).explain(X[0])
+    short = abridged(whole)
+    assert len(short.factors) < 30
+    for k in range(3):
+        log = short.prior.terms[k].log + sum(factor.terms[k].log for factor in short.factors)
+        assert log == pytest.approx(whole.joint[k], rel=1e-12)
+
+
+def test_a_window_is_where_a_text_says_most() -> None:
+    pieces = [("so ", None)] * 400 + [("good ", 3.0)] + [("so ", None)] * 400
+    shown = window(Passage("text", tuple(pieces)), 60).pieces
+    assert ("good ", 3.0) in shown
+    assert sum(len(text) for text, _ in shown) <= 63
+    assert shown[0][0].startswith("…")
+    assert shown[-1][0].endswith("…")
+
+
+def test_an_audit_is_told_in_plain_words_with_its_picture() -> None:
+    days = play_tennis()
+    model = ing.NaiveBayes().fit(days, "Play")
+    found = audit(model, days, "Play", protected="Wind")
+    with drawing():
+        text = audits([found, found]).html()
+    assert text.count("<h3>Groups by Wind</h3>") == 2
+    assert text.count('role="img"') == 2
+    for said in [*found.plain, *found.warnings]:
+        assert escape(said) in text
+    read = _Reader(text)
+    assert read.open == []
+    assert len(set(read.names)) == len(read.names)
+    assert "No audit was made" in audits(None).html()
+
+
+class _LabelsOnly:
+    """A classifier of somebody else's, which gives no probabilities and shows no working."""
+
+    classes_ = np.array(["No", "Yes"])
+
+    def predict(self, X: Any) -> Any:
+        return np.array(["No", "Yes"] * 7)
+
+
+def test_a_model_without_probabilities_says_what_is_missing() -> None:
+    text = report(_LabelsOnly(), play_tennis(), "Play")
+    assert "answers with classes only, without probabilities" in text
+    assert "does not show its working" in text
+    assert "log loss (nats)</dt>" not in text
+
+
+def test_texts_networks_and_lines_have_reports_too() -> None:
+    texts, y = ["a good film", "a bad film", "good", "bad", "so good", "so bad"] * 3, ["+", "-"] * 9
+    spoken = report(ing.LanguageModelClassifier(2).fit(texts, y), texts, y)
+    assert "sequences of words" in spoken
+    network = report(ing.NetworkClassifier("tan").fit(play_tennis(), "Play"), play_tennis())
+    assert "The network</h2>" in network
+    numbers = np.random.default_rng(0).normal(size=(40, 3))
+    line = report(ing.GaussianDiscriminant().fit(numbers, numbers[:, 0] > 0), numbers, numbers[:, 0] > 0)
+    assert "Regions</h2>" in line
+    for text in (spoken, network, line):
+        assert _Reader(text).open == []
+
+
+def test_what_cannot_be_reported_is_refused_with_a_reason(patients: tuple[Any, Any]) -> None:
+    model, table = patients
+    number = ing.NaiveBayesRegressor(bins=2).fit([[1], [2], [3], [4]], [1.0, 2.0, 3.0, 4.0])
+    with pytest.raises(KindError, match="answers with numbers"):
+        report(number, [[1]], [1.0])
+    with pytest.raises(KindError, match="fitted classifier"):
+        report(ing.NaiveBayes, table, "progression")
+    with pytest.raises(InputError, match="did you mean 'progression'"):
+        report(model, table, "progresion")
+    with pytest.raises(InputError, match="y is missing"):
+        report(ing.NaiveBayes().fit([[1], [2]], ["a", "b"]), [[1], [2]])
+    with pytest.raises(KindError, match=r"ingenuo\.audit"):
+        report(model, table, audit="fair")
+    with pytest.raises(KindError, match="about must be a mapping"):
+        report(model, table, about="patients.csv")
+    with pytest.raises(InputError, match="max_rows"):
+        report(model, table, max_rows=0)
+
+
+def test_a_report_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = tmp_path / "report.html"
+    write(_LabelsOnly(), play_tennis(), "Play", path, title="Shall we play?")
+    written = path.read_text(encoding="utf-8")
+    assert written.rstrip().endswith("</html>")
+    with pytest.raises(InputError):
+        write(_LabelsOnly(), play_tennis(), "nothing", path)
+    assert path.read_text(encoding="utf-8") == written
+    assert os.listdir(tmp_path) == ["report.html"]
