@@ -5,16 +5,20 @@ import gzip
 import json
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from benchmarks import (
     arff,
+    cli,
     corpora,
     folds,
+    larger_than_memory,
     linear,
     memory,
     networks,
@@ -31,18 +35,21 @@ from benchmarks.published import Accuracy
 from benchmarks.report import Absent, Bar, Result, Skipped, farthest, lines
 from benchmarks.timing import alternate
 from benchmarks.weighted import WeightedLogistic
+from click.testing import CliRunner
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import ingenuo
 from ingenuo import NaiveBayes, Network, cross_validate
+from ingenuo.cli import main as command_line
 
 CASES = tables.cases()
 TEXT_CASES = text.cases()
 LINEAR_CASES = linear.cases()
 TRUST_CASES = trust.cases()
 NETWORK_CASES = networks.cases()
+COMMAND_CASES = cli.cases()
 OPTIONAL = {"fastText": "fasttext", "Kneser-Ney": "nltk.lm"}
 
 
@@ -127,8 +134,8 @@ def texts(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize(
     "cases",
-    [CASES, TEXT_CASES, LINEAR_CASES, TRUST_CASES, NETWORK_CASES],
-    ids=["tables", "text", "linear", "trust", "networks"],
+    [CASES, TEXT_CASES, LINEAR_CASES, TRUST_CASES, NETWORK_CASES, COMMAND_CASES],
+    ids=["tables", "text", "linear", "trust", "networks", "cli"],
 )
 def test_names_are_unique_and_every_measured_memory_belongs_to_a_race(cases: list[Case]) -> None:
     names = [case.name for case in cases]
@@ -696,3 +703,135 @@ def test_without_the_files_or_the_peers_the_networks_suite_skips(
     needing = [case for case in NETWORK_CASES if "TAN" not in case.name and not isinstance(case, networks.Quality)]
     results = list(run(needing, rows=1000, repeat=1))
     assert all(isinstance(result, Skipped) and "INGENUO_DATA" in result.why for result in results)
+
+
+# The suite of the command line.
+
+
+@pytest.fixture
+def no_new_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Commands are called in this process; the list has those that were."""
+    calls: list[list[str]] = []
+
+    def called(call: list[str]) -> float:
+        calls.append(call[len(cli.command()) :])
+        done = CliRunner().invoke(command_line, calls[-1])
+        assert done.exit_code == 0, done.output
+        return 0.5
+
+    monkeypatch.setattr(cli, "seconds_of", called)
+    return calls
+
+
+@pytest.mark.parametrize("case", of_kind(Pace, COMMAND_CASES), ids=lambda case: case.name)
+def test_files_become_models_and_answers_that_agree(case: Pace, no_new_process: list[list[str]]) -> None:
+    result = case.measure(rows=2000, repeat=1)
+    assert math.isfinite(result.ratio)
+    assert result.ours > 0
+    assert result.agrees, f"{result.difference} > {result.tolerance}"
+    assert "whole command 0.5 s" in result.note
+    assert [call[0] for call in no_new_process] == [case.name.split()[0].strip(",")] * 2
+
+
+def test_a_program_is_timed_beside_the_bare_interpreter() -> None:
+    (case,) = of_kind(cli.Program, COMMAND_CASES)
+    result = case.measure(rows=1000, repeat=1)
+    assert result.unit == "s"
+    assert result.bar.limit == 0.25
+    assert result.peer > 0
+    assert result.ours > 0
+    with pytest.raises(RuntimeError, match="no-such-command"):
+        cli.seconds_of([*cli.command(), "no-such-command"])
+
+
+def test_answers_that_are_not_the_true_ones_disagree(no_new_process: list[list[str]]) -> None:
+    table = cli.answering_tables(2000)
+    right = table.ours()
+    assert table.outcome(None, right)[0] < 1e-9
+    frame = pd.read_csv(right)
+    frame.assign(probability=frame["probability"] * 0.999).to_csv(right, index=False)
+    assert table.outcome(None, right)[0] > 1e-4
+    frame.assign(predicted="class 1").to_csv(right, index=False)
+    assert math.isnan(table.outcome(None, right)[0])
+
+
+def test_made_up_texts_follow_zipfs_law_and_their_labels() -> None:
+    drawn = cli.texts_of(2000)
+    words = [text.replace(",", "").split() for text in drawn.column("text").to_pylist()]
+    assert {min(map(len, words)), max(map(len, words))} == {12, 40}
+    often = [count for _, count in Counter(word for text in words for word in text).most_common(10)]
+    assert often[0] / often[9] == pytest.approx(10, rel=0.5)
+    assert drawn.equals(cli.texts_of(2000))
+    learned = NaiveBayes().fit(drawn.slice(0, 1500), "label")
+    rest = drawn.slice(1500)
+    assert np.mean(learned.predict(rest) == rest.column("label").to_numpy()) > 0.5  # of four
+
+
+@pytest.fixture
+def learned_here(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Files are learned in this process, whose peak is made up."""
+
+    def peak_of(size: int) -> None:
+        def learn(path: Path, target: str, output: Path) -> larger_than_memory.Learning:
+            call = larger_than_memory.call_of(path, target, output)[len(cli.command()) :]
+            assert CliRunner().invoke(command_line, call).exit_code == 0
+            return larger_than_memory.Learning(2.0, size, path.stat().st_size)
+
+        monkeypatch.setattr(larger_than_memory, "learn", learn)
+
+    return peak_of
+
+
+@pytest.mark.parametrize("kind", larger_than_memory.BLOCK_ROWS)
+def test_a_file_of_blocks_has_the_sums_of_the_block_so_often(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], learned_here: Callable[[int], None]
+) -> None:
+    small = ["--gigabytes", "0.001", "--rows", "1000", "--kind", kind, "--folder", str(tmp_path)]
+    learned_here(900_000_000)
+    assert larger_than_memory.main(small) == 0
+    printed = capsys.readouterr().out
+    assert "peak 900 MB" in printed
+    assert "the sums are those of the block" in printed
+    assert not list(tmp_path.iterdir())  # the files are gone
+    learned_here(1_100_000_000)
+    assert larger_than_memory.main(small) == 1
+    assert "ABOVE 1 GB" in capsys.readouterr().out
+
+
+def test_lost_rows_are_seen(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    learned_here: Callable[[int], None],
+) -> None:
+    learned_here(1)
+    write = larger_than_memory.repeat
+    monkeypatch.setattr(larger_than_memory, "repeat", lambda *given: write(*given) + 1)
+    assert larger_than_memory.main(["--gigabytes", "0.001", "--rows", "1000", "--folder", str(tmp_path)]) == 1
+    assert "NOT those of the block" in capsys.readouterr().out
+
+
+def test_the_peak_of_a_command_is_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not that of the process which started it."""
+    held = np.ones(40_000_000)  # 320 MB
+    program = "import sys; written = bytearray(b'1' * 100_000_000); open(sys.argv[-1], 'w').write('model')"
+    monkeypatch.setattr(cli, "command", lambda: [sys.executable, "-c", program])
+    path = tmp_path / "file.csv"
+    path.write_text("a,class\n")
+    found = larger_than_memory.learn(path, "class", tmp_path / "model")
+    assert held.sum() == 40_000_000
+    assert (tmp_path / "model").read_text() == "model"
+    assert 100e6 < found.peak < 300e6
+    monkeypatch.setattr(cli, "command", lambda: [sys.executable, "-c", "raise SystemExit('it cannot')"])
+    with pytest.raises(RuntimeError, match="it cannot"):
+        larger_than_memory.learn(path, "class", tmp_path / "model")
+
+
+def test_too_little_room_is_said_before_anything_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        larger_than_memory.main(["--gigabytes", "1e9", "--folder", str(tmp_path)])
+    assert "GB are free" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        larger_than_memory.main(["--folder", str(tmp_path / "none")])
+    assert "there is no folder" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

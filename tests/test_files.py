@@ -38,11 +38,12 @@ def test_what_is_read_can_be_learned(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"label,text\ngood,caf\xe9 noir\n", b"label,text\nbad,ok\ngood,caf\xe9\n"])
-def test_bytes_that_are_not_utf8_are_told_with_file_row_and_offset(tmp_path, content):
+def test_bytes_that_are_not_utf8_are_told_with_file_line_and_offset(tmp_path, content):
     path = tmp_path / "reviews.csv"
     path.write_bytes(content)
     row = content.count(b"\n") - 2
-    with pytest.raises(InputError, match=rf"reviews\.csv: column 'text', row {row}: the byte 0xe9 at offset 3 is not"):
+    where = rf"reviews\.csv, line {row + 2}: the byte 0xe9 at offset {content.index(0xE9)} is not UTF-8; it would"
+    with pytest.raises(InputError, match=where):
         read(path)
     assert read(path, errors="replace").column("text").to_pylist()[row].startswith("caf\ufffd")
 
@@ -60,6 +61,7 @@ def test_bad_requests_are_refused(tmp_path):
         read(path, "lable")
     with pytest.raises(InputError, match=r"errors must be 'strict' or 'replace', got 'ignore'"):
         read(path, errors="ignore")
+    (tmp_path / "reviews.xls").write_bytes(b"\xd0\xcf")
     with pytest.raises(InputError, match=r"a file of type '\.xls' cannot be read; known: \.csv"):
         read(tmp_path / "reviews.xls")
     with pytest.raises(FileNotFoundError):
@@ -67,7 +69,7 @@ def test_bad_requests_are_refused(tmp_path):
     with pytest.raises(KindError, match="path must be the path of a file, got int 3"):
         read(3)
     path.write_text("label,text\ngood,a,b\n")
-    with pytest.raises(InputError, match=r"reviews\.csv: the file cannot be read as a table"):
+    with pytest.raises(InputError, match=r"reviews\.csv, line 2: the row has 3 fields and the header \(line 1\) has 2"):
         read(path)
 
 

@@ -10,6 +10,8 @@
     │   ├── RefusedError                 asking a model for what its mathematics does not allow (AttributeError too)
     │   ├── StaleCalibrationError        asking a calibrated model that has learned since
     │   ├── ModelFileError               a model file that is damaged, of another kind or too new
+    │   ├── FileError                    a file of data that cannot be read as a table
+    │   │   └── MissingFileError         a file or folder that is not there (FileNotFoundError too)
     │   └── NetworkError                 a network that cannot be
     │       ├── CycleError               arcs that lead back to where they began
     │       ├── ImpossibleEvidenceError  evidence of probability 0
@@ -56,6 +58,14 @@ class StaleCalibrationError(InputError):
 
 class ModelFileError(InputError):
     """A model file that is damaged, of another kind, or written by a newer version."""
+
+
+class FileError(InputError):
+    """A file of data that cannot be read as a table; the message names the file, the line and the remedy."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """A file or folder of data that is not there."""
 
 
 class NetworkError(InputError):

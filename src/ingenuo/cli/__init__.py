@@ -63,6 +63,10 @@ class _LazyGroup(click.Group):
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.ensure_object(dict)["typed"] = list(args)
+        return super().parse_args(ctx, args)
+
     def invoke(self, ctx: click.Context) -> object:
         """Run it; what the library refuses is one line, and no traceback unless asked for."""
         ctx.ensure_object(dict)

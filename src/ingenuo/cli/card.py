@@ -53,6 +53,10 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
     if files:
         rows = options.open_files(files, given)
         own = training.rows_for(loaded, rows, target)
+        seen = training.learned_already(options.about(model), rows)
+        if seen:
+            options.say(f"note: {seen}")
+            given["limits"] = (*given["limits"], f"{seen}.")
         judged = evaluate(loaded, own, own.target, random_state=given["seed"])
     audited = []
     if given["protected"] or given["templates"]:

@@ -33,7 +33,10 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     from ingenuo.cli.progress import watched
 
     loaded = options.load_model(model)
-    rows = training.rows_for(loaded, options.open_files(files, given), target)
+    opened = options.open_files(files, given)
+    if seen_before := training.learned_already(options.about(model), opened):
+        options.say(f"note: {seen_before}")
+    rows = training.rows_for(loaded, opened, target)
     with watched(rows, "judging") as seen:
         found = evaluate(
             loaded,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -109,6 +110,11 @@ def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | N
 def quiet() -> bool:
     """Whether nothing is to be said."""
     return bool((click.get_current_context().find_root().obj or {}).get("quiet"))
+
+
+def typed() -> str:
+    """The command as it was typed."""
+    return shlex.join(["ingenuo", *(click.get_current_context().find_root().obj or {}).get("typed", [])])
 
 
 def say(message: str = "") -> None:

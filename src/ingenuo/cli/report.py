@@ -20,7 +20,7 @@ from ingenuo.cli.audit import asked
 @click.option("--title", metavar="TEXT", help="The heading of the page.")
 @asked
 @click.option(
-    "--max-rows", type=click.IntRange(min=1), default=200_000, show_default=True, help="Of more rows so many are drawn."
+    "--max-rows", type=click.IntRange(min=1), default=100_000, show_default=True, help="Of more rows so many are drawn."
 )
 @options.reading
 @options.seed
@@ -50,10 +50,14 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
         audited = audits_of(
             loaded, of, target, protected=given["protected"], templates=given["templates"], seed=given["seed"]
         )
+    seen = training.learned_already(options.about(model), rows)
+    if seen:
+        options.say(f"note: {seen}")
     page = report(
         loaded,
-        own.table(),
+        own,
         own.target,
+        notes=[f"{seen}."] if seen else [],
         about=options.about(model),
         title=given["title"],
         audit=audited or None,

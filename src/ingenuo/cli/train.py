@@ -93,6 +93,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
             seed=given["seed"],
         )
     options.say(training.summary(done))
+    done.about["command"] = options.typed()
     options.save(done.model, output, done.about)
     if given["as_json"]:
         options.out_json(done.about)

@@ -214,7 +214,7 @@ def of_groups(audit: GroupAudit) -> list[str]:
     significant = [d for d in audit.differences if d.significant]
     tests = len(audit.differences)
     found = [
-        f"Of {tests:,} {'difference' if tests == 1 else 'differences'} from {audit.reference} {len(significant):,} "
+        f"Of {tests:,} {'difference' if tests == 1 else 'differences'} from {audit.reference}, {len(significant):,} "
         f"{'is' if len(significant) == 1 else 'are'} significant at the {percent(1 - audit.confidence)} level (Holm's "
         "correction)."
     ]

@@ -206,7 +206,7 @@ def _what(model: Any, about: Mapping[str, Any], found: Measured) -> str:
     if "accuracy" in found.values:
         value, low, high = found.values["accuracy"]
         ends = "" if low is None or high is None else f" (interval {percent(low)} to {percent(high)})"
-        on = "" if found.rows is None else f" of {found.rows:,} rows that it had not learned from"
+        on = "" if found.rows is None else f" of the {found.rows:,} rows that it was judged by"
         said.append(f"It is right for {percent(value)}{ends}{on}.")
     if not hasattr(model, "predict_proba") or not hasattr(model, "explain"):
         said.pop(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,7 @@ def warnings(found: Evaluation) -> list[str]:
     return said
 
 
-def summary(found: Evaluation, given: int) -> Section:
+def summary(found: Evaluation, given: int, notes: Iterable[str] = ()) -> Section:
     """A few numbers and a few sentences."""
     names = [("accuracy", "right"), ("majority_rate", "always the largest class"), ("log_loss", "log loss (nats)")]
     tiles = [f"<div><dt>rows judged</dt><dd>{found.n_rows:,}</dd></div>"]
@@ -86,7 +87,7 @@ def summary(found: Evaluation, given: int) -> Section:
             ends = "" if measure.low is None else f"<small>{evaluation_tables.span(measure.low, measure.high)}</small>"
             tiles.append(f"<div><dt>{called}</dt><dd>{measure.value:.3f}{ends}</dd></div>")
     body = f'<dl class="figures">{"".join(tiles)}</dl>' + paragraphs([" ".join(summary_sentences(found, given))])
-    return Section("summary", "In short", "", body + paragraphs(warnings(found), "warning"))
+    return Section("summary", "In short", "", body + paragraphs([*notes, *warnings(found)], "warning"))
 
 
 def evaluation(found: Evaluation, curves: tuple[Any, Any] | None) -> Section:

@@ -43,7 +43,7 @@ def examples(model: Any, rows: Rows, predictions: Predictions) -> Section:
     shown = chosen(predictions)
     for what, row in shown:
         true, answered = (shortened(labels[codes[row]]) for codes in (predictions.codes, predictions.predicted))
-        said = f"Row {row}: {what}. Answered {answered!r}"
+        said = f"Row {rows.numbers[row] + 1:,}: {what}. Answered {answered!r}"
         if predictions.probabilities is not None:
             said += f" with {percent(float(predictions.probabilities[row, predictions.predicted[row]]))}"
         said += f", and it is {true!r}" if what.startswith("right") else f", but it is {true!r}"
@@ -51,7 +51,7 @@ def examples(model: Any, rows: Rows, predictions: Predictions) -> Section:
         parts.append(details(said + ".", _arithmetic(model, rows, row), unfolded=first))
     how = (
         "Each answer with its working: the prior, what each column says of each class, the product, and the division "
-        "by the sum. Wrong answers that were sure show best what the model does not know. Rows are counted from 0."
+        "by the sum. Wrong answers that were sure show best what the model does not know. Rows are counted from 1."
     )
     if not any(what.startswith("wrong") for what, _ in shown):
         parts.append(paragraphs(["No row was answered wrongly."]))

@@ -6,7 +6,7 @@ No script, no request, no font from elsewhere; the same rows and the same seed g
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -36,6 +36,7 @@ def report(
     audit: Any = None,
     seed: int = 0,
     max_rows: int = ROWS,
+    notes: Sequence[str] = (),
 ) -> str:
     """A page on a fitted classifier: the data, the evaluation, the evidence, examples, and how to have it again.
 
@@ -43,7 +44,7 @@ def report(
     ----------
     model : classifier
         Fitted.
-    X : table, array or list of texts
+    X : table, array, list of texts, or what `scan` gives
         Rows that it has not learned from.
     y : array-like, or the name of a column of X
         What is true of each row; by default the column of that name that the model learned.
@@ -57,6 +58,8 @@ def report(
         Of the bootstrap, and of which rows are drawn.
     max_rows : int
         Of more rows so many are drawn at random; the page says so.
+    notes : list of str
+        Sentences that a reader should see first.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def report(
     audits_of(audit)  # refuses what is none, before the work begins
     rows = rows_of(model, X, y, max_rows, seed)
     found = evaluate(model, rows.X, rows.y, random_state=seed)
-    sections = _sections(model, rows, found, dict(about or {}), audit, seed)
+    sections = _sections(model, rows, found, dict(about or {}), audit, seed, notes)
     heading = title or (about or {}).get("title") or f"Report on a {type(model).__name__}"
     return _page(shortened(heading, 200), sections)
 
@@ -111,13 +114,15 @@ def _called(model: Any) -> str:
     return f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} {shortened(model)!r}"
 
 
-def _sections(model: Any, rows: Rows, found: Evaluation, about: dict[str, Any], audit: Any, seed: int) -> list[Section]:
+def _sections(
+    model: Any, rows: Rows, found: Evaluation, about: dict[str, Any], audit: Any, seed: int, notes: Sequence[str]
+) -> list[Section]:
     """The parts of the page, in the order they are read."""
     with drawing():
         panels = evaluation_part.panels(found)
         curves = (panels[1], panels[2]) if len(panels) == 4 else None
         parts = [
-            evaluation_part.summary(found, rows.given),
+            evaluation_part.summary(found, rows.given, notes),
             data_part.data(model, rows),
             data_part.schema(model),
             data_part.balance(model, found),

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.rows import take_rows
 from ingenuo.schema import Schema
 from ingenuo.sources import Source, open_source
+from ingenuo.sources.streams import drawn
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,7 @@ class Rows:
     y: NDArray[Any]
     codes: NDArray[np.int32]  # of y
     given: int  # rows there were
+    numbers: NDArray[np.int64]  # which of them these are, from 0
 
     def __len__(self) -> int:
         return len(self.y)
@@ -36,7 +38,7 @@ class Rows:
 
     def taken(self, places: NDArray[np.intp]) -> Rows:
         """Some of the rows."""
-        return Rows(take_rows(self.X, places), self.y[places], self.codes[places], self.given)
+        return Rows(take_rows(self.X, places), self.y[places], self.codes[places], self.given, self.numbers[places])
 
     def source(self) -> Source | None:
         """The rows column by column; None where they have no columns that could be named."""
@@ -61,8 +63,12 @@ def rows_of(model: Any, X: Any, y: Any, max_rows: int, seed: int) -> Rows:
         y = getattr(model, "_target", None)
         if y is None:
             raise InputError("y is missing: give the name of the column of classes, or the class of each row")
-    if isinstance(y, str) and not inputs.is_frame(X):
+    if isinstance(y, str) and not inputs.is_frame(X) and not streams.is_stream(X):
         raise InputError(f"y={y!r} names a column, and X is no table with names; give the class of each row")
+    numbers, given = None, None
+    if streams.is_stream(X):
+        y = streams.named(X, y, None)[0]
+        X, numbers, given = drawn(X, int(max_rows), int(seed))
     X, y = inputs.target_column(X, y)
     codes, classes = inputs.labels(None, y, len(y))
     labels = np.asarray(classes[codes])
@@ -70,9 +76,9 @@ def rows_of(model: Any, X: Any, y: Any, max_rows: int, seed: int) -> Rows:
     if hasattr(X, "to_list") and not inputs.is_frame(X):  # a series of texts
         X = X.to_list()
     if n <= max_rows:
-        return Rows(X, labels, codes, n)
+        return Rows(X, labels, codes, n if given is None else given, np.arange(n) if numbers is None else numbers)
     some = np.sort(np.random.default_rng(seed).choice(n, int(max_rows), replace=False))
-    return Rows(take_rows(X, some), labels[some], codes[some], n)
+    return Rows(take_rows(X, some), labels[some], codes[some], n, some)
 
 
 def schema_of(model: Any) -> Schema | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -16,6 +16,20 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.labels import Labels, encode, from_dictionary, is_missing, objects
 from ingenuo.schema import column_name
 from ingenuo.sources.table import Places, as_number, kind_of, reads_as_text
+
+# What a column is, and why, as a table from a file says it of its fields.
+KIND, WHY = b"ingenuo.kind", b"ingenuo.why"
+
+
+def described(table: pa.Table, kinds: Mapping[str, tuple[str, str]]) -> pa.Table:
+    """The table, whose fields say what each column is and why."""
+    fields = [
+        field.with_metadata({KIND: kinds[field.name][0].encode(), WHY: kinds[field.name][1].encode()})
+        if field.name in kinds
+        else field
+        for field in table.schema
+    ]
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 class FrameSource:
@@ -48,7 +62,9 @@ class FrameSource:
         """Every column speaks for itself."""
 
     def guess(self, place: int) -> tuple[str, str]:
-        """The kind of a column by its type."""
+        """The kind of a column as the table says it, or by its type."""
+        if (said := self._said(place)) is not None:
+            return said
         series = self._columns[place]
         dtype = series.dtype
         if dtype.is_numeric():
@@ -70,6 +86,12 @@ class FrameSource:
             f"column {name!r} holds {dtype} values, which are neither numbers nor categories; "
             f"turn it into numbers, or declare it: columns={{{name!r}: 'category'}} or 'ignore'"
         )
+
+    def _said(self, place: int) -> tuple[str, str] | None:
+        """What an Arrow table says of a column, should it say anything."""
+        native = nw.to_native(self.frame)
+        said = (native.schema.field(place).metadata or {}) if isinstance(native, pa.Table) else {}
+        return (said[KIND].decode(), said.get(WHY, b"").decode()) if KIND in said else None
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers, a piece at a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ingenuo.training.answers import Wanted, answered
 from ingenuo.training.changing import change, merge
-from ingenuo.training.provenance import measures
+from ingenuo.training.provenance import learned_already, measures
 from ingenuo.training.rows import model_and_kinds, rows_for
 from ingenuo.training.showing import schema_table, summary
 from ingenuo.training.train import Trained, train
@@ -14,6 +14,7 @@ __all__ = [
     "Wanted",
     "answered",
     "change",
+    "learned_already",
     "measures",
     "merge",
     "model_and_kinds",

@@ -55,7 +55,20 @@ def now() -> str:
 
 def event(what: str, files: Sequence[Mapping[str, Any]], n_rows: int | float | None) -> dict[str, Any]:
     """A line of a model's history."""
-    return {"what": what, "source": [str(file["path"]) for file in files], "rows": n_rows, "when": now()}
+    names = ", ".join(str(file["path"]) for file in files)
+    return {"what": what, "source": names, "rows": n_rows, "when": now()}
+
+
+def learned_already(about: Mapping[str, Any], rows: Any) -> str:
+    """A sentence where a file by which a model is judged looks like one that it learned; else nothing."""
+    learned = {(source.get("path"), source.get("bytes")) for source in about.get("sources", []) if source.get("bytes")}
+    same = [source["path"] for source in sources(rows) if (source["path"], source.get("bytes")) in learned]
+    if not same:
+        return ""
+    return (
+        f"{', '.join(same)} has the name and the size of a file that the model learned: judged by its own rows, a "
+        "model looks better than it is"
+    )
 
 
 KEPT = ("accuracy", "majority_rate", "log_loss", "ece", "f1_macro")

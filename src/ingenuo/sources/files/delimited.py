@@ -1,0 +1,204 @@
+"""Delimited text (CSV, TSV and their kin): cut into blocks of rows, each parsed by Arrow in types fixed before.
+
+Arrow's own streaming reader parses in one thread and takes the types from its first block; here several blocks are
+parsed at a time, and what a block refuses is told with its line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from ingenuo.errors import FileError
+from ingenuo.sources.files import encodings
+from ingenuo.sources.files.blocks import LONGEST, Block, cut, last_row_end
+from ingenuo.sources.files.contents import Content, Options, Part, ahead
+from ingenuo.sources.files.diagnosis import diagnose
+from ingenuo.sources.files.kinds import as_types
+from ingenuo.sources.files.rows import rows
+from ingenuo.sources.files.sniffing import Dialect, sniff
+from ingenuo.sources.files.streams import File
+
+_LEAST = 1 << 16  # bytes from which the form of a file is told, at least
+
+
+class Delimited(Content):
+    """The rows of a delimited text."""
+
+    written = True
+
+    def __init__(self, file: File, options: Options) -> None:
+        super().__init__(file)
+        self.options = options
+        size = max(options.look, _LEAST)
+        while True:
+            head = file.head(size)
+            complete = len(head) < size
+            self.encoding = encodings.detect(head, file.name, options.encoding)
+            head = encodings.decode(head, self.encoding)
+            self.dialect = sniff(
+                head, file.name, file.suffix(), separator=options.separator, quote=options.quote,
+                header=options.header, known=options.known, missing=options.missing, complete=complete,
+            )  # fmt: skip
+            self._whole = len(head) if complete else last_row_end(head, self.dialect)
+            if complete or self._whole > self.dialect.body or size > LONGEST:
+                break
+            size *= 4  # a first row that is longer
+        self._size = size
+        titles = head[: self.dialect.body]
+        if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
+            raise error
+        self.decimal = self.dialect.decimal
+        self.names = list(self.dialect.names)
+        self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
+
+    def _head(self) -> bytes:
+        return encodings.decode(self.file.head(self._size), self.encoding)
+
+    def first(self) -> Any:
+        """The first rows, all of strings."""
+        return self.sample(dict.fromkeys(self.names, pa.string()))
+
+    def sample(self, types: dict[str, Any]) -> Any:
+        """The first rows in their types."""
+        start, data = self.dialect.body, self._head()[: self._whole]
+        if not data[start:].strip(b"\r\n"):
+            return pa.schema(list(types.items())).empty_table()
+        block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
+        try:
+            return self._parse(block.data, types)
+        except pa.ArrowInvalid as error:
+            return self._again(block, dict(types), None, error)
+
+    def line_of(self, row: int) -> int | None:
+        """The line of one of the first rows."""
+        d = self.dialect
+        text = self._head().decode("utf-8", "replace")
+        found = next(islice(rows(text, d.separator, d.quote, padded=d.padded), row + (d.header_line > 0), None), None)
+        return None if found is None else found.line
+
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+        """The rows, a block at a time."""
+        written = dict.fromkeys(self.names, pa.string())
+
+        def parse(item: tuple[Block, int]) -> tuple[Any, Any]:
+            block = item[0]
+            return self._parse(block.data, dict(types)), self._parse(block.data, written, False) if cells else None
+
+        with self.file.open() as stream:
+            for (block, consumed), future in ahead(
+                self._blocks(encodings.Text(stream, self.encoding, self.options.errors), stream), parse
+            ):
+                try:
+                    table, strings = future.result()
+                except pa.ArrowInvalid as error:
+                    table = self._again(block, types, fixed, error)
+                    strings = self._parse(self._mended(block.data), written, False) if cells else None
+                if table.schema.types != list(types.values()):  # parsed before a whole number became a double
+                    table = as_types(table, types, self.file.name)
+                yield Part(table, strings, consumed)
+
+    def _cut(self, stream: Any) -> Iterator[Block]:
+        return cut(stream, self.file.name, self.dialect, self.options.block_size)
+
+    def _blocks(self, text: Any, stream: Any) -> Iterator[tuple[Block, int]]:
+        """The blocks without the header."""
+        start = self.dialect.body
+        for block in self._cut(text):
+            if start:
+                skipped = min(start, len(block.data))
+                lines = block.data.count(self.dialect.line_end, 0, skipped)
+                block = Block(block.data[skipped:], block.offset + skipped, block.line + lines)
+                start -= skipped
+            if block.data.strip(b"\r\n"):
+                yield block, stream.consumed()
+
+    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any], with_missing: bool = True) -> Any:
+        return parse(data, self.dialect, types, self.options.missing if with_missing else None)
+
+    def _mended(self, data: bytes | bytearray) -> bytes | bytearray:
+        """Bytes that are no UTF-8 replaced, where that is wanted."""
+        return data.decode("utf-8", "replace").encode() if self.options.errors == "replace" else data
+
+    def _again(self, block: Block, types: dict[str, Any], fixed: str | None, error: Exception) -> Any:
+        """A block that was refused: with bytes replaced, or doubles for whole numbers; else what is wrong with it."""
+        data = self._mended(block.data)
+        wider = {
+            name: pa.float64() if pa.types.is_integer(type) and name != fixed else type for name, type in types.items()
+        }
+        for attempt in (types, wider):
+            try:
+                table = self._parse(data, attempt)
+            except pa.ArrowInvalid:
+                continue
+            if attempt is wider:
+                whole = {name: type for name, type in types.items() if type != wider[name]}
+                types.update({name: wider[name] for name in whole if not self._fits(data, name, types[name])})
+                return as_types(table, types, self.file.name)
+            return table
+        found = diagnose(
+            data, self.dialect, self.file.name, line=block.line, offset=block.offset + self.encoding.mark,
+            types=wider, missing=self.options.missing,
+        )  # fmt: skip
+        told = FileError(
+            f"{self.file.name}, after line {block.line}: the rows cannot be read ({str(error).splitlines()[0]})"
+        )
+        raise (found or told) from None
+
+    def _fits(self, data: bytes | bytearray, name: str, type: Any) -> bool:
+        try:
+            self._parse(data, {name: type})
+        except pa.ArrowInvalid:
+            return False
+        return True
+
+
+def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str] | None) -> Any:
+    """Some rows as a table with the columns that are wanted; `missing` is None where cells stay as they stand."""
+    if not types:  # Arrow would read all the columns
+        return parse(data, dialect, {dialect.names[0]: pa.string()}, missing).select([])
+    if dialect.padded:
+        data = _trimmed(data, dialect)
+    if not data.strip(b" \r\n"):
+        return pa.schema(list(types.items())).empty_table()
+    table = csv.read_csv(
+        pa.BufferReader(data),
+        read_options=csv.ReadOptions(column_names=dialect.names, block_size=len(data) + 1, use_threads=False),
+        parse_options=csv.ParseOptions(delimiter=dialect.separator, quote_char=dialect.quote or False),
+        convert_options=csv.ConvertOptions(
+            column_types=types,
+            include_columns=list(types),
+            null_values=list(missing or ()),
+            strings_can_be_null=missing is not None,
+            decimal_point=dialect.decimal,
+        ),
+    )
+    for column in table.columns:
+        if pa.types.is_floating(column.type) and pc.any(pc.is_inf(column)).as_py():
+            raise pa.ArrowInvalid("a number is out of range")
+    return table
+
+
+def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
+    """The data without spaces around its cells."""
+    separator = dialect.separator.encode()
+    if dialect.quote is None or dialect.quote.encode() not in data:
+        for sign in (separator, b"\n", b"\r"):  # replacing twenty times as fast as a regular expression
+            for padded in (b" " + sign, sign + b" "):
+                while padded in data:
+                    data = data.replace(padded, sign)
+        return data.strip(b" ")
+    s, q = re.escape(separator), re.escape(dialect.quote.encode())
+    quoted = q + rb"[^" + q + rb"]*(?:" + q + q + rb"[^" + q + rb"]*)*" + q
+    before = rb"([" + s + rb"\r\n]|\A) *(" + quoted + rb")?"  # what is within quotes is passed over
+    after = rb" +(?=[" + s + rb"\r\n]|\Z)"
+    return re.sub(before + rb"|" + after, lambda found: (found[1] or b"") + (found[2] or b""), data)
+
+
+__all__ = ["Delimited", "parse"]

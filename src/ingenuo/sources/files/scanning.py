@@ -1,0 +1,308 @@
+"""A scan: what files hold, looked at once, and their rows, read some at a time as often as they are needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ingenuo.errors import FileError, InputError, did_you_mean
+from ingenuo.sources.files.blocks import BLOCK
+from ingenuo.sources.files.contents import Content, Options
+from ingenuo.sources.files.diagnosis import mixed
+from ingenuo.sources.files.formats import format_of
+from ingenuo.sources.files.kinds import Kind, MixedColumn, as_types, declared_kinds, kind_of
+from ingenuo.sources.files.places import expand
+from ingenuo.sources.files.sniffing import MISSING
+
+Progress = Callable[[int], object]
+_LOOK = 1 << 16  # bytes of every further file from which its form is told
+
+
+class Scan:
+    """The files of a table, and what each column is.
+
+    Attributes
+    ----------
+    names : list of str
+        All the columns, in the order of the first file.
+    target : str or None
+        The column to learn: the one that was asked for, else the one that the format itself names.
+    kinds : dict
+        Of each column but the target: its kind (number, category, text, count or ignore), and why.
+    categories : dict
+        Of columns whose values the format declares: these values.
+    notes : list of str
+        What was found out about the files that is not as usual.
+    paths : list of str
+        The files.
+    n_bytes : int or None
+        The size of the files as they are, packed or not; None for standard input.
+    schema : pyarrow.Schema
+        The columns and types of the batches: those of all columns that are not set aside.
+    """
+
+    def __init__(
+        self, contents: list[Content], kinds: dict[str, Kind], types: dict[str, Any], target: str | None
+    ) -> None:
+        self._contents, self._kinds, self._types = contents, kinds, types
+        first = contents[0]
+        self.names = list(first.names)
+        self.target = target
+        self.categories = dict(first.categories)
+        self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
+        self.paths = [content.file.path for content in contents]
+        sizes = [content.file.n_bytes for content in contents]
+        self.n_bytes = None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, str]]:
+        """Of each column but the target: its kind, and why."""
+        return {name: (kind.kind, kind.why) for name, kind in self._kinds.items() if name != self.target}
+
+    @property
+    def schema(self) -> Any:
+        """The columns of the batches and their types."""
+        return pa.schema(list(self._types.items()))
+
+    def __repr__(self) -> str:
+        return f"Scan of {', '.join(self.paths)}: {len(self.names)} columns"
+
+    def batches(self, progress: Progress | None = None) -> Iterator[Any]:
+        """The rows as Arrow tables of one schema, from the start; `progress` hears how many bytes have been read.
+
+        A column of whole numbers becomes one of doubles from the batch on that needs it.
+        """
+        for part in self._parts(progress, cells=False):
+            yield part[1]
+
+    def batches_with_cells(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
+        """The rows twice: all the columns as they are written in the file (strings, for delimited text), and typed."""
+        yield from self._parts(progress, cells=True)
+
+    def _parts(self, progress: Progress | None, cells: bool) -> Iterator[tuple[Any, Any]]:
+        before = 0
+        for content in self._contents:
+            for part in content.parts(self._types, cells, self.target):
+                table, written = part.table, part.cells
+                if table.column_names != list(self._types):
+                    table = table.select(list(self._types))
+                if written is not None and written.column_names != self.names:
+                    written = written.select(self.names)
+                if progress is not None:
+                    progress(before + part.consumed)
+                if table.num_rows or (written is not None and written.num_rows):
+                    yield written, table
+            before += content.file.n_bytes or 0
+        if progress is not None and before:
+            progress(before)
+
+    def declared(self, columns: Mapping[str, str], target: str | None = None) -> Scan:
+        """The same files, of which these columns alone are read, as these kinds; and the target."""
+        kinds = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
+        return Scan(self._contents, *_columns(self._contents, kinds, target), target)
+
+    def sample(self) -> Any:
+        """The first rows, in the types of the batches."""
+        for content in self._contents:
+            table = content.sample(self._types)
+            if table.num_rows:
+                return table.select(list(self._types))
+        return self.schema.empty_table()
+
+    def table(self) -> Any:
+        """All the rows."""
+        batches = list(self.batches())
+        if not batches:
+            return self.schema.empty_table()
+        final = self.schema.types
+        batches = [
+            batch if batch.schema.types == final else as_types(batch, self._types, self.paths[0]) for batch in batches
+        ]
+        return pa.concat_tables(batches).unify_dictionaries()
+
+
+def scan(
+    paths: Any,
+    *,
+    format: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    missing: list[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    target: str | None = None,
+    errors: str = "strict",
+    keep_all: bool = False,
+    only: bool = False,
+    block_size: int = BLOCK,
+) -> Scan:
+    r"""What files hold: their columns, what each is and why, and their rows, which can then be read a batch at a time.
+
+    Parameters
+    ----------
+    paths : path, or list of paths
+        Files, globs ("data/\*.csv"), a folder of data files, a folder with a sub-folder of texts for each class, or
+        "-" for standard input. Several files have the same columns. They may be packed (.gz, .bz2, .zst, .lz4, .xz,
+        .zip).
+    format : {"csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts"}, optional
+        By default the name tells, else the content. "label-lines" has a label, a space and a text in each line.
+    separator, quote : str, optional
+        Of delimited text; by default its first rows tell. quote="" says that there are no quotes.
+    encoding : str, optional
+        Of text; by default UTF-8, or what the first bytes tell.
+    header : bool, optional
+        Whether the first row of delimited text names the columns; by default it is told from the rows below.
+    missing : list of str, optional
+        The cells of delimited text that stand for missing values, instead of NA, N/A, NaN, nan, null, NULL and ?;
+        empty cells always do.
+    columns : dict, optional
+        What columns are: number, category, text, count or ignore, or a list of categories. The others are guessed.
+    target : str, optional
+        The column to learn.
+    errors : {"strict", "replace"}
+        What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
+    keep_all : bool
+        Whether batches have columns too that were guessed to be of no use (names, dates).
+    only : bool
+        Whether to read the declared columns alone, those of them that the files have.
+    block_size : int
+        How many bytes of text are parsed at a time; the first of them tell what the columns are.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age;town;paid\n31;Bari;yes\n45;Bari;no\n28;Pisa;yes\n")
+    ...     people = scan(path, target="paid")
+    >>> people.notes, people.kinds
+    (["people.csv: separated by ';'"], {'age': ('number', 'numbers'), 'town': ('category', 'strings, 2 different')})
+    """
+    if errors not in ("strict", "replace"):
+        raise InputError(f"errors must be 'strict' or 'replace', got {errors!r}")
+    if isinstance(missing, str):
+        missing = [missing]
+    holes = MISSING if missing is None else tuple(dict.fromkeys(["", *missing]))
+    known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
+    separator = "\t" if format == "tsv" and separator is None else separator
+    options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, block_size)
+    contents = _contents(paths, options)
+    first = contents[0]
+    for other in contents[1:]:
+        _same_columns(first, other)
+    if target is not None and target not in first.names:
+        raise InputError(f"{first.file.name} has no column {target!r}{did_you_mean(target, first.names)}")
+    target = first.target if target is None else target
+    declared = declared_kinds(columns, first.names, first.file.name, only)
+    if only:
+        declared = {name: declared.get(name, "ignore") for name in first.names if name != target or name in declared}
+    return Scan(contents, *_columns(contents, declared, target, keep_all), target)
+
+
+def _columns(
+    contents: list[Content], declared: dict[str, str], target: str | None, keep_all: bool = False
+) -> tuple[dict[str, Kind], dict[str, Any]]:
+    """What each column is, and the types of those that are read."""
+    kinds = _kinds(contents, declared, target)
+    for content in contents:
+        content.file.release()
+    types = {
+        name: kind.type
+        for name, kind in kinds.items()
+        if kind.kind != "ignore" or name == target or (keep_all and declared.get(name) != "ignore")
+    }
+    return kinds, types
+
+
+def _contents(paths: Any, options: Options) -> list[Content]:
+    files = expand(paths)
+    if isinstance(files, Path):
+        from ingenuo.sources.files.folders import Folder
+
+        return [Folder(files, options)]
+    contents: list[Content] = []
+    for file in files:
+        contents.append(_open(file, format_of(file, options.format), options))
+        if len(contents) == 1:  # the kinds of columns are told from the first file
+            options = replace(options, known=options.known or tuple(contents[0].names), look=_LOOK)
+        else:
+            file.release()
+    return contents
+
+
+def _open(file: Any, format: str, options: Options) -> Content:
+    """The content of a file in its format."""
+    if not file.head(1):
+        raise FileError(f"{file.name}: the file is empty; give one with rows")
+    if format == "delimited":
+        from ingenuo.sources.files.delimited import Delimited
+
+        return Delimited(file, options)
+    if format == "parquet":
+        from ingenuo.sources.files.columnar import Parquet
+
+        return Parquet(file)
+    if format == "arrow":
+        from ingenuo.sources.files.columnar import ArrowFile
+
+        return ArrowFile(file)
+    if format == "json":
+        from ingenuo.sources.files.json_lines import JsonLines
+
+        return JsonLines(file, options)
+    if format == "arff":
+        from ingenuo.sources.files.arff import Arff
+
+        return Arff(file, options)
+    if format == "texts":
+        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
+    from ingenuo.sources.files.lines import LabelledLines
+
+    return LabelledLines(file, options, format)
+
+
+def _same_columns(first: Content, other: Content) -> None:
+    """Refuse files whose columns differ."""
+    own, theirs = set(first.names), set(other.names)
+    lacking = [name for name in first.names if name not in theirs]
+    strange = [name for name in other.names if name not in own]
+    if lacking and not other.may_lack_columns:
+        hint = did_you_mean(lacking[0], strange)
+        raise FileError(
+            f"{other.file.name} lacks the column {lacking[0]!r} that {first.file.name} has"
+            + (hint if "did you mean" in hint else "; add it, or read the files apart")
+        )
+    if strange:
+        raise FileError(
+            f"{other.file.name} has a column {strange[0]!r} that {first.file.name} has not; drop it, or read them apart"
+        )
+    if lacking:
+        other.names = list(first.names)
+
+
+def _kinds(contents: list[Content], declared: dict[str, str], target: str | None) -> dict[str, Kind]:
+    """The kind of every column, by the first rows of the first file that has any."""
+    content, kinds = contents[0], dict[str, Kind]()
+    if not all(name in content.kinds and name not in declared for name in content.names):
+        for content in contents:
+            sample = content.first()
+            if sample.num_rows:
+                break
+    for name in contents[0].names:
+        if name in content.kinds and name not in declared:
+            kinds[name] = content.kinds[name]
+            continue
+        try:
+            kinds[name] = kind_of(
+                name, sample.column(name), written=content.written, decimal=content.decimal, is_target=name == target,
+                declared=declared.get(name),
+            )  # fmt: skip
+        except MixedColumn as error:
+            raise mixed(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
+    return kinds
+
+
+__all__ = ["Scan", "scan"]

@@ -1,0 +1,178 @@
+"""Rows that come in batches, and what can be made of them as they come: parts, columns, a watched reading.
+
+A stream has `names`, `kinds` and `paths`, the `target` that its format names (or None), `batches()`, which begins again
+each time it is called, and `table()`, all of it at once. What `scan` gives is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError
+from ingenuo.sources.frames import described
+
+Progress = Callable[[int], None] | None
+
+
+class Stream(Protocol):
+    """Rows that come in batches."""
+
+    names: list[str]
+    paths: Sequence[Any]
+    target: str | None
+    kinds: Mapping[str, tuple[str, str]]
+    n_bytes: int | None
+
+    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+        """The rows, some at a time."""
+        ...
+
+    def table(self) -> pa.Table:
+        """All the rows."""
+        ...
+
+
+class Made:
+    """A stream that is made of another."""
+
+    def __init__(self, stream: Any, names: list[str] | None = None) -> None:
+        self.stream = stream
+        self.names: list[str] = list(stream.names) if names is None else names
+        self.paths, self.target = stream.paths, stream.target
+        self.kinds: Mapping[str, tuple[str, str]] = stream.kinds
+        self.n_bytes: int | None = stream.n_bytes
+        self.categories: Mapping[str, Sequence[str]] = getattr(stream, "categories", {})
+
+    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+        """The rows, some at a time; the function, if there is one, is told of the bytes that have been read."""
+        for number, batch in enumerate(self.stream.batches(progress=progress)):
+            yield self.made(number, batch)
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """What becomes of a batch."""
+        return batch
+
+    def table(self) -> pa.Table:
+        """All the rows."""
+        batches = list(self.batches())
+        if not batches:
+            raise InputError(f"{', '.join(map(str, self.paths))}: there are no rows")
+        return pa.concat_tables(batches, promote_options="default")
+
+
+class Held(Made):
+    """All the rows of a stream that can be read once only, such as standard input, kept to be read again."""
+
+    def __init__(self, stream: Any) -> None:
+        super().__init__(stream)
+        self._table = stream.table()
+
+    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+        """The one."""
+        yield self._table
+
+    def table(self) -> pa.Table:
+        """It."""
+        return self._table
+
+
+class Selected(Made):
+    """Some of the columns."""
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """Those columns."""
+        return batch.select(self.names)
+
+
+class Part(Made):
+    """Some of the rows: those that a function of the batch's number and length picks."""
+
+    def __init__(self, stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> None:
+        super().__init__(stream)
+        self.pick = pick
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """Those rows."""
+        return batch.filter(pa.array(self.pick(number, batch.num_rows)))
+
+
+class Described(Made):
+    """Rows whose columns say what they are and why; those that are set aside are there, and empty."""
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """All the columns, with what they are."""
+        for place, name in enumerate(self.names):
+            if name not in batch.column_names:
+                batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
+        return described(batch, self.kinds)
+
+
+class Labelled(Made):
+    """The rows that have a class; `left_out` counts the others, as far as they have been read."""
+
+    def __init__(self, stream: Any, target: str | None) -> None:
+        super().__init__(stream)
+        self.target, self.left_out = target, 0
+
+    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+        """Those rows, some at a time."""
+        self.left_out = 0
+        yield from super().batches(progress)
+
+    def made(self, number: int, batch: pa.Table) -> pa.Table:
+        """Those rows."""
+        if self.target is None or not batch.column(self.target).null_count:
+            return batch
+        self.left_out += batch.column(self.target).null_count
+        return batch.filter(batch.column(self.target).is_valid())
+
+    @property
+    def note(self) -> str:
+        """A sentence on the rows that were left out, if there are any."""
+        if not self.left_out:
+            return ""
+        rows = "1 row has" if self.left_out == 1 else f"{self.left_out:,} rows have"
+        return f"{rows} no class in column {self.target!r}, and {'is' if self.left_out == 1 else 'are'} left out"
+
+
+def drawn(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int64], int]:
+    """At most n rows of a stream, drawn at random in one reading; their numbers, from 0; and how many there were."""
+    rng, total = np.random.default_rng(seed), 0
+    kept: list[tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]] = []
+
+    def pruned() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:
+        tables, keys, numbers = zip(*kept)
+        table = pa.concat_tables(tables, promote_options="default")
+        key, number = np.concatenate(keys), np.concatenate(numbers)
+        if len(key) <= n:
+            return table, key, number
+        least = np.sort(np.argpartition(key, n)[:n])  # the rows with the smallest keys are a fair draw
+        return table.take(pa.array(least)), key[least], number[least]
+
+    for batch in stream.batches():
+        numbers = np.arange(total, total + batch.num_rows)
+        kept.append((batch, rng.random(batch.num_rows), numbers))
+        total += batch.num_rows
+        if sum(len(key) for _, key, _ in kept) > 2 * n:
+            kept = [pruned()]
+    if not kept:
+        raise InputError(f"{', '.join(map(str, stream.paths))}: there are no rows")
+    table, _, numbers = pruned()
+    return table, numbers, total
+
+
+class Watched(Made):
+    """A stream that says how many bytes of its files it has read, whoever reads it."""
+
+    def __init__(self, stream: Any, progress: Callable[[int], None]) -> None:
+        super().__init__(stream)
+        self.progress = progress
+
+    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+        """The rows, some at a time."""
+        yield from self.stream.batches(progress=self.progress)
