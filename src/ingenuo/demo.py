@@ -42,7 +42,7 @@ def save_tables(folder: str | Path) -> list[Path]:
     paths = []
     for name, table in (("play_tennis", play_tennis()), ("diabetes", diabetes())):
         path = Path(folder) / f"{name}.csv"
-        replace_file(os.path.realpath(path), written(iter([table]), "csv"))
+        replace_file(os.path.realpath(path), written([table], "csv"))
         paths.append(path)
     return paths
 

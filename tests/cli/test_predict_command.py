@@ -161,3 +161,21 @@ def test_what_is_no_model_answers_nothing() -> None:
         assert result.exit_code == 1
         assert "Tally" in result.stderr
         assert "should not have happened" not in result.stderr
+
+
+def test_a_model_of_a_csv_answers_for_parquet() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"code": rng.integers(1, 4, 60), "flag": rng.random(60) < 0.5})
+    frame["y"] = (frame["code"] > 1) & frame["flag"]
+    frame.to_csv("codes.csv", index=False)
+    frame.to_parquet("codes.parquet", index=False)
+    kinds = ("--column", "code=category")
+    assert run("train", "codes.csv", "--target", "y", "-o", "codes.ingenuo", *kinds).exit_code == 0
+    by_text, by_type = (
+        pd.read_csv(io.StringIO(done("predict", "codes.ingenuo", f"codes.{kind}", "--only")))
+        for kind in ("csv", "parquet")
+    )
+    assert by_text.equals(by_type)
+    assert by_text["probability"].nunique() > 2
+    judged = [done("evaluate", "codes.ingenuo", f"codes.{kind}") for kind in ("csv", "parquet")]
+    assert judged[0] == judged[1]

@@ -46,9 +46,12 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     rows = training.rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
     wanted = training.Wanted(given["all_classes"], given["reasons"])
     with bar(rows.n_bytes, "answering") as progress:
-        shown = "nothing" if given["only"] else "cells" if kind in ("csv", "tsv") else "values"
+        separator = writing.separator_of(
+            kind, rows.stream.separator, named=output is not None or given["to"] is not None
+        )
+        shown = "nothing" if given["only"] else writing.shown_of(separator, rows.stream.separator)
         pairs = rows.pairs(progress, shown=shown)
-        pieces = writing.written(training.answered(loaded, pairs, wanted), kind)
+        pieces = writing.written(training.answered(loaded, pairs, wanted), kind, separator)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)

@@ -182,7 +182,8 @@ def category(value: Any, known: Labels) -> Any:
             return label
     written = _written(value)
     for label in labels:
-        if _written(label) == (written.lower() if isinstance(label, bool) else written):
+        either = isinstance(label, bool) or isinstance(value, bool)  # true is also written True
+        if (_written(label).lower() == written.lower()) if either else (_written(label) == written):
             return label
     if value in MISSING:
         return None

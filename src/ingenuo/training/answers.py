@@ -13,6 +13,7 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.explanation.reasons import in_words, reasons
+from ingenuo.training.writing import Beside
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
@@ -77,12 +78,12 @@ def _of_texts(model: LanguageModel, rows: pa.Table, wanted: Wanted) -> dict[str,
     }
 
 
-def answered(model: Any, pairs: Iterator[tuple[pa.Table, pa.Table]], wanted: Wanted) -> Iterator[pa.Table]:
+def answered(model: Any, pairs: Iterator[tuple[Any, pa.Table]], wanted: Wanted) -> Iterator[Beside]:
     """Rows with their answers: pairs of what is shown of some rows, and of what the model takes of them."""
     for shown, rows in pairs:
         found = answers(model, rows, wanted)
         names = [_free(name, shown.column_names) for name in found]
-        yield pa.table([*shown.columns, *found.values()], [*shown.column_names, *names])
+        yield Beside(shown, pa.table(list(found.values()), names))
 
 
 def _free(name: str, taken: list[str]) -> str:

@@ -14,7 +14,7 @@ from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
 from ingenuo.estimators.written_rows import category, known_categories, reads_texts
 from ingenuo.labels import Labels
-from ingenuo.schema import FAMILIES, KINDS
+from ingenuo.schema import FAMILIES, KINDS, Schema
 from ingenuo.sources.streams import Labelled, Made, Progress, Selected
 
 
@@ -121,17 +121,16 @@ class Matched(Made):
         """The columns of the model, of those types."""
         batch = batch.select(self.names)
         for place, name in enumerate(self.names):
-            column = batch.column(place)
-            if _is_text(column.type):
-                known = known_values(self.model, name, self.target)
-                if known is not None:
-                    batch = batch.set_column(place, name, _as_known(column, known))
+            known = known_values(self.model, name, self.target)
+            if known is not None and _is_text(batch.column(place).type) != (known.dtype.kind not in "biuf"):
+                batch = batch.set_column(place, name, _as_known(batch.column(place), known))
         return batch.rename_columns([self.renamed.get(name, name) for name in self.names])
 
-    def pairs(self, progress: Progress = None, *, shown: str = "cells") -> Iterator[tuple[pa.Table, pa.Table]]:
+    def pairs(self, progress: Progress = None, *, shown: str = "cells") -> Iterator[tuple[Any, pa.Table]]:
         """What is shown of some rows, and what the model takes of them.
 
-        Shown are the "cells" as the files have them, their "values" (numbers as numbers), or "nothing".
+        Shown are the "cells" as the files have them, whole "lines" where each row is one, their "values" (numbers as
+        numbers), or "nothing".
         """
         if shown == "nothing":
             for batch in self.batches(progress):
@@ -139,18 +138,20 @@ class Matched(Made):
         elif shown == "values" and self.n_bytes is not None:
             yield from zip(self.whole.batches(), self.batches(progress), strict=True)
         else:
-            for number, (cells, batch) in enumerate(self.stream.batches_with_cells(progress)):
+            read = self.stream.batches_with_lines if shown == "lines" else self.stream.batches_with_cells
+            for number, (cells, batch) in enumerate(read(progress)):
                 yield cells, self.made(number, batch)
 
 
 def known_values(model: Any, name: str, target: str | None) -> Labels | None:
-    """The classes, or the values of a column, where a model knows them as numbers or booleans; None where as text."""
+    """The classes, or the categories of a column, that a model knows; None where it knows none."""
     if name == target:
         known = getattr(model, "classes_", None)
     else:
-        schema = getattr(model, "schema_", None)
-        known = None if schema is None or not len(schema) else known_categories(model, name, schema)
-    return known if known is not None and len(known) and known.dtype.kind in "biuf" else None
+        schema: Schema = model.schema_
+        own = name in schema.names.tolist() and FAMILIES[schema.family(name)] == "category"
+        known = known_categories(model, name, schema) if own else None
+    return known if known is not None and len(known) else None
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -160,14 +161,14 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _as_known(column: pa.ChunkedArray, known: Labels) -> pa.ChunkedArray:
-    """Text as the values that a model knows by it; what it does not know is missing, as whatever it has never seen."""
+    """Values as those that a model knows by them; what it does not know is missing, as whatever it has never seen."""
     encoded = column.combine_chunks()
     if not pa.types.is_dictionary(column.type):
         encoded = encoded.dictionary_encode()
-    labels = known.tolist()
-    meant = [category(text, known) for text in encoded.dictionary.to_pylist()]
-    kind = {"b": pa.bool_(), "f": pa.float64()}.get(known.dtype.kind, pa.int64())
-    values = pa.array([value if value in labels and not isinstance(value, str) else None for value in meant], kind)
+    labels = {(type(label), label) for label in known.tolist()}
+    meant = [category(value, known) for value in encoded.dictionary.to_pylist()]
+    kind = {"b": pa.bool_(), "f": pa.float64(), "i": pa.int64(), "u": pa.int64()}.get(known.dtype.kind, pa.string())
+    values = pa.array([value if (type(value), value) in labels else None for value in meant], kind)
     return pa.chunked_array([values.take(encoded.indices)])
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -43,21 +43,60 @@ def format_of(path: str | None, wanted: str | None = None) -> str:
     return FORMATS[suffix]
 
 
-def written(tables: Iterator[pa.Table], kind: str) -> Iterator[bytes]:
-    """The bytes of a file that holds the tables, all of the same columns."""
-    if kind in ("parquet", "arrow"):
-        return _columnar(tables, kind)
-    return _lines(tables) if kind == "jsonl" else _delimited(tables, "," if kind == "csv" else "\t")
+def separator_of(kind: str, own: str | None, *, named: bool) -> str | None:
+    """What parts the cells of what is written; None where they are not parted so.
+
+    A delimited text keeps its own separator, unless another was named by the format or by the ending of a file.
+    """
+    if kind not in ("csv", "tsv"):
+        return None
+    if own is None or (named and (own == "\t") != (kind == "tsv")):
+        return "," if kind == "csv" else "\t"
+    return own
 
 
-def _delimited(tables: Iterator[pa.Table], separator: str) -> Iterator[bytes]:
+def shown_of(separator: str | None, own: str | None) -> str:
+    """How rows are shown in what is written: by their values, or by their lines or cells as they are in the file."""
+    return "values" if separator is None else "lines" if separator == own else "cells"
+
+
+class Beside(NamedTuple):
+    """What is shown of some rows, as a table or as lines of delimited text, and columns to stand beside it."""
+
+    shown: Any
+    columns: pa.Table
+
+    def table(self) -> pa.Table:
+        """All of it; lines cannot be parted here."""
+        names = [*self.shown.column_names, *self.columns.column_names]
+        return pa.table([*self.shown.columns, *self.columns.columns], names)
+
+
+def written(tables: Iterable[pa.Table | Beside], kind: str, separator: str | None = None) -> Iterator[bytes]:
+    """The bytes of a file that holds the tables, all of the same columns.
+
+    Delimited text has the separator that is given, which lines must have too; else a comma, or a tab for "tsv".
+    """
+    parts = (table if isinstance(table, Beside) else Beside(table.select([]), table) for table in tables)
+    if kind in ("csv", "tsv"):
+        return _delimited(parts, separator or ("," if kind == "csv" else "\t"))
+    whole = (part.table() for part in parts)
+    return _columnar(whole, kind) if kind in ("parquet", "arrow") else _lines(whole)
+
+
+def _delimited(parts: Iterable[Beside], separator: str) -> Iterator[bytes]:
     """Lines of cells, in quotes where they need them and only there (Arrow's writer puts every string in quotes)."""
-    for number, table in enumerate(tables):
+    for number, (shown, columns) in enumerate(parts):
         if number == 0:
-            names = pa.chunked_array([pa.array(table.column_names, pa.large_string())])
+            names = pa.chunked_array([pa.array([*shown.column_names, *columns.column_names], pa.large_string())])
             yield separator.join(quoted(names, separator).to_pylist()).encode() + b"\n"
-        if table.num_rows and table.num_columns:
-            yield joined([quoted(_text(column), separator) for column in table.columns], separator)
+        if columns.num_rows:
+            rows = [shown.text] if hasattr(shown, "text") else _cells(shown, separator)
+            yield joined([*rows, *_cells(columns, separator)], separator)
+
+
+def _cells(table: pa.Table, separator: str) -> list[pa.ChunkedArray]:
+    return [quoted(_text(column), separator) for column in table.columns]
 
 
 def joined(cells: Sequence[pa.ChunkedArray], separator: str) -> bytes:

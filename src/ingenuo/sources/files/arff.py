@@ -91,7 +91,7 @@ class Arff(Content):
         whole = data[: data.rfind(b"\n") + 1] or data
         return self._table(Block(whole, self.body, 1 + head.count(b"\n", 0, self.body)), types)
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, a block at a time."""
         own = dict.fromkeys(self.names, pa.string())
         with self.file.open() as stream:
@@ -100,8 +100,8 @@ class Arff(Content):
             for block in cut(text, self.file.name, size=self.options.block_size):
                 if start:
                     skipped = min(start, len(block.data))
-                    lines = block.data.count(b"\n", 0, skipped)
-                    block = Block(block.data[skipped:], block.offset + skipped, block.line + lines)
+                    n_lines = block.data.count(b"\n", 0, skipped)
+                    block = Block(block.data[skipped:], block.offset + skipped, block.line + n_lines)
                     start -= skipped
                 if block.data.strip():
                     table = self._table(block, types)

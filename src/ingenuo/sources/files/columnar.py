@@ -67,7 +67,7 @@ class _Typed(Content):
                     return table.slice(0, _FIRST)
             return self._schema().empty_table()
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, some at a time."""
         tables = self._tables(None if cells else list(types), _ROWS)
         while True:

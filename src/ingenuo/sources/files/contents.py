@@ -43,6 +43,18 @@ class Part(NamedTuple):
     consumed: int
 
 
+class Lines(NamedTuple):
+    """Rows as whole lines of a delimited text, without their ends."""
+
+    text: Any  # an Arrow array
+    column_names: list[str]
+
+    @property
+    def num_rows(self) -> int:
+        """How many there are."""
+        return len(self.text)
+
+
 class Content:
     """The rows of one file; a format fills in what it knows."""
 
@@ -70,8 +82,14 @@ class Content:
         """The line of one of the first rows, where rows are lines."""
         return None
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def separator(self) -> str | None:
+        """What parts the cells of a line, where rows are lines of cells."""
+        return None
+
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """All the rows with the columns that are wanted, in their types.
+
+        With `cells` they come as they are written too; with `lines` as whole lines wherever rows are such.
 
         A whole number may become a double on the way, where a later row needs it: `types` is then changed. The
         column `fixed` stays what it is.

@@ -18,7 +18,7 @@ from pyarrow import csv
 from ingenuo.errors import FileError
 from ingenuo.sources.files import encodings
 from ingenuo.sources.files.blocks import LONGEST, Block, cut, last_row_end
-from ingenuo.sources.files.contents import Content, Options, Part, ahead
+from ingenuo.sources.files.contents import Content, Lines, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import diagnose
 from ingenuo.sources.files.kinds import as_types
 from ingenuo.sources.files.rows import rows
@@ -83,13 +83,19 @@ class Delimited(Content):
         found = next(islice(rows(text, d.separator, d.quote, padded=d.padded), row + (d.header_line > 0), None), None)
         return None if found is None else found.line
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def separator(self) -> str | None:
+        """What parts the cells of a line."""
+        return self.dialect.separator
+
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, a block at a time."""
         written = dict.fromkeys(self.names, pa.string())
 
         def parse(item: tuple[Block, int]) -> tuple[Any, Any]:
-            block = item[0]
-            return self._parse(block.data, dict(types)), self._parse(block.data, written, False) if cells else None
+            data = item[0].data
+            table = self._parse(data, dict(types))
+            whole = self._lines(data, table.num_rows) if lines else None
+            return table, whole if whole is not None else self._parse(data, written, False) if cells else None
 
         with self.file.open() as stream:
             for (block, consumed), future in ahead(
@@ -121,6 +127,15 @@ class Delimited(Content):
 
     def _parse(self, data: bytes | bytearray, types: Mapping[str, Any], with_missing: bool = True) -> Any:
         return parse(data, self.dialect, types, self.options.missing if with_missing else None)
+
+    def _lines(self, data: bytes | bytearray, n_rows: int) -> Lines | None:
+        """The rows as whole lines; None where some row has several, or a line is no row."""
+        found = [line for line in bytes(data).split(b"\n") if line and line != b"\r"]
+        if len(found) != n_rows:
+            return None
+        if found and found[0].endswith(b"\r"):
+            found = [line.removesuffix(b"\r") for line in found]
+        return Lines(pa.array(found, pa.large_binary()).cast(pa.large_string()), self.names)
 
     def _mended(self, data: bytes | bytearray) -> bytes | bytearray:
         """Bytes that are no UTF-8 replaced, where that is wanted."""

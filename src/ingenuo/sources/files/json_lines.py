@@ -96,7 +96,7 @@ class JsonLines(Content):
             f"{self.file.name}, element {row}: the field {name!r} is {other!r} here, {first!r} before; give it one type"
         )
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, a block at a time."""
         if self.is_list:
             rows = self._complete(self._rows, Block(b"", 0, 1))

@@ -48,7 +48,7 @@ class LabelledLines(Content):
         filled = [number for number, line in enumerate(lines, 1) if line.strip()]
         return filled[row] if row < len(filled) else None
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The lines, a block at a time."""
         with self.file.open() as stream:
             text = encodings.Text(stream, self.encoding, self.options.errors)

@@ -83,10 +83,20 @@ class Scan:
         """The rows twice: all the columns as they are written in the file (strings, for delimited text), and typed."""
         yield from self._parts(progress, cells=True)
 
-    def _parts(self, progress: Progress | None, cells: bool) -> Iterator[tuple[Any, Any]]:
+    @property
+    def separator(self) -> str | None:
+        """What parts the cells of delimited text; None for other formats."""
+        return self._contents[0].separator()
+
+    def batches_with_lines(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
+        """The rows twice, as `batches_with_cells` has them, but as whole `Lines` wherever each row is one."""
+        yield from self._parts(progress, cells=True, lines=True)
+
+    def _parts(self, progress: Progress | None, cells: bool, lines: bool = False) -> Iterator[tuple[Any, Any]]:
         before = 0
         for content in self._contents:
-            for part in content.parts(self._types, cells, self.target):
+            whole = lines and content.names == self.names and content.separator() == self.separator
+            for part in content.parts(self._types, cells, self.target, lines=whole):
                 table, written = part.table, part.cells
                 if table.column_names != list(self._types):
                     table = table.select(list(self._types))
