@@ -78,7 +78,8 @@ def tally_of(
             continue
         rows, weights = weighed(batch, weight)
         first = not model._fitted
-        schema, tally, _ = model._tally_of(rows, target, weights, reset=first)
+        labels = rows.column(target)  # taken out here, for to look for it by its name costs a look at every column
+        schema, tally, _ = model._tally_of(rows.drop_columns([target]), labels, weights, reset=first)
         if first:
             model._set(schema, tally)
         total.add(tally)

@@ -139,7 +139,7 @@ def reads_as_text(values: Sequence[Any]) -> str:
     if len(some) < 3:
         return ""
     words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
-    long = words >= 4 and different > 0.5 or words >= 10 and len(set(some)) > 20
+    long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
     return f"strings of {words:.0f} words, {different:.0%} different" if long else ""
 
 

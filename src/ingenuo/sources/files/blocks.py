@@ -4,6 +4,10 @@ A line end within quotes ends no row. Blocks without quotes are cut at their las
 counted: if each quote of an even place (the first, the third, …) begins a cell or follows the quote before it, then
 they open and close in turn, and an even number of them before a line end means that it lies outside. Where a quote
 stands elsewhere (5" nails), the cells are walked through one by one.
+
+To look at each quote takes as long as to parse the block. A quick cut takes it that an even number of quotes will do;
+whoever parses the block then sees whether it has as many rows as lines, and where it has not, whether its quotes are
+in turn (`in_turn`); if they are not, it has to be cut again, carefully.
 """
 
 from __future__ import annotations
@@ -39,10 +43,16 @@ class Block:
     data: bytes | bytearray
     offset: int  # bytes before it
     line: int  # the number of its first line
+    n_lines: int = -1  # line ends in it, where they were counted
 
 
-def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK) -> Iterator[Block]:
+def cut(
+    stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK, *, quick: bool = False, offset: int = 0,
+    line: int = 1,
+) -> Iterator[Block]:  # fmt: skip
     r"""Blocks of about so many bytes; an error where a quote is never closed.
+
+    The stream begins at an offset and a line of its file.
 
     >>> import io
     >>> stream = io.BytesIO(b'good,"two\nlines"\nbad,one\n')
@@ -50,10 +60,10 @@ def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK
     [b'good,"two\nlines"\n', b'bad,one\n']
     """
     rest: bytes | bytearray = b""
-    offset, line, asked = 0, 1, size
+    asked = size
     while True:
         data, more = _filled(stream, rest, asked)
-        end = last_row_end(data, dialect) if more else len(data)
+        end = last_row_end(data, dialect, quick=quick) if more else len(data)
         if end == 0 and more:
             if len(data) > LONGEST:
                 raise _unclosed(data, name, line, dialect)
@@ -64,8 +74,8 @@ def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK
         rest, asked = bytes(data[end:]), size
         del data[end:]
         if end:
-            n_lines = data.count(dialect.line_end)
-            yield Block(data, offset, line)
+            n_lines = _count(data, ord(dialect.line_end))
+            yield Block(data, offset, line, n_lines)
             offset += end
             line += n_lines
         if not more:
@@ -85,11 +95,13 @@ def _filled(stream: Readable, rest: bytes | bytearray, size: int) -> tuple[bytea
     return data, at - start
 
 
-def last_row_end(data: bytes | bytearray, dialect: Dialect) -> int:
+def last_row_end(data: bytes | bytearray, dialect: Dialect, *, quick: bool = False) -> int:
     """Where the last row that is whole ends."""
     line_end = dialect.line_end
     last = data.rfind(line_end) + 1
     if last == 0 or not _quoted(data, dialect):
+        return last
+    if quick and _count(memoryview(data)[:last], ord(dialect.quote or '"')) % 2 == 0:
         return last
     places = _quotes(data, dialect)
     if not _in_turn(data, places, dialect.separator):
@@ -97,6 +109,16 @@ def last_row_end(data: bytes | bytearray, dialect: Dialect) -> int:
     while last and np.searchsorted(places, last) % 2:  # the line end lies within quotes: go before the opening one
         last = data.rfind(line_end, 0, int(places[np.searchsorted(places, last) - 1])) + 1
     return last
+
+
+def _count(data: bytes | bytearray | memoryview, sign: int) -> int:
+    """How often a byte occurs: NumPy counts six times as fast as bytes do."""
+    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == sign))
+
+
+def in_turn(data: bytes | bytearray, dialect: Dialect) -> bool:
+    """Whether the quotes open and close cells in turn."""
+    return not _quoted(data, dialect) or _in_turn(data, _quotes(data, dialect), dialect.separator)
 
 
 def _quoted(data: bytes | bytearray, dialect: Dialect) -> bool:

@@ -17,7 +17,7 @@ from pyarrow import csv
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files import encodings
-from ingenuo.sources.files.blocks import LONGEST, Block, cut, last_row_end
+from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
 from ingenuo.sources.files.contents import Content, Lines, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import diagnose
 from ingenuo.sources.files.kinds import as_types
@@ -51,6 +51,8 @@ class Delimited(Content):
                 break
             size *= 4  # a first row that is longer
         self._size = size
+        # Standard input cannot be cut again; and where quotes are out of turn at once, they will be later.
+        self._quick = not file.is_stream and in_turn(head[: self._whole], self.dialect)
         titles = head[: self.dialect.body]
         if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
@@ -97,31 +99,41 @@ class Delimited(Content):
             whole = self._lines(data, table.num_rows) if lines else None
             return table, whole if whole is not None else self._parse(data, written, False) if cells else None
 
-        with self.file.open() as stream:
-            for (block, consumed), future in ahead(
-                self._blocks(encodings.Text(stream, self.encoding, self.options.errors), stream), parse
-            ):
-                try:
-                    table, strings = future.result()
-                except pa.ArrowInvalid as error:
-                    table = self._again(block, types, fixed, error)
-                    strings = self._parse(self._mended(block.data), written, False) if cells else None
-                if table.schema.types != list(types.values()):  # parsed before a whole number became a double
-                    table = as_types(table, types, self.file.name)
-                yield Part(table, strings, consumed)
+        quick, start = self._quick, Block(b"", 0, 1)
+        while True:
+            again = None
+            with self.file.open() as stream:
+                text = encodings.Text(stream, self.encoding, self.options.errors)
+                for (block, consumed), future in ahead(self._blocks(text, stream, quick, start), parse):
+                    try:
+                        table, strings = future.result()
+                    except pa.ArrowInvalid as error:
+                        if quick and not in_turn(block.data, self.dialect):
+                            again = block
+                            break
+                        table = self._again(block, types, fixed, error)
+                        strings = self._parse(self._mended(block.data), written, False) if cells else None
+                    if quick and table.num_rows != block.n_lines and not in_turn(block.data, self.dialect):
+                        again = block
+                        break
+                    if table.schema.types != list(types.values()):  # parsed before a whole number became a double
+                        table = as_types(table, types, self.file.name)
+                    yield Part(table, strings, consumed)
+            if again is None:
+                return
+            quick, start = False, again  # from that block on, quotes have to be looked at one by one
 
-    def _cut(self, stream: Any) -> Iterator[Block]:
-        return cut(stream, self.file.name, self.dialect, self.options.block_size)
-
-    def _blocks(self, text: Any, stream: Any) -> Iterator[tuple[Block, int]]:
-        """The blocks without the header."""
-        start = self.dialect.body
-        for block in self._cut(text):
-            if start:
-                skipped = min(start, len(block.data))
+    def _blocks(self, text: Any, stream: Any, quick: bool, start: Block) -> Iterator[tuple[Block, int]]:
+        """The blocks from a place on, without the header."""
+        _skip(text, start.offset)
+        header = self.dialect.body - start.offset
+        size, name = self.options.block_size, self.file.name
+        for block in cut(text, name, self.dialect, size, quick=quick, offset=start.offset, line=start.line):
+            if header > 0:
+                skipped = min(header, len(block.data))
                 lines = block.data.count(self.dialect.line_end, 0, skipped)
-                block = Block(block.data[skipped:], block.offset + skipped, block.line + lines)
-                start -= skipped
+                block = Block(block.data[skipped:], block.offset + skipped, block.line + lines, block.n_lines - lines)
+                header -= skipped
             if block.data.strip(b"\r\n"):
                 yield block, stream.consumed()
 
@@ -217,3 +229,9 @@ def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
 
 
 __all__ = ["Delimited", "parse"]
+
+
+def _skip(text: Any, n: int) -> None:
+    """Pass over so many bytes."""
+    while n > 0:
+        n -= text.readinto(memoryview(bytearray(min(n, 1 << 22))))
