@@ -6,14 +6,19 @@ rows at once would give, however they are cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import pyarrow as pa
 
 from ingenuo.engines.local import Total
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.schema import Schema
 from ingenuo.sources.streams import Described
 from ingenuo.tally import Tally
+
+_TOGETHER = 4  # batches that are summed at a time
+_LARGE = 1 << 26  # bytes, unless they are large
 
 After = Callable[[int, Schema, Total], None]
 
@@ -73,9 +78,7 @@ def tally_of(
     """
     target, weight = named(X, y, sample_weight)
     total = Total()
-    for n, batch in enumerate(Described(X).batches(), start=1):
-        if n <= done or batch.num_rows == 0:
-            continue
+    for n, batch in _gathered(Described(X).batches(), done):
         rows, weights = weighed(batch, weight)
         first = not model._fitted
         labels = rows.column(target)  # taken out here, for to look for it by its name costs a look at every column
@@ -88,6 +91,24 @@ def tally_of(
     if not model._fitted:
         raise InputError(f"{files(X)}: there are no rows to learn from")
     return model.schema_, total.sum(), target
+
+
+def _gathered(batches: Iterator[pa.Table], done: int) -> Iterator[tuple[int, pa.Table]]:
+    """Some batches together, with the number of the last, for each look at the columns of a table has its cost."""
+    waiting: list[pa.Table] = []
+    n = 0
+    for n, batch in enumerate(batches, start=1):
+        if n > done and batch.num_rows:
+            waiting.append(batch)
+        if waiting and (len(waiting) == _TOGETHER or sum(each.nbytes for each in waiting) > _LARGE):
+            yield n, _one(waiting)
+            waiting = []
+    if waiting:
+        yield n, _one(waiting)
+
+
+def _one(tables: list[pa.Table]) -> pa.Table:
+    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default").unify_dictionaries()
 
 
 def weighed(rows: Any, weight: str | None) -> tuple[Any, Any]:

@@ -32,7 +32,7 @@ class Options:
     errors: str = "strict"
     known: Sequence[str] = ()  # names of columns that a header would have
     block_size: int = BLOCK
-    look: int = BLOCK  # bytes from which the form of a file is told
+    look: int = 1 << 20  # bytes from which the form of a file is told
 
 
 class Part(NamedTuple):
