@@ -102,7 +102,7 @@ def test_sentences_of_a_file_and_of_a_language() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nope.ingenuo",), "nope.ingenuo: No such file"),
+        (("nope.ingenuo",), "nope.ingenuo: there is no such file"),
         (("people.csv",), "this is not an ingenuo model"),
         (("tally.ingenuo",), "tally.ingenuo holds a Tally"),
         (("pay.ingenuo",), "reads no text"),

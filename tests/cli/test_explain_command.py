@@ -125,7 +125,7 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nope.ingenuo", "--row", "a=b"), "nope.ingenuo: No such file"),
+        (("nope.ingenuo", "--row", "a=b"), "nope.ingenuo: there is no such file"),
         (("tennis.csv", "--row", "a=b"), "this is not an ingenuo model"),
         (("tally.ingenuo", "--row", "a=b"), "tally.ingenuo holds a Tally"),
         (("tennis.ingenuo", "--row", "Outlok=Sunny"), "did you mean 'Outlook'?"),

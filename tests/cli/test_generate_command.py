@@ -104,7 +104,7 @@ def test_files_are_of_the_kind_that_their_name_says(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nope.ingenuo",), "nope.ingenuo: No such file"),
+        (("nope.ingenuo",), "nope.ingenuo: there is no such file"),
         (("text.txt",), "this is not an ingenuo model"),
         (("softmax.ingenuo",), "cannot sample"),
         (("weather.ingenuo", "--class", "yess"), "there is no class 'yess'; did you mean 'yes'?"),

@@ -141,7 +141,7 @@ def test_a_model_may_come_through_a_pipe(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nope.ingenuo",), "nope.ingenuo: No such file"),
+        (("nope.ingenuo",), "nope.ingenuo: there is no such file"),
         (("text.txt",), "this is not an ingenuo model"),
         (("weather.ingenuo", "--column", "outlok"), "did you mean 'outlook'?"),
         (("weather.ingenuo", "--nomogram", "n.svg", "--class", "ys"), "did you mean 'yes'?"),

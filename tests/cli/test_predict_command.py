@@ -12,10 +12,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
+from tests.cli.people import people, write
 
 import ingenuo as ing
 from ingenuo.cli import main
-from tests.cli.people import people, write
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def test_reasons_are_the_largest_log_odds() -> None:
     assert reason.endswith(f"{abs(odds[strongest]):.2f}")
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.tsv", "out.jsonl", "out.parquet", "out.arrow"])
+@pytest.mark.parametrize("name", ["out.csv", "out.csv.gz", "out.tsv", "out.jsonl", "out.parquet", "out.arrow"])
 def test_every_format_is_read_back(name: str) -> None:
     assert done("predict", "m.ingenuo", "people.csv", "-o", name) == ""
     table = ing.read(name, columns={"said": "text"})

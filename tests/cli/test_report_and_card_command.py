@@ -86,7 +86,7 @@ def test_the_card_has_what_training_measured_or_what_a_file_shows(folder: Path) 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("nope.ingenuo", "people.csv"), "nope.ingenuo: No such file"),
+        (("nope.ingenuo", "people.csv"), "nope.ingenuo: there is no such file"),
         (("people.csv", "people.csv"), "this is not an ingenuo model"),
         (("tally.ingenuo", "people.csv"), "tally.ingenuo holds a Tally"),
         (("pay.ingenuo", "nope.csv"), "nope.csv: there is no such file"),

@@ -233,7 +233,7 @@ def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
     [
         (("nope.csv", "--target", "outcome"), "nope.csv: there is no such file"),
         (("people.csv", "--target", "outcom"), "did you mean 'outcome'?"),
-        (("people.csv",), "the column to learn is not named"),
+        (("people.csv",), "name the column to learn"),
         (("people.csv", "--target", "outcome", "--model", "bayes"), "did you mean 'naive-bayes'?"),
         (("people.csv", "--target", "outcome", "--model", "network", "--tune"), "has no setting 'tune'"),
         (("people.csv", "--target", "outcome", "--set", "pior=laplace"), "did you mean 'prior'?"),
@@ -243,7 +243,7 @@ def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
         (("people.csv", "--target", "outcome", "--folds", "1"), "folds"),
         (("people.csv", "--target", "outcome", "--holdout", "2"), "no share of the rows"),
         (("people.csv", "--target", "outcome", "--weight", "wait"), "no column 'wait'"),
-        (("people.csv", "--target", "outcome", "--model", "network"), "--column NAME=KIND"),
+        (("people.csv", "--target", "outcome", "--model", "network"), "--column 'said=ignore'"),
         (("people.csv", "--target", "age"), "a regressor"),
         (("empty.csv", "--target", "outcome"), "empty"),
         (("header.csv", "--target", "outcome"), "no rows"),
@@ -339,3 +339,49 @@ def test_a_checkpoint_of_another_training_is_refused(folder: Path, monkeypatch: 
     done("train", "people.csv", "--target", "outcome", "-o", "finished.ingenuo")
     assert "no checkpoint" in refused(*command[:-1], "finished.ingenuo")
     assert "not a sum of batches" in refused(*command, "--tune")
+
+
+def test_no_file_that_is_read_is_overwritten(folder: Path) -> None:
+    assert "would be overwritten" in refused("train", "people.csv", "--target", "outcome", "-o", "people.csv")
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    assert "would be overwritten" in refused("predict", "m.ingenuo", "people.csv", "-o", "people.csv")
+    assert "would be overwritten" in refused("predict", "m.ingenuo", "people.csv", "--to", "csv", "-o", "m.ingenuo")
+    Path("notes.txt").write_text("mine")
+    assert "holds no model" in refused("train", "people.csv", "--target", "outcome", "-o", "notes.txt")
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")  # a model may be replaced
+
+
+def test_a_model_that_is_not_there_is_named(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "people.ingenuo")
+    assert "did you mean 'people.ingenuo'?" in refused("predict", "peple.ingenuo", "people.csv")
+
+
+def test_what_little_can_be_learned_of_is_said(folder: Path) -> None:
+    people(n=30).assign(outcome="same").to_csv("one.csv", index=False)
+    said = done("train", "one.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    assert "every row is of the one class 'same', so there is nothing to tell apart" in said
+    frame = people(n=60)
+    frame.loc[0, "outcome"] = "rare"
+    frame.to_csv("rare.csv", index=False)
+    assert "class 'rare'" in done("train", "rare.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+
+
+def test_models_of_different_columns_do_not_merge(folder: Path) -> None:
+    frame = people()
+    done("train", "people.csv", "--target", "outcome", "-o", "a.ingenuo")
+    done("train", "people.csv", "--target", "town", "-o", "b.ingenuo")
+    assert "has learned the column 'outcome'" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "c.ingenuo")
+    frame[["age", "outcome"]].to_csv("age.csv", index=False)
+    frame[["town", "outcome"]].to_csv("town.csv", index=False)
+    for name in ("age", "town"):
+        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+    assert "no column in common" in refused("merge", "age.ingenuo", "town.ingenuo", "-o", "c.ingenuo")
+    assert "given more than once" in done("merge", "a.ingenuo", "a.ingenuo", "-o", "twice.ingenuo").stderr
+
+
+def test_forgetting_all_is_counted_and_a_strange_file_is_noted(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    Path("people.csv").rename("other.csv")
+    said = done("forget", "m.ingenuo", "other.csv").stderr
+    assert "240 rows forgotten; 0 in all" in said
+    assert "no file of this name is in the history" in said

@@ -87,7 +87,7 @@ def test_a_number_speaks_for_a_class_between_the_points_where_the_densities_cros
     model = GaussianNB().fit([[0.0], [2.0], [10.0], [12.0]], ["low", "low", "high", "high"])
     low, high = strongest(model)["low"][0], strongest(model)["high"][0]
     assert (low.value, high.value) == ("below 6", "above 6")
-    assert low.note == "100% of the class, 0% of the others; mean 1, deviation 1"
+    assert low.note == "by the curves 100% of the class, 0% of the others; mean 1, deviation 1"
     mixed = GaussianNB().fit(IRIS, SPECIES)
     sign = next(sign for sign in strongest(mixed)[0] if sign.column == "x2")
     bound = float(sign.value.removeprefix("below "))

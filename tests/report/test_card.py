@@ -71,7 +71,7 @@ def test_measures_stand_with_their_intervals(patients: tuple[Any, Any]) -> None:
 def test_what_was_noted_of_an_evaluation_is_enough(patients: tuple[Any, Any]) -> None:
     noted = {"accuracy": {"value": 0.75, "low": 0.7, "high": 0.8}, "log_loss": 0.5, "rows": 142}
     text = card(patients[0], {**ABOUT, "evaluation": noted})
-    assert "It is right for 75.0% (interval 70.0% to 80.0%) of 142 rows" in text
+    assert "It is right for 75.0% (interval 70.0% to 80.0%) of the 142 rows" in text
     assert "| log loss (nats) | 0.500 | – |" in text
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import importlib
+import re
 import sys
 import traceback
 import warnings
@@ -87,6 +88,18 @@ class _LazyGroup(click.Group):
             raise _failure(error) from None
 
 
+# What the library calls by the names of Python, as the command line calls it.
+_SPOKEN = (
+    (r"columns=\{'([^']*)': '(\w+)'\}", r"--column '\1=\2'"),
+    (r"quote=''", "--quote none"),
+    (r"encoding=…", "--encoding NAME"),
+    (r"errors='replace'", "--errors replace"),
+    (r"\bclass_=", "--class "),
+    (r"\bprotected=…", "--protected COLUMN"),
+    (r"\btemplates=…", "--templates SET"),
+)
+
+
 class _Interrupted(click.ClickException):
     """The end of a command that was interrupted."""
 
@@ -105,9 +118,10 @@ def _failure(error: BaseException) -> click.ClickException:
     if not isinstance(error, IngenuoError):
         what = " ".join(f"{type(error).__name__}: {error}".split())
         return click.ClickException(f"this should not have happened ({what}); --debug shows where it did")
-    in_python = "columns={" in str(error) and "--column" not in str(error)
-    aside = " (on the command line columns={'NAME': 'KIND'} is --column NAME=KIND)" if in_python else ""
-    return click.ClickException(f"{error}{aside}")
+    said = str(error)
+    for python, option in _SPOKEN:
+        said = re.sub(python, option, said)
+    return click.ClickException(said)
 
 
 def _note(message: Warning | str, *where: object) -> None:

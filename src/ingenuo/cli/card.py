@@ -47,7 +47,7 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
 
     if given["protected"] and not files:
         raise click.UsageError("--protected is a column of a FILE; give that too")
-    options.check_writable(output)
+    options.check_writable(output, [*files, model])
     loaded = options.load_model(model)
     judged, rows = None, None
     if files:

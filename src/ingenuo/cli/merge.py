@@ -21,7 +21,7 @@ def command(models: tuple[str, ...], output: str) -> None:
 
     if len(models) < 2:
         raise click.UsageError("give two models at least")
-    options.check_writable(output)
+    options.check_writable(output, model=True)
     merged = training.merge([(path, options.load(path), options.about(path)) for path in models])
     for note in merged.notes:
         options.say(note)

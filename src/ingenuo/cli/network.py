@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ingenuo.cli.options import kinds
+from ingenuo.cli.options import common, kinds
 
 STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 
@@ -61,8 +61,15 @@ _do = click.option(
     help="What to do with holes when tables are learned.",
 )
 @click.option("--path", "show_path", is_flag=True, help="Print every step of the search.")
+@common
 def learn(data: str, output: str, **options: Any) -> None:
-    """Learn a network from a table (.csv or .tsv with a header) and write it to a file."""
+    """Learn a network from a table and write it to a file.
+
+    \b
+    ingenuo network learn patients.csv -o patients.yaml
+    ingenuo network learn patients.csv -o patients.ingenuo --structure tan --target outcome
+    ingenuo network learn patients.csv -o patients.bif --score bdeu --require age outcome --forbid outcome sex
+    """
     from ingenuo import Lidstone, Network, read
 
     _check_writable(output)
@@ -102,10 +109,17 @@ def learn(data: str, output: str, **options: Any) -> None:
 @click.option("--together", is_flag=True, help="The joint posterior of the nodes, and not one for each.")
 @click.option("--most-probable", is_flag=True, help="The most probable states of all nodes together.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common
 def query(
     network: str, nodes: tuple[str, ...], given: Any, done: Any, together: bool, most_probable: bool, as_json: bool
 ) -> None:
-    """The posteriors of NODES (of all, if none is named), given what is known; and the probability of that."""
+    """The posteriors of NODES (of all, if none is named), given what is known; and the probability of that.
+
+    \b
+    ingenuo network query asia.bif lung --given smoke=yes --given 'xray!=no'
+    ingenuo network query garden.yaml rain --do sprinkler=on
+    ingenuo network query garden.yaml --most-probable --given grass=wet --json
+    """
     if most_probable and nodes:
         raise click.UsageError("--most-probable is of all nodes together; name none")
     asked = _asked(network, given, done)
@@ -156,8 +170,14 @@ def query(
 @_do
 @click.option("--beliefs/--no-beliefs", default=True, help="With or without the bars of belief.")
 @click.option("--title", help="What to write above it.")
+@common
 def draw(network: str, picture: str, given: Any, done: Any, beliefs: bool, title: str | None) -> None:
-    """Draw a network to PICTURE: .svg, .png or .pdf."""
+    """Draw a network to PICTURE: .svg, .png or .pdf.
+
+    \b
+    ingenuo network draw asia.bif asia.svg
+    ingenuo network draw asia.bif asia.png --given smoke=yes --title 'A smoker'
+    """
     _asked(network, given, done).draw(picture, beliefs=beliefs, strengths=beliefs, title=title)
     click.echo(f"drawn to {picture}")
 
@@ -165,8 +185,13 @@ def draw(network: str, picture: str, given: Any, done: Any, beliefs: bool, title
 @command.command("convert")
 @click.argument("source", type=click.Path())
 @click.argument("target", type=click.Path())
+@common
 def convert(source: str, target: str) -> None:
-    """Write the network in SOURCE to TARGET, in the format that its ending says."""
+    """Write the network in SOURCE to TARGET, in the format of its name.
+
+    \b
+    ingenuo network convert alarm.bif.gz alarm.yaml
+    """
     network = _read(source)
     _write(network, target)
     click.echo(f"{len(network.nodes)} nodes and {len(network.arcs)} arcs written to {target}")

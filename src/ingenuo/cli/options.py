@@ -53,7 +53,15 @@ def reading(command: F) -> F:
                 "--format", "format_", type=click.Choice(FORMATS), help="What the files are  [by name and content]"
             ),
             click.option("--separator", metavar="CHAR", help="What separates cells; 'tab' for a tab  [detected]"),
+            click.option("--quote", metavar="CHAR", help="What cells may be quoted by; 'none' for nothing  [detected]"),
             click.option("--encoding", metavar="NAME", help="How letters are written, such as latin-1  [detected]"),
+            click.option(
+                "--errors",
+                type=click.Choice(["strict", "replace"]),
+                default="strict",
+                show_default=True,
+                help="Letters that are not in that encoding: refuse them, or put � in their place.",
+            ),
             click.option("--header/--no-header", default=None, help="Whether the first line names columns  [detected]"),
             click.option(
                 "--missing",
@@ -95,7 +103,9 @@ def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | N
         list(paths),
         format=options.get("format_"),
         separator={"tab": "\t", "\\t": "\t", "space": " "}.get(separator or "", separator),
+        quote={"none": ""}.get(options.get("quote") or "", options.get("quote")),
         encoding=options.get("encoding"),
+        errors=options.get("errors") or "strict",
         header=options.get("header"),
         missing=list(options["missing"]) if options.get("missing") else None,
         columns=kinds(options.get("columns") or (), options.get("ignore") or ()) | more.pop("columns", {}),
@@ -161,6 +171,10 @@ def load(path: str) -> Any:
     """The model of a file; - is standard input."""
     from ingenuo import store
 
+    if path != "-" and not os.path.exists(path):
+        from ingenuo.sources.files.streams import missing
+
+        raise missing(path)
     return store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
 
 
@@ -193,10 +207,16 @@ def save(model: Any, path: str, about: Mapping[str, Any]) -> None:
         say(f"written to {path} ({os.path.getsize(path):,} bytes)")
 
 
-def check_writable(path: str | None) -> None:
-    """Refuse a place where no file can be written before the work, not after it."""
+def check_writable(path: str | None, inputs: Sequence[str] = (), *, model: bool = False) -> None:
+    """Refuse a place where no file can be written, or none should be, before the work and not after it."""
     if path is None or path == "-":
         return
+    if any(each != "-" and os.path.realpath(each) == os.path.realpath(path) for each in inputs):
+        raise click.ClickException(f"{path} is read here, and would be overwritten; name another file to write to")
+    if model and os.path.isfile(path) and os.path.getsize(path):
+        with open(path, "rb") as file:
+            if b'"format":"ingenuo"' not in file.read(64):
+                raise click.ClickException(f"{path} is there already and holds no model; remove it, or name another")
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.isdir(folder):
         raise click.ClickException(f"{path}: there is no folder {folder!r} to write to; make it first")
@@ -235,7 +255,7 @@ def change(
 
     if path == "-" and output is None:
         output = "-"
-    check_writable(path if output is None else output)
+    check_writable(path if output is None else output, files, model=True)
     model = load(path)
     rows = training.rows_for(model, open_files(files, given), target)
     again = None

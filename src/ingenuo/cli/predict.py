@@ -40,7 +40,7 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     from ingenuo.cli.progress import bar
     from ingenuo.training import writing
 
-    options.check_writable(output)
+    options.check_writable(output, [*files, model])
     kind = writing.format_of(output, given["to"])
     loaded = options.load(model)
     rows = training.rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
@@ -59,5 +59,5 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
             return
         from ingenuo.container import replace_file
 
-        replace_file(os.path.realpath(output), pieces)
+        replace_file(os.path.realpath(output), writing.packed(pieces, output))
     options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")

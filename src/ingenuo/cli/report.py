@@ -40,7 +40,7 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
     from ingenuo.report.page import report
     from ingenuo.training.auditing import audits_of
 
-    options.check_writable(output)
+    options.check_writable(output, [*files, model])
     loaded = options.load_model(model)
     rows = options.open_files(files, given)
     own = training.rows_for(loaded, rows, target)

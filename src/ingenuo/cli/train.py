@@ -69,7 +69,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
         raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
     if output == "-" and given["as_json"]:
         raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
-    options.check_writable(output)
+    options.check_writable(output, files, model=True)
     model, declared = training.model_and_kinds(
         given["spec"],
         options.kinds(given["columns"], given["ignore"]),

@@ -59,8 +59,8 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
         else:
             known = [*(each for each in parameters if each != "text"), *(_WORDS if "text" in parameters else ())]
             raise InputError(
-                f"the model {name!r} has no setting {key!r}{did_you_mean(key, known)}; of the models, "
-                f"{_who_has(key) or 'none'} has it"
+                f"the model {name!r} has no setting {key!r}{did_you_mean(key, known)}; models that have it: "
+                f"{_who_has(key) or 'none'}"
             )
     if words:
         default = parameters["text"].default

@@ -49,7 +49,7 @@ class Inspection:
     def __str__(self) -> str:
         parts = [self.what, "\n".join(about_lines(self.about)), self._classes(), self._schema(), self.text]
         if self.strongest is not None:
-            parts.append(f"What speaks most\n{self.strongest}")
+            parts.append(f"What speaks most, by how much it says of a row of the class on average\n{self.strongest}")
         return "\n\n".join(part for part in parts if part)
 
     def __repr__(self) -> str:

@@ -38,7 +38,7 @@ def named(X: Any, y: Any, sample_weight: Any) -> tuple[str, str | None]:
     """The columns of a stream that hold the class and the weights."""
     y = X.target if y is None else y
     if y is None:
-        raise InputError(f"{files(X)}: the column to learn is not named (target){did_you_mean('', X.names)}")
+        raise InputError(f"{files(X)}: name the column to learn (--target COLUMN){did_you_mean('', X.names)}")
     for what, name in (("y", y), ("sample_weight", sample_weight)):
         if name is None:
             continue

@@ -221,7 +221,8 @@ class Reliability:
         side = "too sure" if gap > 0 else "not sure enough"
         return [
             f"Of {what}: ECE {self.ece:.4f}, MCE {self.mce:.4f}; on average {abs(gap):.4f} {side}.",
-            f"Brier score {brier.score:.4f} = reliability {brier.reliability:.4f} - resolution {brier.resolution:.4f} "
+            f"Brier score of that forecast: {brier.score:.4f} = reliability {brier.reliability:.4f} "
+            f"- resolution {brier.resolution:.4f} "
             f"+ uncertainty {brier.uncertainty:.4f} + within bins {brier.variance - brier.covariance:.4f}.",
             *(["Rows have weights, so there are no intervals."] if self.predictions.weights is not None else []),
             *self.predictions.remarks,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from ingenuo.schema import column_name
 KEPT = 1000  # columns of counts have scales of their own
 _WORDS = 10  # that speak most for either class
 _POINTS = 201  # of the curve of a number
+_ALONE = 6.0  # nats, odds of 400 to 1: a value of such an effect leaves the others little to say
 _TICKS = 12  # of a number, at most
 
 
@@ -112,11 +114,29 @@ def _number_scale(part: Measure, name: str, yes: int, no: int) -> Scale:
 
     if part.silent or not part.low < part.high:
         return Scale(name, "number", (), 0.0, 0.0, 0.0, note="one value only: it says nothing")
-    x = np.linspace(part.low, part.high, _POINTS)
+    low, high = _readable(np.linspace(part.low, part.high, _POINTS), effects)
+    x = np.linspace(low, high, _POINTS)
     curve = tuple((a, b) for a, b in zip(x.tolist(), effects(x)) if math.isfinite(b))
-    values = round_values(part.low, part.high, _TICKS)
+    values = round_values(low, high, _TICKS)
     ticks = [_tick(f"{v:.6g}", v, e) for v, e in zip(values, effects(np.array(values)))]
-    return _spanned(name, "number", ticks, curve)
+    scale = _spanned(name, "number", ticks, curve)
+    ends = (("below", low, low > part.low), ("above", high, high < part.high))
+    beyond = [f"{what} {end:.4g}" for what, end, cut in ends if cut]
+    return replace(scale, note=f"{' and '.join(beyond)} it decides nearly alone") if beyond else scale
+
+
+def _readable(x: Floats, effects: Callable[[Floats], list[float]]) -> tuple[float, float]:
+    """The stretch of a number's range in which other columns still have a say; beyond it, no other could be read."""
+    fine = np.abs(np.asarray(effects(x))) <= _ALONE
+    if fine.all() or not fine.any():
+        return float(x[0]), float(x[-1])
+    middle = int(np.flatnonzero(fine)[np.argmin(np.abs(np.flatnonzero(fine) - len(x) // 2))])
+    low = high = middle
+    while low > 0 and fine[low - 1]:
+        low -= 1
+    while high < len(x) - 1 and fine[high + 1]:
+        high += 1
+    return (float(x[low]), float(x[high])) if low < high else (float(x[0]), float(x[-1]))
 
 
 def _word_scale(part: WordTable, name: str, yes: int, no: int) -> Scale:

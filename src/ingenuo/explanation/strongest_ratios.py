@@ -177,7 +177,7 @@ def of_numbers(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
         first = _crossing(x, apart[k], low) if low else -math.inf
         value = _between(first, _crossing(x, apart[k], high) if high < len(both) else math.inf)
         note = (
-            f"{share:.0%} of the class, {outside:.0%} of the others; "
+            f"by the curves {share:.0%} of the class, {outside:.0%} of the others; "
             f"mean {part.means[k]:.4g}, deviation {part.deviations[k]:.3g}"
         )
         yield (

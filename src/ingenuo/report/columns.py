@@ -23,6 +23,7 @@ _VALUES = 5  # of a category
 _NUMBERS = 12  # different numbers from which on a column of categories is described as one of numbers
 _TEXTS = 2_000  # whose words are counted
 _BARS = "▁▂▃▄▅▆▇█"
+_EMPTY = "\u2007"  # as wide as a digit
 
 
 @dataclass(frozen=True)
@@ -78,22 +79,32 @@ def _numbers(values: Floats, called: str, kind: str) -> Column:
     if not len(there):
         return Column(called, kind, missing, "no value")
     quarters = np.quantile(there, [0, 0.25, 0.5, 0.75, 1])
-    low, first, middle, third, high = (f"{value:.4g}" for value in quarters)
+    low, first, middle, third, high = map(_figure, quarters.tolist())
     said = f"{low} to {high}; half between {first} and {third}, median {middle}"
     return Column(called, kind, missing, said if low != high else f"always {low}", _histogram(there))
+
+
+def _figure(value: float) -> str:
+    """A number as a person would write it.
+
+    >>> _figure(1490400.0), _figure(0.12345)
+    ('1,490,400', '0.1235')
+    """
+    return f"{value:,.0f}" if value.is_integer() or abs(value) >= 10_000 else f"{value:.4g}"
 
 
 def _histogram(values: Floats) -> str:
     """The values' histogram in a line, between the outermost hundredths.
 
-    >>> _histogram(np.array([1.0, 1, 1, 2, 2, 3]))
-    '█▁▁▁▆▁▁▄'
+    >>> _histogram(np.array([1.0, 1, 1, 2, 2, 3])).split()
+    ['█', '▆', '▃']
     """
     low, high = np.quantile(values, [0.01, 0.99])
     if not low < high:
         return ""
     counts = np.histogram(values.clip(low, high), len(_BARS), (low, high))[0]
-    return "".join(_BARS[int(np.ceil(n / counts.max() * (len(_BARS) - 1)))] for n in counts)
+    heights = np.ceil(counts / counts.max() * len(_BARS)).astype(int) - 1
+    return "".join(_BARS[height] if height >= 0 else _EMPTY for height in heights)
 
 
 def _counts(matrix: Any, called: str) -> Column:

@@ -47,7 +47,7 @@ def evidence(model: Any, n: int = 10) -> Section:
     for k in spoken[:_LISTED]:
         label = shortened(found.classes.tolist()[k])
         heads, *rows = found.lines(k)
-        cells = [["column", *heads[1:]], *([shortened(cell) for cell in row] for row in rows)]
+        cells = [["column", *heads[1:]], *([shortened(cell, 120) for cell in row] for row in rows)]
         listed = table(cells, f"what speaks for {label}", [2] if found.linear else [2, 3, 4])
         body += f"<h3>For {escape(label)}</h3>{listed}" if len(spoken) <= _SIDE else details(f"For {label}", listed)
     said = [f"{len(spoken) - _LISTED} more classes are not listed."] if len(spoken) > _LISTED else []

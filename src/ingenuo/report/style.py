@@ -52,13 +52,17 @@ dl.figures div{background:var(--shade);border:1px solid var(--line);border-radiu
 dl.figures dt{color:var(--soft);font-size:.85rem}
 dl.figures dd{margin:0;font-size:1.35rem;font-variant-numeric:tabular-nums}
 dl.figures dd small{display:block;font-size:.8rem;color:var(--soft)}
-.scroll{overflow:auto;max-width:100%;max-height:36rem;margin:.75rem 0}
+.scroll{overflow:auto;max-width:100%;margin:.75rem 0;background:
+linear-gradient(to right,var(--paper) 40%,transparent) left/2rem 100% no-repeat local,
+linear-gradient(to left,var(--paper) 40%,transparent) right/2rem 100% no-repeat local,
+linear-gradient(to right,var(--soft),transparent) left/.5rem 100% no-repeat scroll,
+linear-gradient(to left,var(--soft),transparent) right/.5rem 100% no-repeat scroll}
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;color:var(--soft);padding-bottom:.25rem}
 .sheet th,.sheet td{text-align:left;vertical-align:top;
 padding:.25rem .9rem .25rem 0;border-bottom:1px solid var(--line)}
 .sheet th{font-weight:600}.sheet tbody th{font-weight:400}
-.sheet .n{text-align:right;white-space:nowrap}.sheet .long{min-width:14rem}
+.sheet .n{text-align:right;white-space:nowrap}.sheet .long,.sheet td:last-child:not(.n){min-width:min(14rem,60vw)}
 .bars{font-family:monospace;white-space:nowrap;letter-spacing:-.05em;color:var(--soft)}
 figure{margin:1rem 0}
 .picture{max-height:none}figure .scroll{margin:0 0 .25rem}

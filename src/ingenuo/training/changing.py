@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ingenuo.errors import InputError, KindError
+from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.estimators import streams
 from ingenuo.estimators.base import TallyClassifier
 from ingenuo.estimators.language import LanguageModel
@@ -76,6 +77,9 @@ def change(
             model.recalibrate(again.table(), again.target)
             notes.append("calibrated again by " + ("these rows" if again is rows else ", ".join(map(str, again.paths))))
     files = sources(rows)
+    known = {name for line in about.get("history", []) for name in str(line.get("source", "")).split(", ")}
+    if what == "forget" and known and not known.intersection(str(file["path"]) for file in files):
+        notes.append("no file of this name is in the history of the model; were its rows learned under another?")
     moved = None if before is None or after is None else abs(after - before)
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
     history = [*about.get("history", []), event(what, files, moved)]
@@ -88,11 +92,17 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> Changed:
     if not hasattr(model, "merge"):
         raise KindError(f"{first} holds a {type(model).__name__}, which cannot be merged")
     for name, other, _ in others:
+        _refuse_strangers(first, model, name, other)
         try:
             model.merge(other)
         except InputError as error:
             raise type(error)(f"{first} and {name}: {error}") from None
-    notes = []
+    paths = [os.path.realpath(name) for name, _, _ in models]
+    notes = [
+        f"{name} is given more than once, and its rows count as often"
+        for place, (name, _, _) in enumerate(models)
+        if paths[place] in paths[:place]
+    ]
     if getattr(model, "calibration", None) is not None:
         notes.append(
             "the models are calibrated, and their sum has to be calibrated again before it answers: update it, or give "
@@ -114,3 +124,16 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> Changed:
             "history": [*history, event("merge", [{"path": name} for name, _, _ in models], rows)],
         },
     )
+
+
+def _refuse_strangers(first: str, model: Any, second: str, other: Any) -> None:
+    """Raise where two models have learned different things: their sum would be of neither."""
+    mine, its = (getattr(each, "_target", None) for each in (model, other))
+    if mine is not None and its is not None and mine != its:
+        raise MergeError(
+            f"{first} has learned the column {mine!r} and {second} the column {its!r}; only models of the same merge"
+        )
+    if type(model) is type(other) and len(model.schema_) and len(other.schema_):
+        names = set(model.schema_.names.tolist())
+        if model.schema_.named and other.schema_.named and names.isdisjoint(other.schema_.names.tolist()):
+            raise MergeError(f"{first} and {second} have no column in common; only models of the same columns merge")

@@ -42,8 +42,10 @@ def _size(path: Any) -> dict[str, int]:
 def n_learned(model: Any) -> int | float | None:
     """How many rows a model has learned; None where that is not known."""
     tally = getattr(model, "tally_", None)
-    if tally is None or "class" not in tally:
+    if tally is None:
         return None
+    if "class" not in tally:
+        return None if not hasattr(model, "classes_") else 0
     total = float(tally.over("class", tally.labels("class", 0)).floats().sum())
     return int(total) if total.is_integer() else total
 

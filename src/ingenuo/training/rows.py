@@ -181,9 +181,9 @@ def target_of(model: Any, rows: Any, target: str | None = None) -> str:
     else:
         raise InputError(
             f"{streams.files(rows)}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
-            "name the column that holds the class (target)"
+            "name the column that holds the class (--target COLUMN)"
             if known
-            else f"name the column that holds the class (target){did_you_mean('', rows.names)}"
+            else f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}"
         )
     if name not in rows.names:
         raise InputError(f"{streams.files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")

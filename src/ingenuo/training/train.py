@@ -6,6 +6,8 @@ Rows are read a batch at a time wherever sums are all that is learned.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -25,6 +27,8 @@ from ingenuo.sources.streams import Held, Labelled, Part
 from ingenuo.training.checkpoints import resumed
 from ingenuo.training.provenance import about
 from ingenuo.training.rows import chosen
+
+_FEW = 5  # rows of a class, of which little can be learned
 
 
 @dataclass(frozen=True)
@@ -72,15 +76,29 @@ def train(
         raise InputError("folds and holdout are two ways to judge a model; take one")
     if holdout is not None and not 0 < holdout < 1:
         raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
-    if weight is not None and (folds is not None or holdout is not None):
-        _refuse_judging(model)
     if isinstance(model, LanguageModel):
         return _texts_alone(model, rows, target, weight, folds, holdout, checkpoint)
     rows = chosen(model, rows, target)
     target, weight = streams.named(rows, target, weight)
     rows = Labelled(rows, target)
     _declare_values(model, rows, target)
-    judged, how = None, ""
+    with _naming(rows, target):
+        judged, how = _learned(model, rows, target, weight, folds, holdout, checkpoint, seed)
+    notes = [note for note in (rows.note, *_thin(model)) if note]
+    return Trained(model, judged, how, about(model, rows, target, judged, how), notes)
+
+
+def _learned(
+    model: Any,
+    rows: Any,
+    target: str,
+    weight: str | None,
+    folds: int | str | None,
+    holdout: float | None,
+    checkpoint: Any,
+    seed: int,
+) -> tuple[Evaluation | None, str]:
+    """Learn the rows, and judge the model as was asked for."""
     if checkpoint is not None:
         if folds is not None or holdout is not None:
             raise InputError("a checkpoint is of learning alone; judge the model afterwards, with other rows")
@@ -89,13 +107,27 @@ def train(
         _refuse_judging(model)
         whole, _, weights = streams.whole(rows, target, weight)
         found = cross_validate(clone(model), whole, target, folds, sample_weight=weights, random_state=seed)
-        judged, how = found.evaluation, found._said()[0]
         model.fit(whole, target, weights)
+        return found.evaluation, found._said()[0]
     elif holdout is not None:
-        judged, how = _held_out(model, rows, target, weight, holdout, seed)
+        return _held_out(model, rows, target, weight, holdout, seed)
     else:
         model.fit(rows, target, weight)
-    return Trained(model, judged, how, about(model, rows, target, judged, how), [rows.note] if rows.note else [])
+    return None, ""
+
+
+@contextmanager
+def _naming(rows: Any, target: str) -> Iterator[None]:
+    """What is wrong with the classes is said of their column."""
+    try:
+        yield
+    except InputError as error:
+        if "Unknown label type" not in str(error):
+            raise
+        raise InputError(
+            f"{streams.files(rows)}: column {target!r} holds numbers that name no class; learn it with a regressor "
+            "(--model regressor), or cut it into classes"
+        ) from None
 
 
 def _declare_values(model: Any, rows: Any, target: str) -> None:
@@ -107,6 +139,22 @@ def _declare_values(model: Any, rows: Any, target: str) -> None:
     }
     if declared and "columns" in model.get_params(deep=False):
         model.set_params(columns={**declared, **(model.columns or {})})
+
+
+def _thin(model: Any) -> list[str]:
+    """What should be known of classes of which there is little to learn."""
+    tally = getattr(model, "tally_", None)
+    if tally is None or not hasattr(model, "classes_"):
+        return []
+    classes = tally.labels("class", 0)
+    if len(classes) == 1:
+        return [f"every row is of the one class {classes.tolist()[0]!r}, so there is nothing to tell apart"]
+    rows = tally.over("class", classes).floats()
+    few = [repr(label) for label, n in zip(classes.tolist(), rows) if n < _FEW]
+    if not few:
+        return []
+    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+    return [f"fewer than {_FEW} rows, of which little can be learned: class {shown}"]
 
 
 def _refuse_judging(model: Any) -> None:

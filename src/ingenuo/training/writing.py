@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +36,7 @@ def format_of(path: str | None, wanted: str | None = None) -> str:
         return wanted
     if path is None or path == "-":
         return "csv"
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path.removesuffix(".gz")).suffix.lower()
     if suffix not in FORMATS:
         raise InputError(
             f"{path}: rows cannot be written to a file of type {suffix or 'unknown'!r}{did_you_mean(suffix, FORMATS)}"
@@ -58,6 +59,17 @@ def separator_of(kind: str, own: str | None, *, named: bool) -> str | None:
 def shown_of(separator: str | None, own: str | None) -> str:
     """How rows are shown in what is written: by their values, or by their lines or cells as they are in the file."""
     return "values" if separator is None else "lines" if separator == own else "cells"
+
+
+def packed(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
+    """The pieces, in gzip where the name of the file ends so."""
+    if not path.endswith(".gz"):
+        yield from pieces
+        return
+    packing = zlib.compressobj(wbits=31)
+    for piece in pieces:
+        yield packing.compress(piece)
+    yield packing.flush()
 
 
 class Beside(NamedTuple):

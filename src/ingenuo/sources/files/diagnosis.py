@@ -19,8 +19,8 @@ def mixed(name: str, line: int | None, column: str, value: str, row: int | None 
     """A value that is no number in a column of numbers."""
     where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
     return FileError(
-        f"{where}: column {column!r} holds numbers, and {value!r} is none; declare the column as 'category' "
-        f"(--column {column}=category), name the value as missing (--missing {value!r}), or mend the file"
+        f"{where}: column {column!r} holds numbers, and {value!r} is none; mend the file, name the value as missing "
+        f"(--missing {value!r}), or declare the column as 'category' (--column {column}=category)"
     )
 
 

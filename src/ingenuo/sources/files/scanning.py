@@ -198,13 +198,15 @@ def scan(
     holes = MISSING if missing is None else tuple(dict.fromkeys(["", *missing]))
     known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
     separator = "\t" if format == "tsv" and separator is None else separator
-    options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, block_size)
+    look = min(block_size, Options.look)
+    options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, look)
     contents = _contents(paths, options)
     first = contents[0]
     for other in contents[1:]:
         _same_columns(first, other)
     if target is not None and target not in first.names:
-        raise InputError(f"{first.file.name} has no column {target!r}{did_you_mean(target, first.names)}")
+        without = "".join(f" ({note})" for note in first.notes if note.startswith("no header"))
+        raise InputError(f"{first.file.name} has no column {target!r}{without}{did_you_mean(target, first.names)}")
     target = first.target if target is None else target
     declared = declared_kinds(columns, first.names, first.file.name, only)
     if only:

@@ -117,7 +117,7 @@ def sniff(
         where = [i + 1 for i, title in enumerate(names) if title == doubled[0]]
         raise FileError(
             f"{name}, line {first[0].line}: two columns are called {doubled[0]!r} (columns {where[0]} and {where[1]}); "
-            "rename one" + ("" if header else ", or say that there is no header (header=False)")
+            "rename one"
         )
     body = text[: first[0].end if titled else 0]
     return Dialect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import io
 import lzma
 import os
@@ -15,7 +16,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.errors import FileError, MissingFileError, did_you_mean
+from ingenuo.errors import FileError, MissingFileError
 
 STANDARD_INPUT = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz", ".zip": "zip"}
@@ -240,5 +241,8 @@ def missing(path: str) -> MissingFileError:
     folder = Path(path).parent
     if not folder.is_dir():
         return MissingFileError(f"{path}: there is no folder {str(folder)!r}; check the path")
-    hint = did_you_mean(Path(path).name, sorted(entry.name for entry in folder.iterdir()))
-    return MissingFileError(f"{path}: there is no such file{hint if 'did you mean' in hint else '; check the path'}")
+    alike = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == Path(path).suffix, entry.name))
+    there = {entry.name.split(".")[0]: entry.name for entry in alike}  # of one stem, the one with the same ending
+    near = difflib.get_close_matches(Path(path).name.split(".")[0], there, n=2, cutoff=0.6)  # whatever the endings
+    hint = f"; did you mean {' or '.join(repr(there[name]) for name in near)}?" if near else "; check the path"
+    return MissingFileError(f"{path}: there is no such file{hint}")
