@@ -128,13 +128,13 @@ def test_a_language_model_of_all_texts_needs_no_class(folder: Path) -> None:
 
 
 def test_a_held_out_share_judges_and_is_then_learned(folder: Path) -> None:
-    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stderr
+    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stdout
     assert "Held out: " in said
     assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
     rows = store.about("m.ingenuo")["evaluation"]["rows"]
     assert 40 <= rows <= 80
     again = done("train", "people.csv", "--target", "outcome", "-o", "n.ingenuo", "--holdout", "0.25", "--seed", "1")
-    assert again.stderr != said
+    assert again.stdout != said
 
 
 def test_rows_without_a_class_are_left_out_and_counted(folder: Path) -> None:
@@ -194,7 +194,9 @@ def test_update_forget_and_merge_are_sums(folder: Path) -> None:
     whole = ing.load("people.ingenuo").tally_
     assert "90 rows learned; 240 in all" in done("update", "first.ingenuo", "second.csv", "-o", "u.ingenuo").stderr
     assert ing.load("u.ingenuo").tally_ == whole
-    done("merge", "first.ingenuo", "second.ingenuo", "-o", "sum.ingenuo")
+    printed = json.loads(done("merge", "first.ingenuo", "second.ingenuo", "-o", "sum.ingenuo", "--json").stdout)
+    assert printed == store.about("sum.ingenuo")
+    assert "cannot both go" in refused("merge", "first.ingenuo", "second.ingenuo", "-o", "-", "--json", code=2)
     assert ing.load("sum.ingenuo").tally_ == whole
     assert "90 rows forgotten; 150 in all" in done("forget", "sum.ingenuo", "second.csv").stderr
     assert ing.load("sum.ingenuo").tally_ == ing.load("first.ingenuo").tally_

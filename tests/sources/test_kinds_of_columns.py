@@ -124,3 +124,13 @@ def test_numbers_of_an_arff_file_can_be_declared_codes(tmp_path):
     path.write_text("@relation r\n@attribute a numeric\n@attribute b {x,y}\n@data\n1,x\n2,y\n")
     assert scan(path, columns={"a": "category"}).table().column("a").to_pylist() == ["1", "2"]
     assert scan(path, columns={"a": "number"}).table().column("a").to_pylist() == [1, 2]
+
+
+def test_numbers_that_are_called_an_id_and_differ_are_keys(tmp_path):
+    path = tmp_path / "documents.csv"
+    path.write_text(
+        "doc_id,paid,y\n" + "".join(f"{i * 7919 % 100003},{i * 31 % 977},{'ab'[i % 2]}\n" for i in range(90))
+    )
+    kinds = scan(path, target="y").kinds
+    assert kinds["doc_id"] == ("ignore", "called an id, and 90 of 90 are different: a key, no number")
+    assert kinds["paid"][0] == "number"

@@ -95,6 +95,8 @@ _SPOKEN = (
     (r"encoding=…", "--encoding NAME"),
     (r"errors='replace'", "--errors replace"),
     (r"\bclass_=", "--class "),
+    (r"\bfolds='?([\w-]+)'?", r"--folds \1"),
+    (r"\bgive X and\b", "give FILE and"),
     (r"\bprotected=…", "--protected COLUMN"),
     (r"\btemplates=…", "--templates SET"),
 )

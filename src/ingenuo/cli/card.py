@@ -75,6 +75,7 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
         license=given["license"],
         language=list(given["language"]) or None,
         datasets=given["datasets"],
+        judged_on=[os.path.basename(path) for path in files],
         tags=given["tags"],
         title=given["title"],
         model_file="model.ingenuo" if model == "-" else os.path.basename(model),

@@ -17,6 +17,7 @@ from ingenuo.cli import options
 @click.option("--weight", metavar="COLUMN", help="The column that says how often each row counted.")
 @click.option("--calibrate-with", metavar="FILE", help="Rows that are still learned, to calibrate by again.")
 @options.reading
+@options.as_json
 @options.common
 def command(model: str, files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
     """Unlearn the rows of FILEs: MODEL is then, to the last bit, what it would be had it never seen them.

@@ -10,8 +10,9 @@ from ingenuo.cli import options
 @click.command("merge", short_help="Add up what several models have learned.")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...", type=click.Path())
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the sum; - is standard output.")
+@options.as_json
 @options.common
-def command(models: tuple[str, ...], output: str) -> None:
+def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
     """Add up what MODELs have learned apart: the sum is the model that would have learned all their rows.
 
     \b
@@ -19,6 +20,7 @@ def command(models: tuple[str, ...], output: str) -> None:
     """
     from ingenuo import training
 
+    options.refuse_both(output, as_json)
     if len(models) < 2:
         raise click.UsageError("give two models at least")
     options.check_writable(output, model=True)
@@ -26,3 +28,5 @@ def command(models: tuple[str, ...], output: str) -> None:
     for note in merged.notes:
         options.say(note)
     options.save(merged.model, output, merged.about)
+    if as_json:
+        options.out_json(merged.about)

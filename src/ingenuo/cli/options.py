@@ -207,6 +207,12 @@ def save(model: Any, path: str, about: Mapping[str, Any]) -> None:
         say(f"written to {path} ({os.path.getsize(path):,} bytes)")
 
 
+def refuse_both(output: str | None, as_json: bool) -> None:
+    """Refuse to write a model and JSON to the same place."""
+    if output == "-" and as_json:
+        raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
+
+
 def check_writable(path: str | None, inputs: Sequence[str] = (), *, model: bool = False) -> None:
     """Refuse a place where no file can be written, or none should be, before the work and not after it."""
     if path is None or path == "-":
@@ -255,6 +261,7 @@ def change(
 
     if path == "-" and output is None:
         output = "-"
+    refuse_both(output, given["as_json"])
     check_writable(path if output is None else output, files, model=True)
     model = load(path)
     rows = training.rows_for(model, open_files(files, given), target)
@@ -266,3 +273,5 @@ def change(
     for note in changed.notes:
         say(note)
     save(changed.model, path if output is None else output, changed.about)
+    if given["as_json"]:
+        out_json(changed.about)

@@ -67,8 +67,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
 
     if output is None and not given["dry_run"]:
         raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
-    if output == "-" and given["as_json"]:
-        raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
+    options.refuse_both(output, given["as_json"])
     options.check_writable(output, files, model=True)
     model, declared = training.model_and_kinds(
         given["spec"],
@@ -93,6 +92,8 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
             seed=given["seed"],
         )
     options.say(training.summary(done))
+    if done.evaluation is not None and not given["as_json"]:
+        (options.say if output == "-" else options.out)(training.judgement(done))
     done.about["command"] = options.typed()
     options.save(done.model, output, done.about)
     if given["as_json"]:

@@ -17,6 +17,7 @@ from ingenuo.cli import options
 @click.option("--weight", metavar="COLUMN", help="The column that says how often each row counts.")
 @click.option("--calibrate-with", metavar="FILE", help="Learned rows to calibrate by again  [those that are new]")
 @options.reading
+@options.as_json
 @options.common
 def command(model: str, files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
     """Learn the rows of FILEs besides those that MODEL knows; the result is the same as learning all at once.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,8 @@ def parse_row(text: str, model: Any) -> Any:
     if not isinstance(text, str):
         raise KindError(f"a row is read from text, got {type(text).__name__} {text!r}")
     if reads_texts(model):
-        return text
+        names = _schema_of(model).names.tolist()  # type: ignore[union-attr]
+        return text.removeprefix(f"{names[0]}=") if names else text
     schema = _schema_of(model)
     if schema is None:
         raise KindError(f"a {type(model).__name__} does not say what its columns are; give the row as a mapping")
@@ -147,7 +149,13 @@ def _value(value: Any, name: Any, schema: Schema, model: Any) -> Any:
     known = known_categories(model, name, schema)
     if kind in ("number", "count") or known is None:
         return None if value in MISSING else _number(value, column_name(name))
-    return category(value, known)
+    found = category(value, known)
+    if found is not None and found not in known.tolist() and len(known):
+        warnings.warn(
+            f"{value!r} was never seen in column {column_name(name)!r}{did_you_mean(value, known.tolist())}",
+            stacklevel=5,
+        )
+    return found
 
 
 def _number(value: Any, column: str) -> float:

@@ -65,7 +65,8 @@ class TextModel:
         ]
         if not texts:
             raise InputError(
-                f"the model reads no text: its columns are {', '.join(map(column_name, schema.names.tolist()[:5]))}; "
+                f"the model reads no text: its columns are {', '.join(map(column_name, schema.names.tolist()[:5]))}"
+                f"{', …' if len(schema) > 5 else ''}; "
                 "to audit it by rows, give X and the column of their groups with protected=…"
             )
         if column is not None and column not in texts:

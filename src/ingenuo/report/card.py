@@ -57,6 +57,7 @@ def card(
     license: str | None = None,
     language: str | Sequence[str] | None = None,
     datasets: Sequence[str] = (),
+    judged_on: Sequence[str] = (),
     tags: Sequence[str] = (),
     title: str | None = None,
     model_file: str = "model.ingenuo",
@@ -79,6 +80,8 @@ def card(
         What is known besides of where it fails.
     license, language, datasets, tags
         For the metadata: identifiers that the hub knows.
+    judged_on : list of str
+        The files that the evaluation is of.
     title : str, optional
         The model's name.
     model_file : str
@@ -103,7 +106,7 @@ def card(
     audits = audits_of(audit)
     name = str(title or known.get("title") or type(model).__name__)
     languages = [language] if isinstance(language, str) else list(language or ())
-    metadata = _metadata(model, known, found, name, license, languages, datasets, tags)
+    metadata = _metadata(model, known, found, name, license, languages, datasets, tags, judged_on)
     parts = [
         f"# {plain(name)}",
         _what(model, known, found),
@@ -158,6 +161,7 @@ def _metadata(
     languages: Sequence[str],
     datasets: Sequence[str],
     tags: Sequence[str],
+    judged_on: Sequence[str],
 ) -> str:
     """The block that hubs read, as YAML."""
     import yaml
@@ -177,8 +181,9 @@ def _metadata(
     if metrics:
         block["metrics"] = list(dict.fromkeys(each["type"] for each in metrics))
         files = [PurePath(source[0]).name for source in sources_of(about)]
-        data = datasets[0] if datasets else _line(files[0]) if files else "not stated"
-        of = {"type": _slug(data) if not datasets else data, "name": data}
+        candidates = [*map(_line, judged_on), *datasets, *map(_line, files), "not stated"]
+        data = candidates[0]
+        of = {"type": data if data in datasets else _slug(data), "name": data}
         kind = {"type": task, "name": task.replace("-", " ").capitalize()}
         result = {"task": kind, "dataset": of, "metrics": metrics}
         block["model-index"] = [{"name": _slug(name), "results": [result]}]

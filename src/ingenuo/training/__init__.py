@@ -6,7 +6,7 @@ from ingenuo.training.answers import Wanted, answered
 from ingenuo.training.changing import change, merge
 from ingenuo.training.provenance import learned_already, measures
 from ingenuo.training.rows import model_and_kinds, rows_for
-from ingenuo.training.showing import schema_table, summary
+from ingenuo.training.showing import judgement, schema_table, summary
 from ingenuo.training.train import Trained, train
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Wanted",
     "answered",
     "change",
+    "judgement",
     "learned_already",
     "measures",
     "merge",

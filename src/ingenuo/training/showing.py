@@ -29,19 +29,24 @@ def schema_table(rows: Any, target: str | None, weight: str | None = None) -> st
 
 
 def summary(done: Trained) -> str:
-    """What was learned, and how good it is as far as that was asked for."""
+    """What was learned."""
     lines = list(done.notes)
     rows = n_learned(done.model)
     classes = getattr(done.model, "classes_", None)
     if rows is not None:
-        of = "" if classes is None else f" of {len(classes):,} classes"
+        of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
         lines.append(f"{rows:,} rows{of} learned")
     if done.evaluation is None and classes is not None:
         lines.append("how good it is was not asked for: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
-    if done.evaluation is None:
-        return "\n".join(lines)
-    lines.append(done.how)
+    return "\n".join(lines)
+
+
+def judgement(done: Trained) -> str:
+    """How good the model is, where that was asked for."""
     found = done.evaluation
+    if found is None:
+        return ""
+    lines = [done.how]
     for name, called in (
         ("accuracy", "accuracy"),
         ("majority_rate", "always the most frequent class"),

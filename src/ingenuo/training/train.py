@@ -159,7 +159,9 @@ def _thin(model: Any) -> list[str]:
 
 def _refuse_judging(model: Any) -> None:
     if isinstance(model, NaiveBayesRegressor | LanguageModel):
-        raise InputError(f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it")
+        raise InputError(
+            f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
+        )
 
 
 def _texts_alone(model: LanguageModel, rows: Any, target: str | None, *others: Any) -> Trained:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -21,9 +22,11 @@ _DATE = (
     r"^(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2}|[AP]M)?$"
 )
+_GROUPED = r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*([.]\d+)?$"
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _KEY_ROWS, _KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 _PROBE = 50  # values that are looked at before all are turned into numbers
+_ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
 _CODES = 10  # so few different whole numbers may be codes
 
 
@@ -121,7 +124,7 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
     if _all(filled.slice(0, _PROBE), whole) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
         if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
             return Kind("category", "digits with zeros before them: codes", CATEGORY)
-        return Kind("number", _why_whole(numbers), pa.int64())
+        return _whole(name, numbers, pa.int64())
     if _all(filled.slice(0, _PROBE), number) and _cast(filled, pa.float64(), decimal) is not None:
         return Kind("number", "numbers", pa.float64())
     encoded = trimmed.dictionary_encode()
@@ -134,18 +137,26 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
         raise MixedColumn(name, row, values[row].as_py())
     if _all(filled.slice(0, 100), _DATE) and _all(filled, _DATE):
         return Kind("ignore", "dates are neither numbers nor categories", TEXT)
+    if not is_target and _all(filled.slice(0, 100), _GROUPED) and _all(filled, _GROUPED):
+        return Kind("ignore", "numbers with signs between thousands, which are not read: write them without", TEXT)
     return _strings(filled)
 
 
-def _why_whole(values: Any) -> str:
+def _whole(name: str, values: Any, type: Any) -> Kind:
+    """Whole numbers: measures, codes, or the names of rows, which tell a model nothing and yet seem to."""
     n, different = len(values), pc.count_distinct(values).as_py()
+    if different == 1 and n > 1:
+        return Kind("number", "the same in every row: it tells nothing", type)
     if different <= _CODES and n >= 3 * different:
-        return f"whole numbers, {different} different; declare it 'category' if they are codes"
-    if n >= _KEY_ROWS and different == n:
+        return Kind("number", f"whole numbers, {different} different; declare it 'category' if they are codes", type)
+    if n >= _KEY_ROWS and different > _KEY_SHARE * n:
+        if _ID.search(name):
+            return Kind("ignore", f"called an id, and {different:,} of {n:,} are different: a key, no number", type)
         bounds = pc.min_max(values)
-        if bounds["max"].as_py() - bounds["min"].as_py() == n - 1:
-            return "whole numbers in a row, each once; declare it 'ignore' if they only number the rows"
-    return "numbers"
+        if different == n and bounds["max"].as_py() - bounds["min"].as_py() == n - 1:
+            why = "whole numbers in a row, each once; declare it 'ignore' if they only number the rows"
+            return Kind("number", why, type)
+    return Kind("number", "numbers", type)
 
 
 def _strings(filled: Any) -> Kind:
@@ -177,7 +188,7 @@ def _typed(name: str, values: Any) -> Kind:
     if values.null_count == len(values):
         return Kind("ignore", "no value", type)
     if pa.types.is_integer(type):
-        return Kind("number", _why_whole(values.drop_null()), type)
+        return _whole(name, values.drop_null(), type)
     if pa.types.is_floating(type) or pa.types.is_decimal(type):
         return Kind("number", "numbers", pa.float64() if pa.types.is_decimal(type) else type)
     if pa.types.is_boolean(type):

@@ -165,6 +165,8 @@ def _separator(text: str, usual: str, quote: str | None, complete: bool) -> str:
             continue
         n_cells, same = Counter(len(cells) for cells in found).most_common(1)[0]
         scores[candidate] = same / len(found) if n_cells > 1 else 0.0
+        if len(found[0]) != n_cells:  # a header has as many cells as the rows
+            scores[candidate] /= 2
         if candidate == usual and scores[usual] >= 0.9 and not _better(text, found, usual, complete):
             return usual
     if scores.get(";", 0.0) == 1.0 and usual == ",":  # 3,14;2,71 has as many commas in every row
