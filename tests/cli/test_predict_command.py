@@ -179,3 +179,19 @@ def test_a_model_of_a_csv_answers_for_parquet() -> None:
     assert by_text["probability"].nunique() > 2
     judged = [done("evaluate", "codes.ingenuo", f"codes.{kind}") for kind in ("csv", "parquet")]
     assert judged[0] == judged[1]
+
+
+def test_a_regressor_is_judged_by_how_far_off_it_is() -> None:
+    frame = people().dropna(subset="age")
+    frame.to_csv("ages.csv", index=False)
+    columns = {"said": "text", "key": "ignore"}
+    model = ing.NaiveBayesRegressor(bins=4, columns=columns).fit(frame, "age")
+    ing.save(model, "ages.ingenuo")
+    found = json.loads(done("evaluate", "ages.ingenuo", "ages.csv", "--json"))
+    off = np.abs(model.predict(frame.drop(columns="age")) - frame["age"].to_numpy())
+    assert found["mean_absolute_error"]["value"] == pytest.approx(off.mean())
+    assert found["root_mean_squared_error"]["value"] == pytest.approx(np.sqrt((off**2).mean()))
+    assert found["r2"]["value"] == pytest.approx(model.score(frame.drop(columns="age"), frame["age"]))
+    assert found["within_interval"]["low"] <= found["within_interval"]["value"] <= found["within_interval"]["high"]
+    assert "R²" in done("evaluate", "ages.ingenuo", "ages.csv")
+    assert run("evaluate", "ages.ingenuo", "ages.csv", "--reliability").exit_code == 2

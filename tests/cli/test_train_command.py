@@ -387,3 +387,14 @@ def test_forgetting_all_is_counted_and_a_strange_file_is_noted(folder: Path) -> 
     said = done("forget", "m.ingenuo", "other.csv").stderr
     assert "240 rows forgotten; 0 in all" in said
     assert "no file of this name is in the history" in said
+
+
+def test_a_weight_that_is_none_is_told_with_its_row(folder: Path) -> None:
+    people().assign(times=[1.0] * 7 + [-2.0] + [1.0] * 232).to_csv("w.csv", index=False)
+    said = refused("train", "w.csv", "--target", "outcome", "-o", "w.ingenuo", "--weight", "times")
+    assert "w.csv, row 8: the weight in column 'times' is -2.0" in said
+
+
+def test_the_target_cannot_be_set_aside(folder: Path) -> None:
+    said = refused("train", "people.csv", "--target", "outcome", "--ignore", "outcome", "-o", "m.ingenuo")
+    assert "column 'outcome' is the target, and cannot be declared 'ignore' as well" in said

@@ -31,12 +31,24 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     """
     from ingenuo import evaluate, reliability, training
     from ingenuo.cli.progress import watched
+    from ingenuo.evaluation.numbers import evaluate_numbers
 
     loaded = options.load_model(model)
     opened = options.open_files(files, given)
     if seen_before := training.learned_already(options.about(model), opened):
         options.say(f"note: {seen_before}")
     rows = training.rows_for(loaded, opened, target)
+    if hasattr(loaded, "predict_quantiles"):
+        if given["reliability"] or given["plot"] or given["weight"]:
+            raise click.UsageError(
+                "--reliability, --plot and --weight are of classes; a regressor answers with numbers"
+            )
+        numbers = evaluate_numbers(loaded, rows, rows.target)
+        if given["as_json"]:
+            options.out_json(numbers.to_dict())
+        else:
+            options.out(str(numbers))
+        return
     with watched(rows, "judging") as seen:
         found = evaluate(
             loaded,

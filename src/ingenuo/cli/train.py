@@ -72,6 +72,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
     model, declared = training.model_and_kinds(
         given["spec"],
         options.kinds(given["columns"], given["ignore"]),
+        target,
         **_settings(given),
     )
     rows = options.open_files(files, given, target, columns=declared)

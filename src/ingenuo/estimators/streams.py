@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ingenuo.engines.local import Total
@@ -77,9 +78,11 @@ def tally_of(
         Called after each batch with its number, the schema, and the sum so far.
     """
     target, weight = named(X, y, sample_weight)
-    total = Total()
+    total, before = Total(), 0
     for n, batch in _gathered(Described(X).batches(), done):
         rows, weights = weighed(batch, weight)
+        _check_weights(X, weight, weights, before)
+        before += rows.num_rows
         first = not model._fitted
         labels = rows.column(target)  # taken out here, for to look for it by its name costs a look at every column
         schema, tally, _ = model._tally_of(rows.drop_columns([target]), labels, weights, reset=first)
@@ -109,6 +112,19 @@ def _gathered(batches: Iterator[pa.Table], done: int) -> Iterator[tuple[int, pa.
 
 def _one(tables: list[pa.Table]) -> pa.Table:
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default").unify_dictionaries()
+
+
+def _check_weights(X: Any, name: str | None, weights: Any, before: int) -> None:
+    """Raise where a weight is none, saying which row of the files has it."""
+    if weights is None or weights.dtype.kind not in "fiu":
+        return
+    bad = ~(np.isfinite(weights) & (weights >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(
+            f"{files(X)}, row {before + at + 1:,}: the weight in column {name!r} is {float(weights[at])!r}; weights "
+            "are finite and not negative"
+        )
 
 
 def weighed(rows: Any, weight: str | None) -> tuple[Any, Any]:

@@ -18,7 +18,9 @@ from ingenuo.schema import FAMILIES, KINDS, Schema
 from ingenuo.sources.streams import Labelled, Made, Progress, Selected
 
 
-def model_and_kinds(spec: str, kinds: Mapping[str, str], **settings: Any) -> tuple[Any, dict[str, str]]:
+def model_and_kinds(
+    spec: str, kinds: Mapping[str, str], target: str | None = None, **settings: Any
+) -> tuple[Any, dict[str, str]]:
     """A model by its name and settings, and what its columns are to be read as.
 
     A column may be declared as a family of the model ("histogram") instead of a kind ("number").
@@ -27,6 +29,8 @@ def model_and_kinds(spec: str, kinds: Mapping[str, str], **settings: Any) -> tup
     twice = sorted(set(own) & set(settings))
     if twice:
         raise InputError(f"the setting {twice[0]!r} is given twice: {own[twice[0]]!r} and {settings[twice[0]]!r}")
+    if target is not None and target in kinds:
+        raise InputError(f"column {target!r} is the target, and cannot be declared {kinds[target]!r} as well")
     families = {column: kind for column, kind in kinds.items() if kind not in KINDS and kind in FAMILIES}
     for column, kind in kinds.items():
         if kind not in KINDS and kind not in FAMILIES:
