@@ -398,3 +398,23 @@ def test_a_weight_that_is_none_is_told_with_its_row(folder: Path) -> None:
 def test_the_target_cannot_be_set_aside(folder: Path) -> None:
     said = refused("train", "people.csv", "--target", "outcome", "--ignore", "outcome", "-o", "m.ingenuo")
     assert "column 'outcome' is the target, and cannot be declared 'ignore' as well" in said
+
+
+def test_weights_go_with_more_rows_and_with_judging(folder: Path) -> None:
+    frame = people()
+    frame["times"] = 3
+    frame.to_csv("w.csv", index=False)
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    once = ing.load("m.ingenuo").tally_
+    done("update", "m.ingenuo", "w.csv", "--weight", "times")
+    assert ing.load("m.ingenuo").tally_ == once.scale(4)
+    done("forget", "m.ingenuo", "w.csv", "--weight", "times")
+    assert ing.load("m.ingenuo").tally_ == once
+    frame.loc[frame["outcome"] == "ill", "times"] = 0
+    frame.to_csv("w.csv", index=False)
+    measured = json.loads(done("evaluate", "m.ingenuo", "w.csv", "--weight", "times", "--json").stdout)
+    well = frame["outcome"] == "well"
+    right = ing.load("m.ingenuo").predict(frame.drop(columns="times"))[well] == "well"
+    assert measured["accuracy"]["value"] == pytest.approx(right.mean())
+    said = refused("evaluate", "m.ingenuo", "people.csv", "--weight", "tims")
+    assert "there is no column 'tims'" in said

@@ -37,7 +37,8 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     opened = options.open_files(files, given)
     if seen_before := training.learned_already(options.about(model), opened):
         options.say(f"note: {seen_before}")
-    rows = training.rows_for(loaded, opened, target)
+    besides = [] if given["weight"] is None else [given["weight"]]
+    rows = training.rows_for(loaded, opened, target, besides=besides)
     if hasattr(loaded, "predict_quantiles"):
         if given["reliability"] or given["plot"] or given["weight"]:
             raise click.UsageError(

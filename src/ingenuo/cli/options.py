@@ -264,12 +264,14 @@ def change(
     refuse_both(output, given["as_json"])
     check_writable(path if output is None else output, files, model=True)
     model = load(path)
-    rows = training.rows_for(model, open_files(files, given), target)
+    weight = given["weight"]
+    besides = [] if weight is None else [weight]
+    rows = training.rows_for(model, open_files(files, given), target, besides=besides)
     again = None
     if given["calibrate_with"]:
         again = training.rows_for(model, open_files([given["calibrate_with"]], given), target)
     with watched(rows, "learning" if what == "update" else "forgetting") as seen:
-        changed = training.change(what, model, seen, about(path), weight=given["weight"], calibrate_with=again)
+        changed = training.change(what, model, seen, about(path), weight=weight, calibrate_with=again)
     for note in changed.notes:
         say(note)
     save(changed.model, path if output is None else output, changed.about)

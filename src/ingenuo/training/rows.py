@@ -88,7 +88,8 @@ def rows_for(
     elif texts:
         called = str(model.schema_.names[0]) if len(model.schema_) else "text"
         column = called if called in rows.names else text_column(rows, named or getattr(model, "_target", None))
-        rows, kept, renamed = rows.declared({column: "text"}, target=named), [column], {column: called}
+        kinds = {column: "text"} | {name: _guessed(rows, name) for name in others}
+        rows, kept, renamed = rows.declared(kinds, target=named), list(kinds), {column: called}
     else:
         kept = [name for name in rows.names if name != named]
     found = Matched(rows, [*kept, *([named] if named is not None else [])], model, named, whole, renamed)
