@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from tests.cli.people import people
 
@@ -142,3 +143,12 @@ def test_declared_values_of_a_file_share_the_prior(tmp_path: Path) -> None:
     path.write_text("@relation w\n@attribute o {a,b,c}\n@attribute class {y,z}\n@data\na,y\nb,z\na,y\n")
     model = train(ing.NaiveBayes(), ing.scan(path)).model
     assert model.explain({"o": "a"}).factors[0].terms[0].how == "(2 + 1)/(2 + 3)"
+
+
+def test_rows_are_held_out_whatever_made_the_data(tmp_path: Path) -> None:
+    drawn_alike = np.random.default_rng(0).random(400) < 0.4  # as a user may make classes, with the seed we have too
+    table = pa.table({"x": np.where(drawn_alike, 1.0, 0.0) + np.arange(400) % 7, "y": np.where(drawn_alike, "a", "b")})
+    pa.csv.write_csv(table, tmp_path / "t.csv")
+    found = train(ing.NaiveBayes(), ing.scan(tmp_path / "t.csv"), "y", holdout=0.4).evaluation
+    assert found is not None
+    assert 0.25 < (found.support / found.support.sum())[0] < 0.55

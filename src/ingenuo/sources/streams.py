@@ -18,6 +18,9 @@ from ingenuo.sources.frames import described
 
 Progress = Callable[[int], None] | None
 
+# Before every seed: a user's data may have been drawn by the same generator with the same small seed.
+OURS = 0x1A6E
+
 
 class Stream(Protocol):
     """Rows that come in batches."""
@@ -142,7 +145,7 @@ class Labelled(Made):
 
 def drawn(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int64], int]:
     """At most n rows of a stream, drawn at random in one reading; their numbers, from 0; and how many there were."""
-    rng, total = np.random.default_rng(seed), 0
+    rng, total = np.random.default_rng([OURS, seed]), 0
     kept: list[tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]] = []
 
     def pruned() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:

@@ -23,7 +23,7 @@ from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.evaluation.cross_validation import cross_validate
 from ingenuo.evaluation.evaluation import Evaluation, evaluate
-from ingenuo.sources.streams import Held, Labelled, Part
+from ingenuo.sources.streams import OURS, Held, Labelled, Part
 from ingenuo.training.checkpoints import resumed
 from ingenuo.training.provenance import about
 from ingenuo.training.rows import chosen
@@ -187,8 +187,11 @@ def _texts_alone(model: LanguageModel, rows: Any, target: str | None, *others: A
 
 
 def _picked(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
-    """The rows of a batch that are held out: the same whenever they are read."""
-    return np.asarray(np.random.default_rng([seed, number]).random(n_rows) < share)
+    """The rows of a batch that are held out: the same whenever they are read.
+
+    Data may have been made with the same generator and a small seed; theirs and ours must not draw alike.
+    """
+    return np.asarray(np.random.default_rng([OURS, seed, number]).random(n_rows) < share)
 
 
 def _others(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
