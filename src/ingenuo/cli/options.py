@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import shlex
 import sys
@@ -83,6 +82,29 @@ def reading(command: F) -> F:
     return command
 
 
+def changing(again: str) -> Callable[[F], F]:
+    """What the commands that change a model have in common; they differ in which rows calibrate it again."""
+
+    def decorated(command: F) -> F:
+        for option in reversed(
+            (
+                click.argument("model", metavar="MODEL", type=click.Path()),
+                click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path()),
+                target,
+                click.option("-o", "--output", metavar="MODEL", help="Where to write the model  [MODEL itself]"),
+                click.option("--weight", metavar="COLUMN", help="The column that says how often each row counts."),
+                click.option("--calibrate-with", metavar="FILE", help=again),
+                reading,
+                as_json,
+                common,
+            )
+        ):
+            command = option(command)
+        return command
+
+    return decorated
+
+
 def kinds(columns: Sequence[str], ignore: Sequence[str] = ()) -> dict[str, str]:
     """What --column and --ignore say."""
     found: dict[str, str] = {}
@@ -144,21 +166,10 @@ def out_json(data: Any) -> None:
 
 
 def json_text(data: Any) -> str:
-    """Data as JSON; what is no finite number is null there."""
-    return json.dumps(_finite(data), ensure_ascii=False, indent=2, default=_plain)
+    """Data as JSON; an infinite number is text there, and what is no number null."""
+    from ingenuo.explanation.plain_data import plain
 
-
-def _finite(data: Any) -> Any:
-    if isinstance(data, Mapping):
-        return {key if isinstance(key, str) else str(key): _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
-
-
-def _plain(value: Any) -> Any:
-    """NumPy's numbers and arrays, and whatever else has a name, as JSON has them."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    return json.dumps(plain(data), ensure_ascii=False, indent=2)
 
 
 def colours(stream: Any = None) -> bool:

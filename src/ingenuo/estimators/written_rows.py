@@ -48,10 +48,9 @@ def parse_row(text: str, model: Any) -> Any:
     """
     if not isinstance(text, str):
         raise KindError(f"a row is read from text, got {type(text).__name__} {text!r}")
-    if reads_texts(model):
-        names = _schema_of(model).names.tolist()  # type: ignore[union-attr]
-        return text.removeprefix(f"{names[0]}=") if names else text
     schema = _schema_of(model)
+    if reads_texts(model):
+        return text.removeprefix(f"{schema.names[0]}=") if schema is not None and len(schema) else text
     if schema is None:
         raise KindError(f"a {type(model).__name__} does not say what its columns are; give the row as a mapping")
     given = _from_json(text) if text.lstrip().startswith("{") else _from_pairs(text)
