@@ -10,43 +10,16 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo import container
-from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.errors import ModelFileError
 from ingenuo.networks.network import Network
-from ingenuo.store.networks import pack_network, unpack_network
-from ingenuo.store.tallies import pack_schema, pack_tally, unpack_schema, unpack_tally
-from ingenuo.store.values import pack, pack_labels, unpack, unpack_labels
+from ingenuo.packed.networks import pack_network, unpack_network
+from ingenuo.packed.tallies import pack_tally, unpack_tally
 from ingenuo.tally import Tally
 
 Tensors = dict[str, NDArray[Any]]
-
-
-def _models() -> dict[str, type[Any]]:
-    """The classes a file may name."""
-    from ingenuo.estimators import drop_in, language, language_classifier, naive_bayes, regressor
-    from ingenuo.estimators.discriminant import GaussianDiscriminant
-    from ingenuo.estimators.least_squares import LeastSquaresClassifier
-    from ingenuo.estimators.network import NetworkClassifier
-    from ingenuo.estimators.softmax import SoftmaxRegression
-
-    return {
-        "NaiveBayes": naive_bayes.NaiveBayes,
-        "GaussianDiscriminant": GaussianDiscriminant,
-        "LeastSquaresClassifier": LeastSquaresClassifier,
-        "NaiveBayesRegressor": regressor.NaiveBayesRegressor,
-        "SoftmaxRegression": SoftmaxRegression,
-        "NetworkClassifier": NetworkClassifier,
-        "GaussianNB": drop_in.GaussianNB,
-        "MultinomialNB": drop_in.MultinomialNB,
-        "ComplementNB": drop_in.ComplementNB,
-        "BernoulliNB": drop_in.BernoulliNB,
-        "CategoricalNB": drop_in.CategoricalNB,
-        "LanguageModel": language.LanguageModel,
-        "LanguageModelClassifier": language_classifier.LanguageModelClassifier,
-    }
 
 
 def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
@@ -107,64 +80,20 @@ def _described(model: Any, tensors: Tensors) -> dict[str, Any]:
         return {"kind": "tally", "tally": pack_tally(model, tensors)}
     if isinstance(model, Network):
         return {"kind": "network", "network": pack_network(model, tensors)}
-    models = _models()
-    name = type(model).__name__
-    if models.get(name) is not type(model):
-        raise KindError(f"{name} cannot be saved; what can: Tally, Network, {', '.join(models)}")
-    from sklearn.utils.validation import check_is_fitted
+    from ingenuo.estimators.packed_models import pack_model
 
-    check_is_fitted(model)
-    manifest = {
-        "kind": "model",
-        "model": name,
-        "parameters": pack(model.get_params(deep=False)),
-        "schema": pack_schema(model.schema_, tensors),
-        "tally": pack_tally(model.tally_, tensors),
-    }
-    if hasattr(model, "_besides"):  # what no tally gives
-        plain, arrays = model._besides()
-        manifest["besides"] = pack(plain)
-        tensors.update({f"besides/{name}": array for name, array in arrays.items()})
-    if "_declared_classes" in model.__dict__:
-        manifest["classes"] = pack_labels(model._declared_classes, "classes", tensors)
-    if "_target" in model.__dict__:
-        manifest["target"] = model._target
-    if "feature_names_in_" in model.__dict__:
-        manifest["names"] = pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
-    return manifest
+    return pack_model(model, tensors)
 
 
 def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
-    from ingenuo.families import FAMILY
+    from ingenuo.estimators.packed_models import unpack_model
 
     try:
         if manifest["kind"] == "tally":
             return unpack_tally(manifest["tally"], tensors)
         if manifest["kind"] == "network":
             return unpack_network(manifest["network"], tensors)
-        if manifest["kind"] != "model":
-            raise InputError(f"it holds a {manifest['kind']!r}")
-        model = _models()[manifest["model"]](**unpack(manifest["parameters"]))
-        model._check_settings()
-        schema, tally = unpack_schema(manifest["schema"], tensors), unpack_tally(manifest["tally"], tensors)
-        for family in schema.families_used():
-            FAMILY[family].check(tally)
-        if "classes" in manifest:
-            model._declared_classes = unpack_labels(manifest["classes"], tensors)
-        if "target" in manifest:
-            model._target = str(manifest["target"])
-        if "names" in manifest:
-            model.feature_names_in_ = unpack_labels(manifest["names"], tensors)
-        if hasattr(model, "_restore"):
-            arrays = {
-                key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")
-            }
-            model._restore(schema, tally, unpack(manifest["besides"]), arrays)
-            return model
-        model._set(schema, tally)
-        if "class" in tally:
-            model._check_against_data()
-        return model
+        return unpack_model(manifest, tensors)
     except ModelFileError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:

@@ -12,10 +12,10 @@ from ingenuo.bins import PREFIX, Bins
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
 from ingenuo.labels import labels_of, same
+from ingenuo.packed.values import pack, pack_labels, unpack, unpack_labels
 from ingenuo.real import Real
 from ingenuo.scatter import Scatter, diagonal
 from ingenuo.schema import FAMILIES, Reference, Schema
-from ingenuo.store.values import pack, pack_labels, unpack, unpack_labels
 from ingenuo.tally import AnyTable, Table, Tally
 from ingenuo.text.words import Words
 from ingenuo.vocabulary import Vocabulary

@@ -12,9 +12,9 @@ from ingenuo.labels import objects
 from ingenuo.networks import graph, learning
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.network import Network
+from ingenuo.packed.tallies import pack_tally, unpack_tally
+from ingenuo.packed.values import pack, unpack
 from ingenuo.prior import Prior
-from ingenuo.store.tallies import pack_tally, unpack_tally
-from ingenuo.store.values import pack, unpack
 
 Tensors = dict[str, NDArray[Any]]
 
