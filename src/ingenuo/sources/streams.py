@@ -109,8 +109,9 @@ class Described(Made):
 
     def made(self, number: int, batch: pa.Table) -> pa.Table:
         """All the columns, with what they are."""
+        there = set(batch.column_names)
         for place, name in enumerate(self.names):
-            if name not in batch.column_names:
+            if name not in there:
                 batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
         return described(batch, self.kinds)
 

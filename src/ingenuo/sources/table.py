@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Block, Codes, Counts, Numbers, Texts
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.labels import Labels, find, is_missing, labels_of
 from ingenuo.schema import FAMILIES, Schema, column_name
 
@@ -84,6 +84,12 @@ def open_source(X: Any) -> Source:
         return SparseSource(X.tocsr())
     from ingenuo.sources.frames import FrameSource
 
+    if type(X).__module__.startswith(("dask.", "pyspark.")):
+        raise RefusedError(
+            "the rows of a Dask or Spark frame stay where they are, and what was asked for needs them all at once; "
+            "bring what fits the memory to this machine (frame.compute(), frame.toPandas()), or ask a model that is a "
+            "sum, such as NaiveBayes, to fit, predict or be evaluated"
+        )
     frame = FrameSource.of(X)
     if frame is None:
         raise KindError(

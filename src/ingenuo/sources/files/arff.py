@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,24 +50,14 @@ class Arff(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options) -> None:
+    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
         super().__init__(file)
         self.options = options
-        size = options.block_size
-        while True:
-            head = file.head(size)
-            self.encoding = encodings.detect(head, file.name, options.encoding)
-            text = encodings.decode(head, self.encoding).decode("utf-8", "surrogateescape")
-            found = _DATA.search(text)
-            if found or len(head) < size or size >= _LONGEST:
-                break
-            size *= 4
-        self.attributes = _header(text[: found.start()] if found else text, file.name)
-        if found is None:
-            raise FileError(f"{file.name}: there is no line '@data'; put it before the rows")
-        if not self.attributes:
-            raise FileError(f"{file.name}: no column is declared before @data; add lines '@attribute name type'")
-        self.body = len(text[: found.end()].encode("utf-8", "surrogateescape"))
+        if told is None:
+            self._look()
+        else:
+            self.encoding, self.body = encodings.Encoding(**told["encoding"]), told["body"]
+            self.attributes = [Attribute(name, kind, tuple(values)) for name, kind, values in told["attributes"]]
         self.names = [attribute.name for attribute in self.attributes]
         doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
         if doubled is not None:
@@ -79,6 +69,29 @@ class Arff(Content):
         self.kinds = {attribute.name: _kind(attribute) for attribute in self.attributes}
         self.categories = {a.name: list(a.values) for a in self.attributes if a.kind == "category"}
         self.dialect = Dialect(quote=None, padded=True, names=tuple(self.names))
+
+    def _look(self) -> None:
+        """Read the header."""
+        file, size = self.file, self.options.block_size
+        while True:
+            head = file.head(size)
+            self.encoding = encodings.detect(head, file.name, self.options.encoding)
+            text = encodings.decode(head, self.encoding).decode("utf-8", "surrogateescape")
+            found = _DATA.search(text)
+            if found or len(head) < size or size >= _LONGEST:
+                break
+            size *= 4
+        self.attributes = _header(text[: found.start()] if found else text, file.name)
+        if found is None:
+            raise FileError(f"{file.name}: there is no line '@data'; put it before the rows")
+        if not self.attributes:
+            raise FileError(f"{file.name}: no column is declared before @data; add lines '@attribute name type'")
+        self.body = len(text[: found.end()].encode("utf-8", "surrogateescape"))
+
+    def told(self) -> dict[str, Any]:
+        """The encoding, the header, and where it ends."""
+        attributes = [[a.name, a.kind, list(a.values)] for a in self.attributes]
+        return {"encoding": self.encoding.told(), "body": self.body, "attributes": attributes}
 
     def first(self) -> Any:
         """The first rows, all of strings."""

@@ -3,42 +3,64 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.contents import Content, Part
-from ingenuo.sources.files.kinds import as_types
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.kinds import as_types, is_string
+from ingenuo.sources.files.streams import File, readable
 
 _ROWS = 1 << 17  # rows of a batch
+_BATCH = 1 << 25  # bytes of a batch, about, where rows are wide
+_BUFFERS = 1 << 25  # bytes of the buffers of all the columns that are read
 _FIRST = 1 << 15  # rows from which kinds are guessed
+_PROBE = 1 << 13  # rows that are looked at first for the values of a dictionary
+
+Types = Mapping[str, Any]
 
 
-class _Typed(Content):
+class Typed(Content):
     """What both have in common."""
 
-    def __init__(self, file: File, what: str) -> None:
+    what = ""  # as messages call the format
+
+    def __init__(self, file: File, told: Mapping[str, Any] | None = None) -> None:
         super().__init__(file)
-        self._what = what
         self._bytes: Any = None  # of what cannot be opened twice, or is packed
-        with self._told():
-            schema = self._schema()
-        self.names = [str(name) for name in schema.names]
+        self._own: Any = None
+        self.names = [str(name) for name in self.own_schema.names] if told is None else list(told["names"])
         doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
         if doubled is not None:
             raise FileError(f"{file.name}: two columns are called {doubled!r}; rename one")
 
+    @property
+    def own_schema(self) -> Any:
+        """The columns and types as they are in the file."""
+        if self._own is None:
+            with self._told():
+                self._own = self._schema()
+        return self._own
+
+    def share_schema(self, other: Typed) -> None:
+        """Hold that of another file, where it is the same: thousands of files have one between them."""
+        if self.own_schema.equals(other.own_schema):
+            self._own, self.names = other._own, other.names
+
     def _source(self) -> Any:
         """The bytes, from the start; what is packed or comes by standard input is held whole."""
         if not self.file.is_stream and not self.file.packed():
-            return self.file.buffer()
+            return self._opened()
         if self._bytes is None:
             self._bytes = self.file.buffer().read_buffer()
         return pa.BufferReader(self._bytes)
+
+    def _opened(self) -> Any:
+        return self.file.buffer()
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -48,15 +70,15 @@ class _Typed(Content):
             if isinstance(error, FileError):
                 raise
             raise FileError(
-                f"{self.file.name}: the file cannot be read as {self._what} ({str(error).splitlines()[0]}); it may be "
+                f"{self.file.name}: the file cannot be read as {self.what} ({str(error).splitlines()[0]}); it may be "
                 "damaged or cut short: fetch or write it again"
             ) from None
 
     def _schema(self) -> Any:
         raise NotImplementedError
 
-    def _tables(self, columns: list[str] | None, rows: int) -> Iterator[tuple[Any, float]]:
-        """Tables of about so many rows, and which share of the file has then been read."""
+    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
+        """Tables of at most so many rows with the columns of these types, and which share has then been read."""
         raise NotImplementedError
 
     def first(self) -> Any:
@@ -69,7 +91,7 @@ class _Typed(Content):
 
     def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, some at a time."""
-        tables = self._tables(None if cells else list(types), _ROWS)
+        tables = self._tables(None if cells else types, _ROWS)
         while True:
             with self._told():
                 found = next(tables, None)
@@ -80,33 +102,74 @@ class _Typed(Content):
             yield Part(typed, table if cells else None, int(share * (self.file.n_bytes or 0)))
 
 
-class Parquet(_Typed):
-    """A Parquet file."""
+class Parquet(Typed):
+    """A Parquet file, or some of its row groups."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file, "Parquet")
+    what = "Parquet"
+    row_groups: list[int] | None = None  # those that are read; None for all
 
-    def _file(self) -> Any:
+    def _opened(self) -> Any:
+        # Not mapped: the pages of a mapped file would count as the memory of whoever reads it.
+        with readable(self.file.path):
+            return pa.OSFile(self.file.path)
+
+    def _file(self, **options: Any) -> Any:
         from pyarrow import parquet
 
-        return parquet.ParquetFile(self._source())
+        return parquet.ParquetFile(self._source(), **options)
 
     def _schema(self) -> Any:
         return self._file().schema_arrow
 
-    def _tables(self, columns: list[str] | None, rows: int) -> Iterator[tuple[Any, float]]:
-        file = self._file()
-        total, done = max(file.metadata.num_rows, 1), 0
-        for batch in file.iter_batches(rows, columns=columns):
+    def sizes(self) -> dict[int, int]:
+        """About how many bytes of the file each row group has, of those that are read."""
+        with self._told():
+            metadata = self._file().metadata
+            groups = range(metadata.num_row_groups) if self.row_groups is None else self.row_groups
+            sizes = {group: metadata.row_group(group).total_byte_size for group in groups}
+        whole = sum(sizes.values()) or 1
+        return {group: int(size / whole * (self.file.n_bytes or 0)) for group, size in sizes.items()}
+
+    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
+        columns = None if types is None else list(types)
+        own = self.own_schema
+        # Parquet has strings as dictionaries: to read them so is far quicker than to make a dictionary of them after.
+        coded = [name for name, type in (types or {}).items() if pa.types.is_dictionary(type)]
+        coded = [name for name in coded if is_string(own.field(name).type)]
+        n_columns = max(len(own) if columns is None else len(columns), 1)
+        large = (self.file.n_bytes or 0) > _BUFFERS
+        file = self._file(read_dictionary=coded, buffer_size=max(1 << 16, _BUFFERS // n_columns) if large else 0)
+        metadata = file.metadata
+        groups = range(metadata.num_row_groups) if self.row_groups is None else self.row_groups
+        total, done = max(sum(metadata.row_group(group).num_rows for group in groups), 1), 0
+        width = 8 * n_columns
+        if any(not pa.types.is_primitive(own.field(name).type) for name in columns or own.names if name not in coded):
+            width += sum(metadata.row_group(group).total_byte_size for group in groups) // total
+        if types is not None:  # the first rows, from which kinds are guessed, are as many whatever their width
+            rows = max(1 << 10, min(rows, _BATCH // width, total))
+        for batch in file.iter_batches(rows, row_groups=list(groups), columns=columns, use_threads=large):
             done += batch.num_rows
-            yield pa.Table.from_batches([batch]), done / total
+            arrays = {name: _used(batch.column(name)) for name in coded}
+            found = [arrays.get(name, column) for name, column in zip(batch.schema.names, batch.columns)]
+            yield pa.Table.from_arrays(found, schema=batch.schema), done / total
 
 
-class ArrowFile(_Typed):
+def _used(values: Any) -> Any:
+    """The same values with a dictionary of those alone that occur; Parquet has one for a whole row group."""
+    dictionary, indices = values.dictionary, values.indices
+    seen = np.zeros(len(dictionary), bool)
+    for some in (indices.slice(0, _PROBE), indices):
+        seen[some.drop_null().to_numpy(zero_copy_only=False)] = True
+        if seen.all():
+            return values
+    places = pa.array(np.cumsum(seen, dtype=np.int32) - np.int32(1))
+    return pa.DictionaryArray.from_arrays(places.take(indices), dictionary.filter(pa.array(seen)))
+
+
+class ArrowFile(Typed):
     """An Arrow file, stream or Feather file."""
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file, "an Arrow file")
+    what = "an Arrow file"
 
     def _batches(self) -> tuple[Any, int, Iterator[Any]]:
         """The schema, how many batches there are (0: unknown), and the batches."""
@@ -128,9 +191,9 @@ class ArrowFile(_Typed):
     def _schema(self) -> Any:
         return self._batches()[0]
 
-    def _tables(self, columns: list[str] | None, rows: int) -> Iterator[tuple[Any, float]]:
+    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
         _, n, batches = self._batches()
         for place, batch in enumerate(batches, 1):
             for start in range(0, max(batch.num_rows, 1), rows):  # a file may be one batch, however long
                 table = pa.Table.from_batches([batch.slice(start, rows)])
-                yield table if columns is None else table.select(columns), place / n if n else 1.0
+                yield table if types is None else table.select(list(types)), place / n if n else 1.0

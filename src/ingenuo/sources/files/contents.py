@@ -17,6 +17,8 @@ from ingenuo.sources.files.streams import File
 T = TypeVar("T")
 R = TypeVar("R")
 _AHEAD = 4  # at most so many blocks are parsed at a time
+_READ = 4  # so many batches are read before they are asked for
+_END = object()
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Content:
     written = False  # whether numbers are written as strings, and must be told by looking
     decimal = "."
     may_lack_columns = False  # whether rows, and so files, may lack some columns
+    format = ""  # as `open_content` calls it
+    options: Options = Options()
 
     def __init__(self, file: File) -> None:
         self.file = file
@@ -69,6 +73,10 @@ class Content:
         self.notes: list[str] = []
         self.kinds: dict[str, Kind] = {}  # that the format declares
         self.categories: dict[str, list[str]] = {}  # likewise
+
+    def told(self) -> dict[str, Any]:
+        """What was found out about the file, as JSON has it: whoever opens it with that need not look again."""
+        return {"names": self.names}
 
     def first(self) -> Any:
         """The first rows, as an Arrow table: strings where the format has no types."""
@@ -111,4 +119,25 @@ def ahead(blocks: Iterator[T], parse: Callable[[T], R]) -> Iterator[tuple[T, Fut
                 yield waiting.popleft()
         finally:
             for _, future in waiting:
+                future.cancel()
+
+
+def beforehand(items: Iterator[T]) -> Iterator[T]:
+    """The items in their order; a thread makes the next ones while the caller is at work.
+
+    >>> list(beforehand(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    waiting: deque[Future[Any]] = deque()
+    with ThreadPoolExecutor(1, "read") as pool:
+        try:
+            while True:
+                while len(waiting) <= _READ:
+                    waiting.append(pool.submit(next, items, _END))
+                item = waiting.popleft().result()
+                if item is _END:
+                    return
+                yield item
+        finally:
+            for future in waiting:
                 future.cancel()

@@ -33,9 +33,23 @@ class Delimited(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options) -> None:
+    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
         super().__init__(file)
         self.options = options
+        self._whole: int | None = None  # bytes of the first rows, where they have been looked at
+        if told is None:
+            self._look()
+        else:
+            self.encoding = encodings.Encoding(**told["encoding"])
+            self.dialect = Dialect.of(told["dialect"])
+            self._size, self._quick = told["size"], told["quick"]
+        self.decimal = self.dialect.decimal
+        self.names = list(self.dialect.names)
+        self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
+
+    def _look(self) -> None:
+        """Find out the form of the text by its first bytes."""
+        file, options = self.file, self.options
         size = max(options.look, _LEAST)
         while True:
             head = file.head(size)
@@ -56,12 +70,26 @@ class Delimited(Content):
         titles = head[: self.dialect.body]
         if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
-        self.decimal = self.dialect.decimal
-        self.names = list(self.dialect.names)
-        self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
+
+    def told(self) -> dict[str, Any]:
+        """The form of the text."""
+        return {
+            "encoding": self.encoding.told(),
+            "dialect": self.dialect.told(),
+            "size": self._size,
+            "quick": self._quick,
+        }
 
     def _head(self) -> bytes:
         return encodings.decode(self.file.head(self._size), self.encoding)
+
+    def _first_rows(self) -> bytes:
+        """The header and the first rows that are whole."""
+        head = self._head()
+        if self._whole is None:
+            complete = len(self.file.head(self._size)) < self._size
+            self._whole = len(head) if complete else last_row_end(head, self.dialect)
+        return head[: self._whole]
 
     def first(self) -> Any:
         """The first rows, all of strings."""
@@ -69,7 +97,7 @@ class Delimited(Content):
 
     def sample(self, types: dict[str, Any]) -> Any:
         """The first rows in their types."""
-        start, data = self.dialect.body, self._head()[: self._whole]
+        start, data = self.dialect.body, self._first_rows()
         if not data[start:].strip(b"\r\n"):
             return pa.schema(list(types.items())).empty_table()
         block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))

@@ -19,12 +19,11 @@ from ingenuo.sources.files.streams import File, readable
 class Folder(Content):
     """The columns text and label; the label is what is to be learned."""
 
-    def __init__(self, path: Path, options: Options) -> None:
+    format = "texts"
+
+    def __init__(self, path: Path, options: Options, entries: list[tuple[str, Path]] | None = None) -> None:
         self.options = options
-        self.entries: list[tuple[str, Path]] = []
-        for folder in sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith(".")):
-            inside = (e for e in folder.rglob("*") if e.is_file() and not e.name.startswith("."))
-            self.entries += [(folder.name, entry) for entry in sorted(inside)]
+        self.entries = _entries(path) if entries is None else entries  # the label and the place of each text
         labels = sorted({label for label, _ in self.entries})
         if not labels:
             raise FileError(f"{path}: the sub-folders are empty; give each class a folder with its texts")
@@ -75,6 +74,15 @@ class Folder(Content):
         if self.options.errors == "strict":
             raise error
         return data.decode("utf-8", "replace").encode()
+
+
+def _entries(path: Path) -> list[tuple[str, Path]]:
+    """The label and the place of each text."""
+    entries: list[tuple[str, Path]] = []
+    for folder in sorted(entry for entry in path.iterdir() if entry.is_dir() and not entry.name.startswith(".")):
+        inside = (e for e in folder.rglob("*") if e.is_file() and not e.name.startswith("."))
+        entries += [(folder.name, entry) for entry in sorted(inside)]
+    return entries
 
 
 class _FolderOf(File):

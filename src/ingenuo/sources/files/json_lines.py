@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pyarrow as pa
@@ -26,9 +26,14 @@ class JsonLines(Content):
 
     may_lack_columns = True
 
-    def __init__(self, file: File, options: Options) -> None:
+    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
         super().__init__(file)
         self.options = options
+        self._held: Any = None  # the rows of a list
+        if told is not None:
+            self.encoding = encodings.Encoding(**told["encoding"])
+            self.is_list, self.names = told["is_list"], list(told["names"])
+            return
         head = file.head(options.block_size)
         self.encoding = encodings.detect(head, file.name, options.encoding)
         start = encodings.decode(head, self.encoding).lstrip()
@@ -36,14 +41,22 @@ class JsonLines(Content):
             raise FileError(f"{file.name}: the file is empty; give one with a JSON object in each line")
         self.notes = [self.encoding.note] if self.encoding.note else []
         self.is_list = start[:1] == b"["
-        self._rows = self._whole() if self.is_list else None
         self.names = list(self.first().column_names)
         if not self.names:
             raise FileError(f"{file.name}: the objects have no fields; give some with a field for each column")
 
+    def told(self) -> dict[str, Any]:
+        """The encoding, the fields, and whether they are in a list."""
+        return {"encoding": self.encoding.told(), "is_list": self.is_list, "names": self.names}
+
     def first(self) -> Any:
         """The first rows (of a list: all)."""
-        return self._start() if self._rows is None else self._rows
+        return self._all() if self.is_list else self._start()
+
+    def _all(self) -> Any:
+        if self._held is None:
+            self._held = self._whole()
+        return self._held
 
     def _start(self) -> Any:
         size = self.options.look
@@ -99,7 +112,7 @@ class JsonLines(Content):
     def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
         """The rows, a block at a time."""
         if self.is_list:
-            rows = self._complete(self._rows, Block(b"", 0, 1))
+            rows = self._complete(self._all(), Block(b"", 0, 1))
             yield Part(as_types(rows, types, self.file.name), rows if cells else None, self.file.n_bytes or 0)
             return
         with self.file.open() as stream:

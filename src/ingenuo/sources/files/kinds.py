@@ -88,12 +88,12 @@ def _declared_type(values: Any, kind: str, written: bool, decimal: str) -> Any:
         filled = pc.utf8_trim_whitespace(values.drop_null())
         return pa.int64() if len(filled) and _all(filled, _patterns(decimal)[1]) else pa.float64()
     if kind == "category":
-        return CATEGORY if written or _is_string(values.type) else values.type
+        return CATEGORY if written or is_string(values.type) else values.type
     return TEXT
 
 
 def _plain(values: Any, written: bool) -> Any:
-    return CATEGORY if written or _is_string(values.type) else values.type
+    return CATEGORY if written or is_string(values.type) else values.type
 
 
 def _patterns(decimal: str) -> tuple[str, str]:
@@ -178,7 +178,8 @@ def _strings(filled: Any) -> Kind:
     return Kind("category", f"strings, {different:,} different", CATEGORY)
 
 
-def _is_string(type: Any) -> bool:
+def is_string(type: Any) -> bool:
+    """Whether values of the type are strings, not yet as a dictionary."""
     return pa.types.is_string(type) or pa.types.is_large_string(type) or str(type) == "string_view"
 
 
@@ -195,7 +196,7 @@ def _typed(name: str, values: Any) -> Kind:
         return Kind("category", "true or false", type)
     if pa.types.is_dictionary(type):
         return Kind("category", f"categories, {len(values.dictionary)} different", type)
-    if _is_string(type):
+    if is_string(type):
         return _strings(values.drop_null())
     if pa.types.is_binary(type) or pa.types.is_large_binary(type):
         return Kind("text", "bytes", type)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,15 +11,20 @@ import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, did_you_mean
 from ingenuo.sources.files.blocks import BLOCK
-from ingenuo.sources.files.contents import Content, Options
+from ingenuo.sources.files.columnar import Typed
+from ingenuo.sources.files.contents import Content, Options, beforehand
 from ingenuo.sources.files.diagnosis import mixed
 from ingenuo.sources.files.formats import format_of
 from ingenuo.sources.files.kinds import Kind, MixedColumn, as_types, declared_kinds, kind_of
+from ingenuo.sources.files.opening import open_content
 from ingenuo.sources.files.places import expand
 from ingenuo.sources.files.sniffing import MISSING
+from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.united import united
 
 Progress = Callable[[int], object]
 _LOOK = 1 << 16  # bytes of every further file from which its form is told
+_TINY = 256  # bytes of a packed file that may be empty
 
 
 class Scan:
@@ -46,13 +51,18 @@ class Scan:
     """
 
     def __init__(
-        self, contents: list[Content], kinds: dict[str, Kind], types: dict[str, Any], target: str | None
+        self,
+        contents: list[Content],
+        kinds: dict[str, Kind],
+        types: dict[str, Any],
+        target: str | None,
+        *,
+        categories: Mapping[str, Sequence[str]],
     ) -> None:
         self._contents, self._kinds, self._types = contents, kinds, types
-        first = contents[0]
-        self.names = list(first.names)
+        self.names = list(kinds)
         self.target = target
-        self.categories = dict(first.categories)
+        self.categories = {name: list(values) for name, values in categories.items()}
         self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
         self.paths = [content.file.path for content in contents]
         sizes = [content.file.n_bytes for content in contents]
@@ -93,6 +103,18 @@ class Scan:
         yield from self._parts(progress, cells=True, lines=True)
 
     def _parts(self, progress: Progress | None, cells: bool, lines: bool = False) -> Iterator[tuple[Any, Any]]:
+        parts = self._read(cells, lines)
+        # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
+        for written, table, consumed in parts if self.n_bytes is None else beforehand(parts):
+            if progress is not None:
+                progress(consumed)
+            if table.num_rows or (written is not None and written.num_rows):
+                yield written, table
+        if progress is not None and self.n_bytes:
+            progress(self.n_bytes)
+
+    def _read(self, cells: bool, lines: bool) -> Iterator[tuple[Any, Any, int]]:
+        """The rows as they are written, in their types, and the bytes up to them."""
         before = 0
         for content in self._contents:
             whole = lines and content.names == self.names and content.separator() == self.separator
@@ -102,18 +124,13 @@ class Scan:
                     table = table.select(list(self._types))
                 if written is not None and written.column_names != self.names:
                     written = written.select(self.names)
-                if progress is not None:
-                    progress(before + part.consumed)
-                if table.num_rows or (written is not None and written.num_rows):
-                    yield written, table
+                yield written, table, before + part.consumed
             before += content.file.n_bytes or 0
-        if progress is not None and before:
-            progress(before)
 
     def declared(self, columns: Mapping[str, str], target: str | None = None) -> Scan:
         """The same files, of which these columns alone are read, as these kinds; and the target."""
         kinds = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
-        return Scan(self._contents, *_columns(self._contents, kinds, target), target)
+        return Scan(self._contents, *_columns(self._contents, kinds, target), target, categories=self.categories)
 
     def sample(self) -> Any:
         """The first rows, in the types of the batches."""
@@ -202,8 +219,6 @@ def scan(
     options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, look)
     contents = _contents(paths, options)
     first = contents[0]
-    for other in contents[1:]:
-        _same_columns(first, other)
     if target is not None and target not in first.names:
         without = "".join(f" ({note})" for note in first.notes if note.startswith("no header"))
         raise InputError(f"{first.file.name} has no column {target!r}{without}{did_you_mean(target, first.names)}")
@@ -211,14 +226,14 @@ def scan(
     declared = declared_kinds(columns, first.names, first.file.name, only)
     if only:
         declared = {name: declared.get(name, "ignore") for name in first.names if name != target or name in declared}
-    return Scan(contents, *_columns(contents, declared, target, keep_all), target)
+    return Scan(contents, *_columns(contents, declared, target, keep_all), target, categories=first.categories)
 
 
 def _columns(
     contents: list[Content], declared: dict[str, str], target: str | None, keep_all: bool = False
 ) -> tuple[dict[str, Kind], dict[str, Any]]:
     """What each column is, and the types of those that are read."""
-    kinds = _kinds(contents, declared, target)
+    kinds = united(_kinds(contents, declared, target), contents, declared, target)
     for content in contents:
         content.file.release()
     types = {
@@ -236,48 +251,40 @@ def _contents(paths: Any, options: Options) -> list[Content]:
 
         return [Folder(files, options)]
     contents: list[Content] = []
+    empty: list[str] = []
     for file in files:
-        contents.append(_open(file, format_of(file, options.format), options))
+        format = format_of(file, options.format)
+        if _is_empty(file):  # as engines leave them where a part had no rows
+            empty.append(Path(file.name).name)
+            continue
+        contents.append(open_content(file, format, options))
         if len(contents) == 1:  # the kinds of columns are told from the first file
             options = replace(options, known=options.known or tuple(contents[0].names), look=_LOOK)
         else:
             file.release()
+            _same_columns(contents[0], contents[-1])
+    if not contents:
+        raise FileError(f"{files[0].name}: the file is empty; give one with rows")
+    if empty:
+        shown = ", ".join(empty[:3]) + (", …" if len(empty) > 3 else "")
+        beside = "a file beside it is" if len(empty) == 1 else f"{len(empty):,} files beside it are"
+        contents[0].notes.append(f"{beside} empty ({shown})")
     return contents
 
 
-def _open(file: Any, format: str, options: Options) -> Content:
-    """The content of a file in its format."""
-    if not file.head(1):
-        raise FileError(f"{file.name}: the file is empty; give one with rows")
-    if format == "delimited":
-        from ingenuo.sources.files.delimited import Delimited
-
-        return Delimited(file, options)
-    if format == "parquet":
-        from ingenuo.sources.files.columnar import Parquet
-
-        return Parquet(file)
-    if format == "arrow":
-        from ingenuo.sources.files.columnar import ArrowFile
-
-        return ArrowFile(file)
-    if format == "json":
-        from ingenuo.sources.files.json_lines import JsonLines
-
-        return JsonLines(file, options)
-    if format == "arff":
-        from ingenuo.sources.files.arff import Arff
-
-        return Arff(file, options)
-    if format == "texts":
-        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
-    from ingenuo.sources.files.lines import LabelledLines
-
-    return LabelledLines(file, options, format)
+def _is_empty(file: File) -> bool:
+    """Whether there is nothing in the file, or only spaces or the brackets of a list."""
+    if not file.n_bytes:  # or standard input
+        return file.n_bytes == 0 or not file.head(1)
+    return file.n_bytes < _TINY and file.head(_TINY).strip() in (b"", b"[]")
 
 
 def _same_columns(first: Content, other: Content) -> None:
     """Refuse files whose columns differ."""
+    if isinstance(first, Typed) and isinstance(other, Typed):
+        other.share_schema(first)
+    if other.names == first.names:
+        return
     own, theirs = set(first.names), set(other.names)
     lacking = [name for name in first.names if name not in theirs]
     strange = [name for name in other.names if name not in own]

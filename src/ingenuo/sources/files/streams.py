@@ -38,7 +38,7 @@ class File:
         self.path = path
         self.is_stream = path == STANDARD_INPUT
         self.name = "standard input" if self.is_stream else path
-        self.n_bytes = None if self.is_stream else os.path.getsize(path)
+        self.n_bytes = None if self.is_stream else os.path.getsize(path)  # as it is, packed or not
         self._head = b""
         self._source: Stream | None = None  # of standard input, which can be opened only once
         self._spent = False
