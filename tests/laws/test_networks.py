@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -63,21 +64,24 @@ def together(some: list[Row]) -> pd.DataFrame:
     return X.assign(**{"class": y})
 
 
-STARTED = {
-    name: NetworkClassifier(Network.from_arcs(ARCS) if name == "given" else name).fit(*frame(FIRST)[:2])
-    for name in STRUCTURES
-}
-SHAPE = Network.learn(together(FIRST), required=ARCS, max_parents=2, prior=Lidstone(0.5))
+@cache
+def learned(structure: str) -> Any:
+    return NetworkClassifier(Network.from_arcs(ARCS) if structure == "given" else structure).fit(*frame(FIRST)[:2])
+
+
+@cache
+def learned_shape() -> Network:
+    return Network.learn(together(FIRST), required=ARCS, max_parents=2, prior=Lidstone(0.5))
 
 
 def started(structure: str) -> Any:
     """A classifier that has found its structure, and learned the first rows."""
-    return copy.deepcopy(STARTED[structure])
+    return copy.deepcopy(learned(structure))
 
 
 def shape() -> Network:
     """The same of a network, with no rows but the first."""
-    return copy.deepcopy(SHAPE)
+    return copy.deepcopy(learned_shape())
 
 
 def add(model: Any, some: list[Row], weighted: bool) -> Any:
@@ -126,14 +130,14 @@ every = st.sampled_from([*STRUCTURES, "network"])
 weighted_too = st.booleans()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(every, rows, weighted_too)
 def test_forgetting_equals_never_having_seen(structure: str, some: list[Row], weighted: bool) -> None:
     model = take(add(begin(structure), some, weighted), some, weighted)
     same(model, begin(structure))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(every, rows, weighted_too, st.sets(st.integers(1, 11)), st.randoms(use_true_random=False))
 def test_neither_order_nor_chunks_can_be_told(
     structure: str, some: list[Row], weighted: bool, cuts: set[int], random: Any
@@ -158,14 +162,14 @@ def test_merging_equals_learning_all_the_rows(structure: str, one: list[Row], ot
     same(a.merge(b), both)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(every, rows, st.integers(1, 3))
 def test_a_whole_weight_is_the_row_so_many_times(structure: str, some: list[Row], times: int) -> None:
     heavy = [(*row[:5], float(times)) for row in some]
     same(add(begin(structure), heavy, True), add(begin(structure), some * times, False))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=25)
 @given(every, rows)
 def test_rows_that_were_never_learned_cannot_be_forgotten(structure: str, some: list[Row]) -> None:
     model = begin(structure)
@@ -310,7 +314,7 @@ def test_rows_that_cannot_be_learned_change_nothing(structure: str) -> None:
 def test_the_prior_is_no_part_of_the_sum() -> None:
     for prior in (MaximumLikelihood(), Lidstone(2.0)):
         table = together(FIRST)
-        network = copy.deepcopy(SHAPE).fit(table, prior=prior)
-        again = copy.deepcopy(SHAPE).fit(table, prior=prior).partial_fit(table).forget(table)
+        network = shape().fit(table, prior=prior)
+        again = shape().fit(table, prior=prior).partial_fit(table).forget(table)
         same(network, again)
-        assert network.tally == SHAPE.tally
+        assert network.tally == shape().tally

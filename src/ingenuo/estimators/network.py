@@ -7,8 +7,9 @@ The structure is learned once, or given; the tables are a tally. What is missing
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -16,10 +17,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Codes
-from ingenuo.errors import InputError, KindError, MergeError, RefusedError
-from ingenuo.estimators import inputs, network_explanation
+from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.estimators import inputs, network_explanation, network_in_parts
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
-from ingenuo.estimators.network_structure import Structure, given_structure, refuse_empty, with_class
+from ingenuo.estimators.network_structure import (
+    Structure,
+    class_of,
+    declared_by,
+    given_structure,
+    refuse_empty,
+    with_class,
+)
+from ingenuo.estimators.parts import InParts
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.family import Factor, logs
@@ -33,8 +42,8 @@ from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
-from ingenuo.networks.rows import listed
 from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
+from ingenuo.networks.structure import Search, naive
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
@@ -231,17 +240,33 @@ class NetworkClassifier(TallyClassifier):
         with self._noting():
             source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=True)
             self._check_classes(classes)
-            inspected = inspect(source, self._declared_columns(source))
+            inspected = inspect(source, self._declared_columns(source), weights)
             cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
             schema = described(inspected.schema, cuts)
             block = encoded(source, schema, cuts, np.arange(len(schema)))
-            refuse_empty(block)
-            warn_of_names(block)
-            found = self._structure_of(block, labels, classes, weights, cuts)
+            refuse_empty(block, weights)
+            warn_of_names(block, weights)
+            nodes = self._nodes_of(block.names.tolist(), self.__dict__.get("_target"))
+            codes = partial(with_class, block, labels, classes)
+            found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
             tally = self._count(found, block, labels, classes, weights)
         self.__dict__.pop("_declared_classes", None)
         self._found = found
         self._set(schema, tally)
+
+    def _learn_in_parts(self, rows: InParts) -> None:
+        assert rows.target is not None
+        schema, found, tally = network_in_parts.learn(self, rows)
+        self.__dict__.pop("_declared_classes", None)
+        self._target = rows.target
+        self._found = found
+        self._set(schema, tally)
+
+    def _refuse_parts(self) -> None:
+        """Tables always add; whether a structure can be found is known when one is looked for."""
+
+    def _declared(self) -> Collection[Any]:
+        return [name for name, kind in (self.columns or {}).items() if not (isinstance(kind, str) and kind == "number")]
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; the first ones give the structure and the cut points, which then stay.
@@ -289,72 +314,38 @@ class NetworkClassifier(TallyClassifier):
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:
         if isinstance(other, NetworkClassifier) and other._fitted:
-            self._refuse_other_structure(other._found)
+            self._found.refuse_other(other._found)
         return super()._merged(other)
-
-    def _refuse_other_structure(self, theirs: Structure) -> None:
-        mine = self._found
-        if mine.nodes != theirs.nodes or mine.parents != theirs.parents:
-            odd = sorted(set(mine.arcs) ^ set(theirs.arcs))
-            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their columns differ"
-            raise MergeError(
-                f"networks merge where their structure is the same: {what}; learn both with the structure of one: "
-                "structure=model.network_"
-            )
-        for name, each in mine.cuts.items():
-            if theirs.cuts.get(name) != each:
-                raise MergeError(
-                    f"networks merge where numbers are cut alike, and column {column_name(name)!r} is not; learn both "
-                    "with the structure of one: structure=model.network_"
-                )
 
     def _declared_columns(self, source: Source) -> dict[Any, Any]:
         """What the columns are, as far as it was said, here or by a given network."""
-        declared = dict(self.columns or {})
-        if isinstance(self.structure, Network):
-            nodes, cuts = set(self.structure.nodes), self.structure.cuts
-            columns = [column_name(name) for name in source.names.tolist()]
-            if not nodes.intersection(columns):
-                raise InputError(
-                    f"the table has no column that is a node of the network; its columns are {listed(columns)}, and "
-                    f"the nodes {listed(self.structure.nodes)}"
-                )
-            for name in source.names.tolist():
-                called = column_name(name)
-                if called not in nodes:
-                    if declared.get(name, "ignore") != "ignore":
-                        raise InputError(f"columns speaks of {called!r}, which is no node of the network; leave it out")
-                    declared[name] = "ignore"
-                elif called in cuts:
-                    declared.setdefault(name, "number")
-        return declared
+        declared, names = dict(self.columns or {}), source.names.tolist()
+        return declared_by(self.structure, declared, names) if isinstance(self.structure, Network) else declared
 
     def _given_cuts(self, source: Source) -> dict[Any, Cuts]:
-        if not isinstance(self.structure, Network):
-            return {}
-        return {
-            name: self.structure.cuts[column_name(name)]
-            for name in source.names.tolist()
-            if column_name(name) in self.structure.cuts
-        }
+        given = self.structure.cuts if isinstance(self.structure, Network) else {}
+        return {name: given[column_name(name)] for name in source.names.tolist() if column_name(name) in given}
 
-    def _structure_of(
-        self, block: Codes, labels: NDArray[np.int32], classes: Labels, weights: Floats | None, cuts: dict[Any, Cuts]
-    ) -> Structure:
-        """The arcs, found or given; the class is node 0."""
-        columns = [column_name(name) for name in block.names.tolist()]
-        target = self.__dict__.get("_target")
+    def _nodes_of(self, names: list[Any], target: str | None) -> tuple[str, ...]:
+        """What the nodes are called, the class first."""
+        columns = [column_name(name) for name in names]
         if isinstance(self.structure, Network):
-            return given_structure(self.structure, columns, target, cuts)
+            return class_of(self.structure, columns, target), *columns
         name = target if target is not None else "class"
         while name in columns:
             name += "_"
-        nodes = (name, *columns)
+        return name, *columns
+
+    def _structure_by(self, nodes: tuple[str, ...], cuts: dict[Any, Cuts], search: Callable[[], Search]) -> Structure:
+        """The arcs, found or given; the class is node 0."""
+        if isinstance(self.structure, Network):
+            return given_structure(self.structure, nodes, cuts)
         if self._averages:
             return Structure(nodes, tuple(() for _ in nodes), cuts, None)
-        found = search(with_class(block, labels, classes), nodes, self._options(), 0, weights)
-        kept = None if self.structure == "naive" else NamedSearch.of(found, nodes)
-        return Structure(nodes, found.parents, cuts, kept)
+        if self.structure == "naive":
+            return Structure(nodes, naive(len(nodes), 0).parents, cuts, None)
+        found = search()
+        return Structure(nodes, found.parents, cuts, NamedSearch.of(found, nodes))
 
     # Answering.
 

@@ -217,21 +217,23 @@ def each_pair(
     n_classes: int,
     weights: Floats | None,
     see: Callable[[NDArray[Any]], T],
+    firsts: range | None = None,
 ) -> dict[tuple[int, int], T]:
     """Count every two columns within each class, and keep what `see` makes of each table, classes × first × second.
 
     Rows in which the class or either value is missing are left out of a table. The codes are columns × rows, known
-    to be below their cards. The table is only good until `see` returns.
+    to be below their cards. The table is only good until `see` returns. Where `firsts` are given, only pairs whose
+    first column is among them are counted.
 
     >>> each_pair(np.array([[0, 1], [1, 1]], np.int32), [2, 2], np.array([0, 0]), 1, None, np.ndarray.tolist)
     {(0, 1): [[[0, 1], [0, 1]]]}
     """
     classes = class_codes(labels, n_classes, codes.shape[1])
-    two = sorted(range(len(cards)), key=lambda i: cards[i])[-2:]
-    if len(two) == 2 and n_classes * (cards[two[0]] + 1) * (cards[two[1]] + 1) > _PAIR_UP_TO:
+    two = too_wide(cards, n_classes)
+    if two is not None:
         raise InputError(
-            f"columns {min(two)} and {max(two)} have {cards[min(two)]} and {cards[max(two)]} values, within "
-            f"{n_classes} classes too many for a table; leave one out or join its rare values"
+            f"columns {two[0]} and {two[1]} have {cards[two[0]]} and {cards[two[1]]} values, within {n_classes} "
+            "classes too many for a table; leave one out or join its rare values"
         )
 
     def pairs_of(i: int) -> list[tuple[tuple[int, int], T]]:
@@ -248,7 +250,20 @@ def each_pair(
                 seen.append(((i, j), see(table.reshape(cards[j], n_classes, cards[i]).transpose(1, 2, 0))))
         return seen
 
-    return dict(pair for pairs in run([partial(pairs_of, i) for i in range(len(cards) - 1)]) for pair in pairs)
+    tasks = [partial(pairs_of, i) for i in (range(len(cards) - 1) if firsts is None else firsts)]
+    return dict(pair for pairs in run(tasks) for pair in pairs)
+
+
+def too_wide(cards: Sequence[int], n_classes: int) -> tuple[int, int] | None:
+    """The two columns of the most values, if their table would be too large; None where all tables can be counted.
+
+    >>> too_wide([9, 1 << 20, 3, 1 << 19], 2)
+    (1, 3)
+    """
+    two = sorted(range(len(cards)), key=lambda i: cards[i])[-2:]
+    if len(two) == 2 and n_classes * (cards[two[0]] + 1) * (cards[two[1]] + 1) > _PAIR_UP_TO:
+        return min(two), max(two)
+    return None
 
 
 def pairs_by_class(

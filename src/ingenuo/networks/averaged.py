@@ -42,7 +42,7 @@ def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats |
     names = [str(name) for name in codes.names.tolist()]
     sizes = [len(own) for own in codes.labels]
     columns = [np.asarray(column_codes(codes, j)) for j in range(len(names))]
-    _refuse_large(sizes, len(classes))
+    refuse_large(sizes, len(classes))
     tables = {}
     K = len(classes)
     for j, name in enumerate(names):
@@ -62,7 +62,8 @@ def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats |
     return Tally({**tables, ROWS: Table.of({"all": [0]}, total_of(codes.n_rows, weights))})
 
 
-def _refuse_large(sizes: list[int], n_classes: int) -> None:
+def refuse_large(sizes: list[int], n_classes: int) -> None:
+    """Raise where the tables of all pairs would have too many cells."""
     cells = n_classes * (sum(sizes) ** 2 - sum(size**2 for size in sizes))
     if cells > 4 * CELLS:
         raise TooWideError(
@@ -119,7 +120,7 @@ def estimate(
         labels.append(own if len(own) else objects([None]))  # all of its values were forgotten
     sizes = [len(own) for own in labels]
     K, d = len(classes), len(names)
-    _refuse_large(sizes, K)
+    refuse_large(sizes, K)
     pseudo = [prior.pseudo_counts(own, name) for name, own in zip(names, labels)]
     rows = tally.over("class", classes).floats()
     shares = frequencies(rows[np.newaxis], prior.pseudo_counts(classes))[0]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,17 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Codes
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.families.categorical import column_codes
 from ingenuo.labels import Labels, encode, labels_of
 from ingenuo.networks.cuts import PARTS, Cuts, equal_shares, supervised
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
 
 Floats = NDArray[np.float64]
+Few = Callable[[int], int | None]
 
 MANY = 30  # a column of no more different values is never taken for the names of rows
+_GLANCE = 1000  # rows that are looked at first
 FEW = 10  # whole numbers of no more different values than this are categories
 _KINDS = ("category", "number", "ignore")
 _CATEGORICAL, _IGNORE = (list(FAMILIES).index(name) for name in ("categorical", "ignore"))
@@ -33,8 +37,15 @@ class Inspected:
     numbers: tuple[Any, ...]  # the names of the columns to cut into intervals
 
 
-def inspect(source: Source, declared: Mapping[Any, Any] | None = None) -> Inspected:
-    """Which columns are categories, and which are numbers to be cut; text is refused, with advice."""
+def inspect(
+    source: Source, declared: Mapping[Any, Any] | None = None, weights: Floats | None = None, few: Few | None = None
+) -> Inspected:
+    """Which columns are categories, and which are numbers to be cut; text is refused, with advice.
+
+    Of rows that lie elsewhere, `few` says of a column by its place how many values it has, as `few_whole` does.
+    """
+    if few is None:
+        few = partial(_few_of, source, weights)
     given = dict(declared or {})
     names = source.names.tolist()
     for name, kind in given.items():
@@ -52,7 +63,7 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None = None) -> Inspec
     for place, name in enumerate(names):
         kind = given.get(name)
         if kind is None:
-            kind, why[name] = _kind(source, place)
+            kind, why[name] = _kind(source, place, few)
         elif not isinstance(kind, str):
             categories[name] = labels_of(kind)
             kind, why[name] = "category", "declared"
@@ -67,7 +78,28 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None = None) -> Inspec
     return Inspected(Schema(source.names, families, why, categories), tuple(numbers))
 
 
-def _kind(source: Source, place: int) -> tuple[str, str]:
+def few_whole(values: Floats) -> int | None:
+    """How many different values there are, if they are whole numbers and few; else None.
+
+    >>> few_whole(np.array([3.0, 1.0, 3.0])), few_whole(np.array([0.5, 1.0]))
+    (2, None)
+    """
+    different = np.unique(values)
+    # Beyond 2^53 doubles do not tell whole numbers apart.
+    whole = np.array_equal(different, np.rint(different)) and (np.abs(different) <= 1 << 53).all()
+    return len(different) if len(different) <= FEW and whole else None
+
+
+def _few_of(source: Source, weights: Floats | None, place: int) -> int | None:
+    values = source.numbers(np.array([place]), source.names[[place]]).column(0)
+    there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
+    first = np.flatnonzero(there[:_GLANCE])
+    if few_whole(values[first]) is None:  # which spares most columns the sorting of all their values
+        return None
+    return few_whole(values[there])
+
+
+def _kind(source: Source, place: int, few: Few) -> tuple[str, str]:
     uniform = source.uniform()
     kind, why = source.guess(place) if uniform is None else uniform
     name = source.names.tolist()[place]
@@ -80,11 +112,9 @@ def _kind(source: Source, place: int) -> tuple[str, str]:
     if kind == "count":
         kind = "number"
     if kind == "number":
-        values = source.numbers(np.array([place]), source.names[[place]]).column(0)
-        different = np.unique(values[~np.isnan(values)])
-        whole = np.isfinite(different).all() and np.array_equal(different, np.rint(different))
-        if len(different) <= FEW and whole:
-            return "category", f"{len(different)} whole numbers"
+        n = few(place)
+        if n is not None:
+            return "category", f"{n} whole numbers"
     return kind, why
 
 
@@ -104,11 +134,11 @@ def cut(
         if known and name in known:
             found[name] = known[name]
             continue
-        values = _numbers(source, names.index(name), name)
+        values = finite(source, names.index(name), name)
         if weights is not None and not weights.all():
             values = np.where(weights > 0, values, np.nan)
         if np.isnan(values).all():
-            raise InputError(f"column {column_name(name)!r} has no value in any row; drop it, or set it aside")
+            raise without_value(name)
         if labels is None:
             found[name] = equal_shares(values, parts, weights)
         else:  # by the rows that have a class
@@ -116,16 +146,33 @@ def cut(
     return found
 
 
-def warn_of_names(block: Codes) -> None:
+def without_value(name: object) -> InputError:
+    """What to say of a column that is missing in every row."""
+    return InputError(
+        f"column {column_name(name)!r} has no value in any row; drop it, or set it aside with "
+        f"columns={{{name!r}: 'ignore'}}"
+    )
+
+
+def warn_of_names(block: Codes, weights: Floats | None = None) -> None:
     """Warn of a column that has another value in nearly every row, as the rows' names."""
-    for j, name in enumerate(block.names.tolist()):
-        labels = block.labels[j] if block.labels is not None else np.zeros(0)
-        if len(labels) > max(MANY, 0.9 * block.n_rows):
-            warnings.warn(
-                f"column {column_name(name)!r} has {len(labels):,} values in {block.n_rows:,} rows: what names the "
-                f"rows tells nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
-                stacklevel=6,
-            )
+    assert block.labels is not None
+    n_rows = block.n_rows if weights is None else int((weights > 0).sum())
+    for j, (name, labels) in enumerate(zip(block.names.tolist(), block.labels)):
+        if len(labels) > max(MANY, 0.9 * n_rows):  # unless most of them are in no row
+            codes = column_codes(block, j)
+            there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
+            warn_of_name(name, len(np.unique(codes[there])), n_rows)
+
+
+def warn_of_name(name: object, n_values: int, n_rows: int) -> None:
+    """Warn of a column if it has so many values in so few rows."""
+    if n_values > max(MANY, 0.9 * n_rows):
+        warnings.warn(
+            f"column {column_name(name)!r} has {n_values:,} values in {n_rows:,} rows: what names the rows tells "
+            f"nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
+            stacklevel=7,
+        )
 
 
 def described(schema: Schema, cuts: Mapping[Any, Cuts]) -> Schema:
@@ -145,35 +192,37 @@ def encoded(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: ND
     labels: list[Labels] = []
     for name, place in zip(names.tolist(), places[used].tolist()):
         if name in cuts:
-            columns.append(_intervals(source, place, name, cuts[name]))
+            columns.append(intervals(source, place, name, cuts[name]))
             labels.append(np.arange(len(cuts[name].points) + 1))
         else:
-            codes, found = _codes(source, place, name)
+            codes, found = codes_of(source, place, name)
             columns.append(codes)
             labels.append(found)
     return Codes(names, source.n_rows, columns, labels)
 
 
-def _codes(source: Source, place: int, name: object) -> tuple[NDArray[Any], Labels]:
+def codes_of(source: Source, place: int, name: object) -> tuple[NDArray[Any], Labels]:
+    """A column as categories: codes, and what they stand for."""
     block = source.codes(np.array([place]), _single(name))
     assert block.labels is not None
     column = block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0]
     return column, block.labels[0]
 
 
-def _intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[np.int32]:
+def intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[np.int32]:
     """The interval of each value; a column may also hold the names of intervals, as rows that were drawn do."""
     uniform = source.uniform()
     if (source.guess(place) if uniform is None else uniform)[0] not in ("number", "count"):
-        codes, labels = _codes(source, place, name)
+        codes, labels = codes_of(source, place, name)
         known = {interval: at for at, interval in enumerate(cuts.names)}
         if len(labels) and all(label in known for label in labels.tolist()):
             places = np.array([*(known[label] for label in labels.tolist()), -1], np.int32)
             return np.asarray(places[codes])
-    return cuts.codes(_numbers(source, place, name))
+    return cuts.codes(finite(source, place, name))
 
 
-def _numbers(source: Source, place: int, name: object) -> Floats:
+def finite(source: Source, place: int, name: object) -> Floats:
+    """A column as numbers; raises for an infinite one."""
     values = source.numbers(np.array([place]), _single(name)).column(0)
     if np.isinf(values).any():
         row = int(np.isinf(values).argmax())

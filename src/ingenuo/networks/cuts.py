@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
+from ingenuo.networks.values import ByValue
 
 Floats = NDArray[np.float64]
 
@@ -65,19 +66,24 @@ def supervised(values: Floats, labels: NDArray[Any], n_classes: int, weights: Fl
     >>> supervised(np.array([1.0, 2, 3, 11, 12, 13] * 5), np.array([0, 0, 0, 1, 1, 1] * 5), 2).points
     (7.0,)
     """
-    distinct, counts = _by_value(values, labels, n_classes, weights)
-    if len(distinct) < 2:
+    return told_apart(ByValue.of(values, labels, n_classes, weights))
+
+
+def told_apart(column: ByValue) -> Cuts:
+    """The cuts that tell the classes apart, by how much of each class has each value."""
+    if len(column.at) < 2:
         return Cuts(())
-    below = np.concatenate([np.zeros((1, n_classes)), np.cumsum(counts, axis=0)])
+    counts = column.counts()
+    below = np.concatenate([np.zeros((1, counts.shape[1])), np.cumsum(counts, axis=0)])
     found: list[int] = []
-    waiting = [(0, len(distinct))]
+    waiting = [(0, len(counts))]
     while waiting:
         lo, hi = waiting.pop()
         at = _best_cut(below, lo, hi)
         if at is not None:
             found.append(at)
             waiting += [(lo, at), (at, hi)]
-    return Cuts(_between(distinct, np.sort(np.array(found, np.intp))))
+    return Cuts(_between(column, np.sort(np.array(found, np.intp))))
 
 
 def equal_shares(values: Floats, parts: int = PARTS, weights: Floats | None = None) -> Cuts:
@@ -86,33 +92,18 @@ def equal_shares(values: Floats, parts: int = PARTS, weights: Floats | None = No
     >>> equal_shares(np.arange(10.0), 5).points
     (1.5, 3.5, 5.5, 7.5)
     """
-    distinct, counts = _by_value(values, np.zeros(len(values), np.intp), 1, weights)
-    if len(distinct) < 2:
+    column = ByValue.of(values, np.zeros(len(values), np.intp), 1, weights)
+    if len(column.at) < 2:
         return Cuts(())
-    below = np.cumsum(counts[:, 0])
+    below = np.cumsum(column.counts()[:, 0])
     wanted = below[-1] * np.arange(1, parts) / parts
-    places = np.unique(np.clip(np.searchsorted(below, wanted * (1 - 1e-12)) + 1, 1, len(distinct) - 1))
-    return Cuts(_between(distinct, places))
+    places = np.unique(np.clip(np.searchsorted(below, wanted * (1 - 1e-12)) + 1, 1, len(below) - 1))
+    return Cuts(_between(column, places))
 
 
-def _by_value(
-    values: Floats, labels: NDArray[Any], n_classes: int, weights: Floats | None
-) -> tuple[Floats, NDArray[np.float64]]:
-    """The distinct values, and how much of each class has each."""
-    known = ~np.isnan(values)
-    if not np.isfinite(values[known]).all():
-        raise InputError("an infinite number has no interval; make it missing, or a large number")
-    distinct, place = np.unique(values[known], return_inverse=True)
-    cells = place * n_classes + labels[known]
-    counts = np.bincount(
-        cells, None if weights is None else weights[known], minlength=len(distinct) * n_classes
-    ).reshape(len(distinct), n_classes)
-    return distinct, counts.astype(np.float64)
-
-
-def _between(distinct: Floats, places: NDArray[np.intp]) -> tuple[float, ...]:
+def _between(column: ByValue, places: NDArray[np.intp]) -> tuple[float, ...]:
     """Halfway between neighbours; the lower one, where doubles have nothing between."""
-    low, high = distinct[places - 1], distinct[places]
+    low, high = column.highs[places - 1], column.lows[places]
     middle = low / 2 + high / 2
     return tuple(np.where((middle >= low) & (middle < high), middle, low).tolist())
 

@@ -56,7 +56,7 @@ def learn(
     _check(prior, missing)
     source = source_of(table)
     weights = row_weights(sample_weight, source.n_rows)
-    inspected = inspect(source, columns)
+    inspected = inspect(source, columns, weights)
     schema = inspected.schema
     used = np.flatnonzero(schema.families != list(FAMILIES).index("ignore")).tolist()
     nodes = node_names(source, used)
@@ -76,7 +76,7 @@ def learn(
         labels, n_classes = codes, len(own)
     cuts = cut(source, inspected, labels, n_classes, weights, bins)
     block = encoded(source, schema, cuts, np.arange(len(schema.names)))
-    warn_of_names(block)
+    warn_of_names(block, weights)
     found = search(block, nodes, options, place, weights)
     named = {node: cuts[name] for node, name in zip(nodes, schema.names[used].tolist()) if name in cuts}
     declared = {column_name(column): labels.tolist() for column, labels in schema.categories.items()}

@@ -15,20 +15,21 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.networks.columns import compact
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.holes import filled
-from ingenuo.networks.structure import SCORES, Sample, Search, Step, chow_liu, hill_climb, k2, kdb, naive, tan
+from ingenuo.networks.structure import SCORES, Pairs, Sample, Search, Step, chow_liu, hill_climb, k2, kdb, naive, tan
 from ingenuo.progress import Line
 
 STRUCTURES = ("naive", "tan", "kdb", "hill-climb", "k2", "chow-liu")
 NEED_TARGET = ("naive", "tan", "kdb")
+BY_PAIRS = ("tan", "kdb", "chow-liu")  # found by the tables of every two columns alone
 AODE, GIVEN = "aode", "a given network"  # of a classifier only: they have no structure to search for
-_SEARCHED = ("hill-climb", "k2")
+SEARCHED = ("hill-climb", "k2")
 # Which structures an option is for; it is an error to give it to another.
 _FOR = {
-    "score": _SEARCHED,
-    "ess": _SEARCHED,
-    "max_parents": _SEARCHED,
-    "required": _SEARCHED,
-    "forbidden": _SEARCHED,
+    "score": SEARCHED,
+    "ess": SEARCHED,
+    "max_parents": SEARCHED,
+    "required": SEARCHED,
+    "forbidden": SEARCHED,
     "tabu": ("hill-climb",),
     "restarts": ("hill-climb",),
     "order": ("k2",),
@@ -112,17 +113,8 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         assert target is not None
         return naive(len(nodes), target)
     sample = sample_of(codes, weights)
-    root = None if options.root is None else place_of(nodes, options.root)
-    if options.structure == "chow-liu":
-        return chow_liu(sample, root if root is not None else target or 0)
-    if options.structure == "tan":
-        assert target is not None
-        if root == target:
-            raise InputError(f"root={options.root!r} is the class itself; the tree is of the other columns")
-        return tan(sample, target, root)
-    if options.structure == "kdb":
-        assert target is not None
-        return kdb(sample, target, int(options.k))
+    if options.structure in BY_PAIRS:
+        return search_pairs(sample, nodes, options, target)
     required, forbidden = (arcs(nodes, given) for given in (options.required, options.forbidden))
     line = Line(options.verbose)
     common: dict[str, Any] = {
@@ -160,6 +152,19 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         return replace(found, measure=f"{found.measure}, holes filled", path=tuple(path))
     finally:
         line.close()
+
+
+def search_pairs(pairs: Pairs, nodes: Sequence[str], options: Options, target: int | None) -> Search:
+    """The structure that the options ask for, by what every two columns share."""
+    root = None if options.root is None else place_of(nodes, options.root)
+    if options.structure == "chow-liu":
+        return chow_liu(pairs, root if root is not None else target or 0)
+    assert target is not None
+    if options.structure == "kdb":
+        return kdb(pairs, target, int(options.k))
+    if root == target:
+        raise InputError(f"root={options.root!r} is the class itself; the tree is of the other columns")
+    return tan(pairs, target, root)
 
 
 def _progress(line: Line) -> Callable[[int, float], None]:

@@ -1,18 +1,40 @@
-"""The rows from which a structure is learned: a column of small integers for each node, checked once."""
+"""What a structure is learned from: for each node a column of small integers, checked once."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.contingency import codes_matrix
+from ingenuo.kernels.contingency import codes_matrix, each_pair
 
 Floats = NDArray[np.float64]
+Measure = Callable[[NDArray[Any]], float]  # of counts: given × first × second
+
+
+class Pairs(Protocol):
+    """What trees are made from: every two columns, measured by how often their values meet."""
+
+    @property
+    def n_columns(self) -> int:
+        """How many nodes there are."""
+        ...
+
+    def about(self, target: int, nodes: Sequence[int], measure: Measure) -> dict[int, float]:
+        """What each of the nodes tells of the target, from the rows in which both are known."""
+        ...
+
+    def shared(self, nodes: Sequence[int], target: int | None, measure: Measure) -> Floats:
+        """What each two of the nodes share, given the target where there is one: a symmetric matrix.
+
+        It is measured by the rows in which both, and the target, are known.
+        """
+        ...
+
 
 # Joining equal rows is worth its while when it leaves at most this part of them.
 _WORTH_JOINING = 0.75
@@ -62,6 +84,31 @@ class Sample:
     def holes(self) -> tuple[bool, ...]:
         """Whether a value is missing, for each column."""
         return tuple(bool(self.n_rows and column.min() < 0) for column in self.codes)
+
+    def about(self, target: int, nodes: Sequence[int], measure: Measure) -> dict[int, float]:
+        """What each of the nodes tells of the target."""
+        known = self.codes[target] >= 0
+        card = self.cards[target]
+        said = {}
+        for node in nodes:
+            both = known & (self.codes[node] >= 0)
+            cells = self.codes[target][both].astype(np.int64) * self.cards[node] + self.codes[node][both]
+            weights = None if self.weights is None else self.weights[both]
+            counts = np.bincount(cells, weights, card * self.cards[node])
+            said[node] = measure(counts.reshape(1, card, self.cards[node]))
+        return said
+
+    def shared(self, nodes: Sequence[int], target: int | None, measure: Measure) -> Floats:
+        """What each two of the nodes share, given the target where there is one."""
+        codes = np.ascontiguousarray(self.codes[list(nodes)])
+        cards = [self.cards[node] for node in nodes]
+        labels, n_classes = np.zeros(self.n_rows, np.int64), 1
+        if target is not None:
+            labels, n_classes = self.codes[target], self.cards[target]
+        shared = np.zeros((len(nodes), len(nodes)))
+        for (i, j), found in each_pair(codes, cards, labels, n_classes, self.weights, measure).items():
+            shared[i, j] = shared[j, i] = found
+        return shared
 
     def distinct(self) -> Sample:
         """The same sample with equal rows joined to one of their common weight; itself where that would save little.

@@ -9,16 +9,15 @@ would seem to be the greatest of all, and tells nothing of any row to come.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import NetworkError
-from ingenuo.kernels.contingency import each_pair
 from ingenuo.kernels.information import told_by_others
-from ingenuo.networks.structure.sample import Sample
+from ingenuo.networks.structure.sample import Pairs
 from ingenuo.networks.structure.search import Search, Step, parents_of
 
 Floats = NDArray[np.float64]
@@ -80,20 +79,21 @@ def naive(n: int, target: int) -> Search:
     return _result(n, steps, math.nan)
 
 
-def chow_liu(sample: Sample, root: int = 0) -> Search:
+def chow_liu(sample: Pairs, root: int = 0) -> Search:
     """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root.
 
+    >>> from ingenuo.networks.structure import Sample
     >>> a, b, c = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 0, 0]), np.array([0, 1, 1, 1, 0, 0])
     >>> chow_liu(Sample([a, b, c], [2, 2, 2])).parents
     ((), (0,), (1,))
     """
     n = sample.n_columns
     _check_node(root, n, "the root")
-    shared = _pairs(sample, list(range(n)), np.zeros(sample.n_rows, np.int64), 1, information)
+    shared = sample.shared(list(range(n)), None, information)
     return _result(n, _spanning_tree(shared, root, list(range(n))))
 
 
-def tan(sample: Sample, target: int, root: int | None = None) -> Search:
+def tan(sample: Pairs, target: int, root: int | None = None) -> Search:
     """Tree-augmented naive Bayes (Friedman, Geiger, Goldszmidt 1997).
 
     The target is a parent of all; the others form a maximum spanning tree of their mutual information given the
@@ -110,6 +110,7 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
         The node from which the tree is directed; where not given, the one that says most of the target. The choice
         changes the directions and not the likelihood.
 
+    >>> from ingenuo.networks.structure import Sample
     >>> y, a, b = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9), np.array([0, 1, 1, 0] * 9)
     >>> tan(Sample([y, a, b], [2, 2, 2]), target=0, root=1).parents
     ((), (0,), (0, 1))
@@ -117,7 +118,7 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
     n = sample.n_columns
     _check_node(target, n, "the target")
     nodes = [node for node in range(n) if node != target]
-    said = _about(sample, target, nodes)
+    said = sample.about(target, nodes, told)
     steps = [("add", (target, node), said[node]) for node in nodes]
     if root is None:
         root = max(nodes, key=lambda node: said[node], default=None)
@@ -126,18 +127,19 @@ def tan(sample: Sample, target: int, root: int | None = None) -> Search:
         if root == target:
             raise NetworkError(f"node {root} is both the target and the root; the root must be another node")
     if root is not None:
-        shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], told)
+        shared = sample.shared(nodes, target, told)
         steps += [step for step in _spanning_tree(shared, nodes.index(root), nodes) if step[2] > 0]
     return _result(n, steps, measure=TOLD)
 
 
-def kdb(sample: Sample, target: int, k: int) -> Search:
+def kdb(sample: Pairs, target: int, k: int) -> Search:
     """The k-dependence classifier (Sahami 1996).
 
     The nodes come in the order of what they say of the target; each has the target as a parent and, of those before
     it, the k (or all, where they are fewer) with which it shares most information given the target, if that is more
     than chance would give.
 
+    >>> from ingenuo.networks.structure import Sample
     >>> y, b, a = np.array([0, 0, 1, 1, 1] * 9), np.array([0, 0, 1, 1, 0] * 9), np.array([0, 0, 1, 0, 0] * 9)
     >>> kdb(Sample([y, a, b], [2, 2, 2]), target=0, k=1).parents
     ((), (0, 2), (0,))
@@ -147,8 +149,8 @@ def kdb(sample: Sample, target: int, k: int) -> Search:
     if k < 0:
         raise NetworkError(f"k is {k}; a node cannot have fewer than 0 parents beside the target")
     nodes = [node for node in range(n) if node != target]
-    said = _about(sample, target, nodes)
-    shared = _pairs(sample, nodes, sample.codes[target], sample.cards[target], told) if k else np.zeros((n, n))
+    said = sample.about(target, nodes, told)
+    shared = sample.shared(nodes, target, told) if k else np.zeros((n, n))
     steps, earlier = [], list[int]()
     for place in sorted(range(len(nodes)), key=lambda place: -said[nodes[place]]):
         steps.append(("add", (target, nodes[place]), said[nodes[place]]))
@@ -157,36 +159,6 @@ def kdb(sample: Sample, target: int, k: int) -> Search:
         steps += [("add", (nodes[other], nodes[place]), float(shared[place, other])) for other in nearest]
         earlier.append(place)
     return _result(n, steps, measure=TOLD)
-
-
-def _pairs(
-    sample: Sample,
-    nodes: Sequence[int],
-    labels: NDArray[Any],
-    n_classes: int,
-    measure: Callable[[NDArray[Any]], float],
-) -> Floats:
-    """The information that each two of the nodes share within the classes, a symmetric matrix."""
-    codes = np.ascontiguousarray(sample.codes[list(nodes)])
-    cards = [sample.cards[node] for node in nodes]
-    shared = np.zeros((len(nodes), len(nodes)))
-    for (i, j), found in each_pair(codes, cards, labels, n_classes, sample.weights, measure).items():
-        shared[i, j] = shared[j, i] = found
-    return shared
-
-
-def _about(sample: Sample, target: int, nodes: Sequence[int]) -> dict[int, float]:
-    """What each node tells of the target."""
-    known = sample.codes[target] >= 0
-    card = sample.cards[target]
-    said = {}
-    for node in nodes:
-        both = known & (sample.codes[node] >= 0)
-        cells = sample.codes[target][both].astype(np.int64) * sample.cards[node] + sample.codes[node][both]
-        weights = None if sample.weights is None else sample.weights[both]
-        counts = np.bincount(cells, weights, card * sample.cards[node])
-        said[node] = told(counts.reshape(1, card, sample.cards[node]))
-    return said
 
 
 def _spanning_tree(shared: Floats, root: int, nodes: Sequence[int]) -> list[tuple[Any, tuple[int, int], float]]:
