@@ -12,14 +12,18 @@ import numpy as np
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.estimators import inputs, streams
+from ingenuo.estimators.parts import is_spread
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import audit_classes
-from ingenuo.evaluation.audit_columns import groups_of
+from ingenuo.evaluation.audit_columns import groups_of, known_columns, refuse_target, taken_off
 from ingenuo.evaluation.audit_groups import GroupAudit
+from ingenuo.evaluation.audit_parts import audit_in_parts
 from ingenuo.evaluation.audit_proxies import Proxies, proxies_of
 from ingenuo.evaluation.audit_sums import sums_of
 from ingenuo.evaluation.audit_text import TextAudit, audit_text
-from ingenuo.evaluation.evaluation import check_confidence
+from ingenuo.evaluation.counted import check_travels
+from ingenuo.evaluation.counted_sums import known_classes
+from ingenuo.evaluation.measured import check_confidence
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.labels import objects
 from ingenuo.schema import column_name
@@ -53,8 +57,9 @@ def audit(
     ----------
     model : classifier, or array
         A fitted classifier; beside `protected` also its predictions, as `evaluate` takes them.
-    X : table, or what `scan` gives
-        The rows. Columns that the model does not know are taken off before it is asked.
+    X : table, what `scan` gives, or a Dask or Spark DataFrame
+        The rows. Columns that the model does not know are taken off before it is asked. Rows on an engine are counted
+        where they are.
     y : array-like, or the name of a column of X
         What is true of each row. Without it only decisions are compared, for no answer is right or wrong.
     protected : str, list of str, array-like, or table
@@ -104,6 +109,15 @@ def audit(
         _refuse("protected", X=X, y=y, reference=reference, classes=classes)
         return audit_text(model, templates, groups, class_, labels, column, float(confidence), random_state)
     _refuse("templates", labels=labels, column=column)
+    if is_spread(X):
+        if classes is not None or not hasattr(model, "predict"):
+            raise InputError(
+                "rows that lie in parts elsewhere are answered where they are; give the fitted classifier itself, and "
+                "no predictions and no classes"
+            )
+        check_travels(model)
+        asked = (model, X, y, protected, groups, class_, reference)
+        return audit_in_parts(*asked, confidence=float(confidence), random_state=random_state)
     return _audit_groups(model, X, y, protected, groups, class_, reference, classes, float(confidence), random_state)
 
 
@@ -130,8 +144,7 @@ def _audit_groups(
     if judge and X is None:
         raise InputError(f"X is missing: {type(model).__name__} has no rows to classify; give X beside protected")
     named = [protected] if isinstance(protected, str) else protected if isinstance(protected, list | tuple) else []
-    if isinstance(y, str) and y in named:
-        raise InputError(f"{y!r} is both y and protected; the groups cannot be what is to be told")
+    refuse_target(y, named)
     if streams.is_stream(X):
         X, y = X.table(), X.target if y is None else y
     X, y = inputs.target_column(X, y)
@@ -145,7 +158,7 @@ def _audit_groups(
         off = [name for name in map(column_name, open_source(X).names.tolist()) if name not in known]
         rows = without(X, off)
         if off:
-            notes.append(f"The model does not know {', '.join(map(repr, off))}: taken off before it was asked.")
+            notes.append(taken_off(off))
     truths = y is not None
     if not truths:
         y, classes = (model.predict(rows), classes) if judge else _answered(model, classes)
@@ -155,7 +168,7 @@ def _audit_groups(
     judged, said = audit_classes.judged(
         answers.classes, class_, lambda: np.bincount(answers.codes, minlength=len(answers.classes)), "most frequent"
     )
-    sums = sums_of(answers, found.codes, found.names, judged, truths)
+    sums = sums_of(answers, found.codes, found.names, judged, truths, known_classes(model if judge else None, classes))
     proxies: Proxies | None = None
     if X is not None and not hasattr(X, "tocsr"):
         source = open_source(inputs.array_of(X) if isinstance(X, list | tuple) and not isinstance(X[0], str) else X)
@@ -181,15 +194,6 @@ def _answered(given: Any, classes: Any) -> tuple[Any, Any]:
         named = inputs.is_frame(given)
         classes = open_source(given).names.tolist() if named else list(range(probabilities.shape[1]))
     return objects(list(classes))[probabilities.argmax(axis=1)], classes
-
-
-def known_columns(model: Any) -> list[str] | None:
-    """The names of the columns that a model takes; None where it does not say."""
-    schema = getattr(model, "schema_", None)
-    if schema is not None and schema.named and len(schema):
-        return [str(name) for name in schema.names.tolist()]
-    names = getattr(model, "feature_names_in_", None)
-    return None if names is None else [column_name(name) for name in np.asarray(names).tolist()]
 
 
 def without(X: Any, names: list[str]) -> Any:

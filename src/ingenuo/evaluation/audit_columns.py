@@ -13,7 +13,7 @@ from ingenuo.estimators import inputs
 from ingenuo.labels import Labels, encode, objects
 from ingenuo.schema import column_name
 from ingenuo.sources import open_source
-from ingenuo.target_bins import Bins, cut
+from ingenuo.target_bins import cut
 
 BANDS = 4
 MISSING = "(missing)"
@@ -59,22 +59,28 @@ def groups_of(X: Any, protected: Any, cuts: Any, n_rows: int | None = None) -> G
     if not columns:
         values = _beside(protected, n_rows if X is None else _n_rows(X))
         found = _coded(values, "protected", cuts)
-        return _checked(Groups(*found[:2], "protected", (), found[2]))
-    import narwhals as nw
-
+        check_groups(found[1], len(found[0]), "protected")
+        return Groups(*found[:2], "protected", (), found[2])
     source = open_source(X)
     parts = []
     for name in columns:
-        series = source.frame[name]  # type: ignore[attr-defined]
-        numeric = series.dtype.is_numeric() and not isinstance(series.dtype, nw.Boolean)
-        values = series.to_numpy() if numeric and not series.null_count() else objects(series.to_list())
+        values, numeric = column_values(source, name)
         parts.append(_coded(values, name, cuts if len(columns) == 1 or numeric else None))
     called = " × ".join(columns)
     notes = tuple(note for part in parts for note in part[2])
     columns = () if beside else columns
-    if len(parts) == 1:
-        return _checked(Groups(*parts[0][:2], called, columns, notes))
-    return _checked(Groups(*_combined(parts), called, columns, notes))
+    codes, names = parts[0][:2] if len(parts) == 1 else combined([part[:2] for part in parts])
+    check_groups(names, len(codes), called)
+    return Groups(codes, names, called, columns, notes)
+
+
+def column_values(source: Any, name: str) -> tuple[Any, bool]:
+    """The values of a column of a table, and whether they are numbers."""
+    import narwhals as nw
+
+    series = source.frame[name]
+    numeric = series.dtype.is_numeric() and not isinstance(series.dtype, nw.Boolean)
+    return series.to_numpy() if numeric and not series.null_count() else objects(series.to_list()), numeric
 
 
 def _columns(X: Any, protected: Any) -> tuple[str, ...]:
@@ -117,42 +123,62 @@ def _beside(protected: Any, n_rows: int | None) -> Any:
     return values
 
 
-def _coded(values: Any, name: str, cuts: Any) -> tuple[NDArray[np.int64], Labels, tuple[str, ...]]:
-    """Codes and names of the groups, numbers cut into bands; what is missing is a group of its own."""
-    codes, labels = encode(values)
-    codes = codes.astype(np.int64)
+class Coding(NamedTuple):
+    """How the values of a column make groups: numbers by the points that cut them into bands, all else as they are."""
+
+    cuts: list[float] | None
+    names: Labels
+    notes: tuple[str, ...]
+
+
+def coding_of(labels: Labels, counts: NDArray[np.int64], name: str, cuts: Any) -> Coding:
+    """How a column makes groups, by its different values and how often each occurs."""
     numeric = labels.dtype.kind in "iuf"
-    notes: tuple[str, ...] = ()
     if cuts is not None and not numeric:
         raise InputError(
             f"groups={cuts!r} are cut points for numbers, and {name!r} has the values "
             f"{', '.join(map(repr, labels.tolist()[:3]))}, …; leave groups out"
         )
-    if numeric and (cuts is not None or len(labels) > _AS_THEY_ARE):
-        numbers = labels.astype(np.float64)
+    if not numeric or (cuts is None and len(labels) <= _AS_THEY_ARE):
+        return Coding(None, labels, ())
+    if cuts is None:
+        bands = cut(labels.astype(np.float64), counts.astype(np.float64), BANDS, "equal-frequency")
+        points, how = bands.edges[1:-1].tolist(), "with as nearly equal numbers of rows as can be"
+    else:
+        points, how = _points(cuts), "as they were given"
+    names = objects(band_names(points))
+    return Coding(points, names, (f"Bands of {name!r}, {how}: {', '.join(names.tolist())}.",))
+
+
+def coded(codes: NDArray[Any], labels: Labels, cuts: list[float] | None) -> tuple[NDArray[np.int64], Labels]:
+    """Codes and names of the groups that values make; what is missing is a group of its own."""
+    codes = codes.astype(np.int64)
+    if cuts is not None:
         there = codes >= 0
-        bands, how = _bands(numbers, numbers[codes[there]], cuts)
-        codes[there] = bands.codes(numbers)[codes[there]]
-        labels = objects(band_names(bands.edges[1:-1].tolist()))
-        notes = (f"Bands of {name!r}, {how}: {', '.join(labels.tolist())}.",)
+        codes[there] = np.searchsorted(cuts, labels.astype(np.float64), side="right")[codes[there]]
+        labels = objects(band_names(cuts))
     if (codes < 0).any():
         labels = objects([*labels.tolist(), MISSING])
         codes[codes < 0] = len(labels) - 1
     seen = np.bincount(codes, minlength=len(labels)) > 0
-    return (np.cumsum(seen) - 1)[codes], labels[seen], notes
+    return (np.cumsum(seen) - 1)[codes], labels[seen]
 
 
-def _bands(distinct: NDArray[np.float64], values: NDArray[np.float64], cuts: Any) -> tuple[Bins, str]:
-    if cuts is None:
-        return cut(values, None, BANDS, "equal-frequency"), "with as nearly equal numbers of rows as can be"
+def _coded(values: Any, name: str, cuts: Any) -> tuple[NDArray[np.int64], Labels, tuple[str, ...]]:
+    """Codes and names of the groups, numbers cut into bands, and what was done."""
+    codes, labels = encode(values)
+    coding = coding_of(labels, np.bincount(codes[codes >= 0], minlength=len(labels)), name, cuts)
+    return *coded(codes, labels, coding.cuts), coding.notes
+
+
+def _points(cuts: Any) -> list[float]:
     try:
         points = np.asarray(cuts, np.float64)
     except (TypeError, ValueError):
         points = np.zeros((0, 0))
     if points.ndim != 1 or len(points) == 0 or not np.isfinite(points).all() or (np.diff(points) <= 0).any():
         raise InputError(f"groups={cuts!r} are no cut points; give numbers that ascend, such as [30, 50]")
-    low, high = min(distinct[0], points[0]), max(distinct[-1], points[-1])
-    return Bins(np.concatenate([[low], points, [high]])), "as they were given"
+    return list(points.tolist())
 
 
 def band_names(cuts: list[float]) -> list[str]:
@@ -168,11 +194,11 @@ def band_names(cuts: list[float]) -> list[str]:
     return [f"below {said[0]}", *middle, f"{said[-1]} and above"]
 
 
-def _combined(parts: list[Any]) -> tuple[NDArray[np.int64], Labels]:
+def combined(parts: list[tuple[NDArray[np.int64], Labels]]) -> tuple[NDArray[np.int64], Labels]:
     """The combinations that occur of several columns' groups."""
     whole = parts[0][0]
     names = [str(name) for name in parts[0][1].tolist()]
-    for codes, labels, _ in parts[1:]:
+    for codes, labels in parts[1:]:
         whole = whole * len(labels) + codes
         names = [f"{one}, {other}" for one in names for other in labels.tolist()]
         seen = np.bincount(whole, minlength=len(names)) > 0
@@ -181,17 +207,36 @@ def _combined(parts: list[Any]) -> tuple[NDArray[np.int64], Labels]:
     return whole, objects(names)
 
 
-def _checked(found: Groups) -> Groups:
+def check_groups(names: Labels, rows: int, called: str) -> None:
     """Raise where there is nothing to compare."""
-    n, rows = len(found.names), len(found.codes)
+    n = len(names)
     if n == 1:
         raise InputError(
-            f"{found.called!r} is {found.names.tolist()[0]!r} in every row, so there are no two groups to compare; "
+            f"{called!r} is {names.tolist()[0]!r} in every row, so there are no two groups to compare; "
             "give rows of several groups, or another column"
         )
     if n > _MOST or (n > BANDS + 1 and n > rows / 2):
         raise InputError(
-            f"{found.called!r} has {n:,} different values in {rows:,} rows, which makes no groups; give a column of "
+            f"{called!r} has {n:,} different values in {rows:,} rows, which makes no groups; give a column of "
             "few values, or cut points of numbers by groups=[…]"
         )
-    return found
+
+
+def refuse_target(y: Any, named: Any) -> None:
+    """Raise where the class is among the columns of groups."""
+    if isinstance(y, str) and y in named:
+        raise InputError(f"{y!r} is both y and protected; the groups cannot be what is to be told")
+
+
+def taken_off(names: list[str]) -> str:
+    """The sentence on columns that the model does not know."""
+    return f"The model does not know {', '.join(map(repr, names))}: taken off before it was asked."
+
+
+def known_columns(model: Any) -> list[str] | None:
+    """The names of the columns that a model takes; None where it does not say."""
+    schema = getattr(model, "schema_", None)
+    if schema is not None and schema.named and len(schema):
+        return [str(name) for name in schema.names.tolist()]
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else [column_name(name) for name in np.asarray(names).tolist()]

@@ -26,7 +26,6 @@ from ingenuo.labels import find, objects
 
 Floats = NDArray[np.float64]
 
-_REPLICATES = 2_000
 MEASURES = ("selection", "base", "false_positive", "false_negative", "accuracy")
 
 
@@ -214,15 +213,8 @@ class GroupAudit:
             reach = float(stdtrit(n - 1, 0.5 + self.confidence / 2)) * spread / math.sqrt(n)
             gap = Estimate(total / n, total / n - reach, total / n + reach)
         ece = float(np.abs(true - p).sum() / n)
-        # Rows drawn anew are cells drawn anew: bin by truth, each row with the mean p of its bin.
-        mean = np.divide(p, rows, out=np.zeros(len(p)), where=rows > 0)
-        shares = np.concatenate([true, rows - true]) / n
-        rng = np.random.default_rng([self.random_state, at, g])
-        drawn = rng.multinomial(n, shares / shares.sum(), size=_REPLICATES)
-        hits, misses = np.split(drawn, 2, axis=1)
-        values = np.abs(hits - (hits + misses) * mean).sum(axis=1) / n
-        low, high = intervals.percentile(values, self.confidence).around(ece)[:2]
-        return probability, gap, Estimate(ece, low, high)
+        found = intervals.of_bins(rows, true, p, self.confidence, [self.random_state, at, g])
+        return probability, gap, Estimate(ece, found.low, found.high)
 
     def rate(self, group: Any, class_: Any = None) -> GroupRates:
         """What is measured of one group; of several classes, of the class that is named."""

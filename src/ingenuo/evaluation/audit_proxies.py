@@ -20,11 +20,11 @@ from ingenuo.labels import Labels, find, labels_of, objects, unite
 from ingenuo.networks.structure.trees import told
 from ingenuo.schema import column_name
 from ingenuo.sources import Source
-from ingenuo.target_bins import cut
+from ingenuo.target_bins import Bins, cut
 
-_BINS = 10  # of a column of numbers
+BINS_OF_NUMBERS = 10
 _CELLS = 5_000_000  # values × groups: a larger table is not made
-_COLUMNS = 1_000
+COLUMNS = 1_000
 _SAID = 3  # values that are named of a column
 _FEWEST = 10  # rows of a value that is named
 STRONG = 0.05  # of the group's entropy: what tells more is called a proxy
@@ -150,8 +150,8 @@ def proxies_of(
         name = column_name(given)
         if name in besides:
             continue
-        if len(tables) == _COLUMNS:
-            left_out[name] = f"only the first {_COLUMNS:,} columns were looked at"
+        if len(tables) == COLUMNS:
+            left_out[name] = f"only the first {COLUMNS:,} columns were looked at"
             continue
         kind, _ = source.guess(place)
         table = _counted(source, place, kind, groups, len(names)) if kind in ("number", "category") else kind
@@ -166,26 +166,43 @@ def proxies_of(
 def _counted(source: Source, place: int, kind: str, groups: NDArray[Any], n_groups: int) -> Table | str:
     """The rows by the column's values and by group; or why there is no such table."""
     at, name = np.array([place]), source.names[[place]]
-    edges: tuple[float, ...] = ()
     if kind == "number":
         values = source.numbers(at, name).column(0)
         there = np.isfinite(values)
         if not there.any():
             return "it has no values"
-        bins = cut(values[there], None, _BINS, "equal-frequency")
-        labels, edges = objects([*band_names(bins.edges[1:-1].tolist()), MISSING]), tuple(bins.edges.tolist())
-        codes = np.full(len(values), len(bins))
-        codes[there] = bins.codes(values[there])
-    else:
-        found = source.codes(at, name)
-        assert found.labels is not None
-        column = found.columns[:, 0] if isinstance(found.columns, np.ndarray) else found.columns[0]
-        codes, own = np.asarray(column, np.int64), found.labels[0]
-        if len(own) * n_groups > _CELLS:
-            return f"it has {len(own):,} different values"
-        labels = labels_of(own)
-        places = np.append(find(labels, own), len(labels))
-        codes, labels = places[codes], objects([*labels.tolist(), MISSING])
+        edges = cut(values[there], None, BINS_OF_NUMBERS, "equal-frequency").edges
+        return table_of_numbers(edges, number_counts(values, edges, groups, n_groups))
+    codes, own = category_codes(source, place)
+    if len(own) * n_groups > _CELLS:
+        return f"it has {len(own):,} different values"
+    labels = objects([*own.tolist(), MISSING])
     counts = np.bincount(codes * n_groups + groups, minlength=len(labels) * n_groups).reshape(-1, n_groups)
     kept = counts.sum(axis=1) > 0
-    return Table(labels if edges else labels[kept], counts if edges else counts[kept], edges)
+    return Table(labels[kept], counts[kept])
+
+
+def number_counts(values: NDArray[Any], edges: NDArray[Any], groups: NDArray[Any], n_groups: int) -> NDArray[np.int64]:
+    """Rows by bins of their numbers, the last for what is missing, and by group."""
+    bins = Bins(edges)
+    codes = np.full(len(values), len(bins), np.int64)
+    there = np.isfinite(values)
+    codes[there] = bins.codes(values[there])
+    cells = np.bincount(codes * n_groups + groups, minlength=(len(bins) + 1) * n_groups)
+    return cells.reshape(-1, n_groups)
+
+
+def table_of_numbers(edges: NDArray[Any], counts: NDArray[np.int64]) -> Table:
+    """The table of a column of numbers."""
+    return Table(objects([*band_names(edges[1:-1].tolist()), MISSING]), counts, tuple(edges.tolist()))
+
+
+def category_codes(source: Source, place: int) -> tuple[NDArray[np.int64], Labels]:
+    """The values of a column of categories: codes into their sorted labels, and past their end for what is missing."""
+    found = source.codes(np.array([place]), source.names[[place]])
+    assert found.labels is not None
+    column = found.columns[:, 0] if isinstance(found.columns, np.ndarray) else found.columns[0]
+    own = found.labels[0]
+    labels = labels_of(own)
+    places = np.append(find(labels, own), len(labels))
+    return places[np.asarray(column, np.int64)], labels

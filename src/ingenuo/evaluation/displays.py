@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError
-from ingenuo.evaluation.evaluation import Evaluation, evaluate
-from ingenuo.evaluation.intervals import exact
-from ingenuo.evaluation.measures import AREAS, BINS, judged_classes, steps
+from ingenuo.evaluation.evaluation import evaluate
+from ingenuo.evaluation.measured import Measured
+from ingenuo.evaluation.measures import AREAS, judged_classes
 from ingenuo.explanation import evaluation_pictures as drawing
 
 _POINTS = 1_000  # of a curve: more cannot be seen
@@ -22,7 +22,7 @@ class EvaluationDisplay:
 
     Parameters
     ----------
-    evaluation : Evaluation
+    evaluation : Evaluation or CountedEvaluation
         What is drawn.
 
     Attributes
@@ -40,7 +40,7 @@ class EvaluationDisplay:
     4
     """
 
-    def __init__(self, evaluation: Evaluation) -> None:
+    def __init__(self, evaluation: Measured) -> None:
         self.evaluation = evaluation
 
     @classmethod
@@ -92,8 +92,8 @@ class EvaluationDisplay:
             Where to draw: four, or one where there are labels only; by default a figure of its own.
         """
         found = self.evaluation
-        rows, names = found.rows, [drawing.short(label) for label in found.rows.classes.tolist()]
-        panels = 1 if rows.probabilities is None else 4
+        names = [drawing.short(label) for label in found.labels]
+        panels = 4 if found.probable else 1
         if axes is None:
             given = drawing.grid(panels, len(names) >= _CROWDED)
         else:
@@ -101,26 +101,25 @@ class EvaluationDisplay:
             if len(given) != panels:
                 raise InputError(f"{panels} axes are needed, one for each panel, got {len(given)}")
         drawing.confusion(found.confusion, names, given[0])
-        if rows.probabilities is not None:
+        if found.probable:
             roc, pr, shares = self._curves(names)
             means = [found[name].value if name in found else None for name in ("roc_area_macro", "pr_area_macro")]
             drawing.roc(roc, means[0], given[1])
             drawing.precision_recall(pr, shares, means[1], given[2])
-            drawing.reliability(self._bins(), float(found["ece"]), given[3])
+            drawing.reliability(found.drawn_bins(), float(found["ece"]), given[3])
         self.axes_, self.figure_ = given, given[0].figure
         return self
 
     def _curves(self, names: list[str]) -> tuple[list[drawing.Curve], list[drawing.Curve], list[float]]:
         """ROC and precision-recall curves of each class that has them, and the shares of the latter."""
-        found, rows = self.evaluation, self.evaluation.rows
-        assert rows.probabilities is not None
-        labels, whole = rows.classes.tolist(), float(found.support.sum())
+        found = self.evaluation
+        labels, whole = found.labels, float(found.support.sum())
         roc, pr, shares = [], [], []
         for k in judged_classes(len(labels)):
             P = float(found.support[k])
             if P == 0:
                 continue
-            _, positive, negative = steps(rows.probabilities[:, k], rows.codes == k, rows.weights)
+            _, positive, negative = found.steps(k)
             tp, fp = np.append(0.0, np.cumsum(positive)), np.append(0.0, np.cumsum(negative))
             seen = np.unique(np.linspace(0, len(tp) - 1, _POINTS).astype(int))
             tp, fp = tp[seen], fp[seen]
@@ -133,20 +132,3 @@ class EvaluationDisplay:
             pr.append(drawing.Curve(names[k], recall, precision, precise))
             shares.append(P / whole)
         return roc, pr, shares
-
-    def _bins(self) -> drawing.Bins:
-        """The rows by the confidence of their answers."""
-        rows, confidence = self.evaluation.rows, self.evaluation.confidence
-        assert rows.probabilities is not None
-        sure = rows.probabilities[np.arange(len(rows)), rows.predicted]
-        right = (rows.codes == rows.predicted).astype(np.float64)
-        edges = np.arange(BINS + 1) / BINS
-        bins = np.searchsorted(edges[1:-1], sure, side="left")
-        w = np.ones(len(rows)) if rows.weights is None else rows.weights
-        n, ours, hits = (np.bincount(bins, values, BINS).astype(np.float64) for values in (w, w * sure, w * right))
-        low, high = np.full(BINS, np.nan), np.full(BINS, np.nan)
-        if rows.weights is None:  # a binomial share; with weights it is none
-            for m in np.flatnonzero(n):
-                low[m], high[m] = (end if end is not None else np.nan for end in exact(hits[m], n[m], confidence)[:2])
-        there = np.maximum(n, np.finfo(np.float64).tiny)
-        return drawing.Bins(edges, n, ours / there, hits / there, low, high)

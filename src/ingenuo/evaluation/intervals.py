@@ -7,12 +7,14 @@ replicates measure. Where the data cannot say, there is no interval but a reason
 
 from __future__ import annotations
 
-from typing import NamedTuple
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import betaincinv
+from scipy.special import betaincinv, ndtri
 
 from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
@@ -89,10 +91,33 @@ def how_many(n_rows: int, n_classes: int, areas: bool) -> int:
     return int(np.clip(affordable, FEWEST, MOST))
 
 
-def of_cells(rows: Predictions, replicates: int, random_state: int) -> Matrix:
-    """The confusion matrices of rows drawn anew: their cells are multinomial, so the rows need not be drawn."""
-    n_classes = len(rows.classes)
-    cells, counts = np.unique(rows.codes.astype(np.int64) * n_classes + rows.predicted, return_counts=True)
+def of_cells(
+    cells: NDArray[np.int64], counts: NDArray[np.int64], n_classes: int, replicates: int, random_state: int
+) -> Matrix:
+    """The confusion matrices of rows drawn anew: their cells are multinomial, so the rows need not be drawn.
+
+    Cells are true · n_classes + answered, and counts their rows.
+    """
+    rng = np.random.default_rng([random_state, 1])
+    n, shares = int(counts.sum()), counts / counts.sum()
+    return _drawn(cells, n_classes, replicates, lambda many: rng.multinomial(n, shares, size=many))
+
+
+def of_weighted_cells(
+    cells: NDArray[np.int64], sums: Floats, squares: Floats, n_classes: int, replicates: int, random_state: int
+) -> Matrix:
+    """The confusion matrices of rows with weights, by Σw and Σw² of each cell.
+
+    A row that is drawn a Poisson number of times with mean 1 gives its cell Σw on average, with the variance Σw². As
+    much as that do (Σw)²/Σw² rows of one weight, Σw²/Σw.
+    """
+    rng = np.random.default_rng([random_state, 1])
+    rows, weight = sums * (sums / squares), squares / sums
+    return _drawn(cells, n_classes, replicates, lambda many: rng.poisson(rows, size=(many, len(rows))) * weight)
+
+
+def _drawn(cells: NDArray[np.int64], n_classes: int, replicates: int, draw: Callable[[int], NDArray[Any]]) -> Matrix:
+    """The three sums of each class in replicates of the cells, some of which are drawn at a time."""
     codes, predicted = np.divmod(cells, n_classes)
     every, right = np.arange(len(cells)), codes == predicted
     shape = (len(cells), n_classes)
@@ -100,12 +125,10 @@ def of_cells(rows: Predictions, replicates: int, random_state: int) -> Matrix:
         csr_array((np.ones(len(at)), (at, classes)), shape=shape)
         for at, classes in ((every[right], codes[right]), (every, codes), (every, predicted))
     ]
-    rng = np.random.default_rng([random_state, 1])
-    shares = counts / counts.sum()
     step = max(1, _DRAWN // len(cells))
     found: list[list[Floats]] = [[], [], []]
     for first in range(0, replicates, step):
-        drawn = rng.multinomial(len(rows), shares, size=min(step, replicates - first))
+        drawn = draw(min(step, replicates - first))
         for parts, column in zip(found, columns):
             parts.append(np.asarray(drawn @ column, np.float64))
     return Matrix(*(np.concatenate(parts) for parts in found))
@@ -151,6 +174,53 @@ def of_rows(rows: Predictions, replicates: int, random_state: int) -> Resampled:
             "ece": np.abs(found.bins).sum(axis=1) / n_drawn,
         }
     return Resampled(matrix, sums, roc, pr)
+
+
+def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
+    """The interval of a mean that cannot be negative, Σwl / Σw, by the normal distribution.
+
+    Parameters
+    ----------
+    sums, weights : sequences of Fraction
+        Σwl, Σw²l, Σw²l²; and Σw, Σw².
+    n : int
+        Rows.
+    confidence : float
+        How sure.
+    """
+    mean = sums[0] / weights[0]
+    # Σ w²(l - m)² = Σ w²l² - 2m Σ w²l + m² Σ w², in fractions, for the terms may cancel.
+    squares = sums[2] - 2 * mean * sums[1] + mean * mean * weights[1]
+    error = math.sqrt(max(0.0, float(squares / weights[0] ** 2 * n / (n - 1))))
+    if error <= _ROUNDING * max(1.0, float(mean)):
+        return Interval.refused("all rows measure the same, so they do not say how much it would vary")
+    reach = float(ndtri(0.5 + confidence / 2)) * error
+    return Interval(max(0.0, float(mean) - reach), float(mean) + reach, "normal approximation (sums of squares)")
+
+
+def too_few(counts: NDArray[Any], labels: list[Any], k: int | None) -> Interval | None:
+    """Why an area has no interval: of one row nothing can be drawn but itself. None where it may have one."""
+    n = int(counts.sum())
+    for j in [k] if k is not None else judged_classes(len(counts)):
+        if 0 < min(counts[j], n - counts[j]) < 2:
+            return Interval.refused(
+                f"{counts[j]:,} of {n:,} rows are of class {labels[j]!r}, and an area needs 2 of a class and 2 others"
+            )
+    return None
+
+
+def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, seed: list[int]) -> Interval:
+    """The interval of an ECE from its bins: rows, of how many it came true, and the sum of their forecasts.
+
+    Rows drawn anew are cells drawn anew: bin by truth, each row with the mean forecast of its bin.
+    """
+    n = int(rows.sum())
+    mean = np.divide(forecast, rows, out=np.zeros(len(rows)), where=rows > 0)
+    shares = np.concatenate([true, rows - true]) / n
+    drawn = np.random.default_rng(seed).multinomial(n, shares / shares.sum(), size=MOST)
+    hits, misses = np.split(drawn, 2, axis=1)
+    found = percentile(np.abs(hits - (hits + misses) * mean).sum(axis=1) / n, confidence)
+    return found.around(float(np.abs(true - forecast).sum() / n))
 
 
 def where_all_are_there(values: Floats, found: Matrix, whole: Matrix) -> Floats:

@@ -104,11 +104,20 @@ class RowMeasures(NamedTuple):
     bins: NDArray[np.int8]
 
 
-def row_measures(rows: Predictions) -> RowMeasures:
-    """The loss of each row: -log p of its class; Σ_k (p_k - y_k)²; and right - confidence, in its bin of confidence.
+def bins_of(forecast: Floats) -> NDArray[np.int8]:
+    """The bin of each probability: bin m has those above m/10 up to (m + 1)/10; 0 is in the first.
 
-    Bin m has the confidences above m/10 up to (m + 1)/10; 0 is in the first.
+    >>> bins_of(np.array([0.0, 0.1, 0.3, 0.30000000000000004, 1.0])).tolist()
+    [0, 0, 2, 3, 9]
     """
+    bins = np.zeros(len(forecast), np.int8)
+    for edge in EDGES.tolist():  # nine comparisons are faster than a search in each row
+        bins += forecast > edge
+    return bins
+
+
+def row_measures(rows: Predictions) -> RowMeasures:
+    """The loss of each row: -log p of its class; Σ_k (p_k - y_k)²; and right - confidence, in its bin of confidence."""
     p = rows.probabilities
     assert p is not None
     every = np.arange(len(rows))
@@ -117,7 +126,7 @@ def row_measures(rows: Predictions) -> RowMeasures:
     # Σ (p_k - y_k)² = Σ_{k ≠ y} p_k² + (p_y - 1)²
     brier = np.maximum(np.einsum("ij,ij->i", p, p) - true * true, 0.0) + (true - 1.0) ** 2
     confidence = p[every, rows.predicted]
-    bins = np.searchsorted(EDGES, confidence, side="left").astype(np.int8)
+    bins = bins_of(confidence)
     return RowMeasures(np.column_stack([loss, brier]), (rows.codes == rows.predicted) - confidence, bins)
 
 
@@ -191,25 +200,42 @@ def mean_area(areas: Floats, true: Floats, weights: Floats | None = None) -> Flo
 
 def values_of(rows: Predictions, matrix: Matrix) -> dict[Key, float | None]:
     """Every measure of some rows, first those of all classes; None where it takes probabilities and there are none."""
-    labels, p = rows.classes.tolist(), rows.probabilities
+    p = rows.probabilities
+    if p is None:
+        return listed(rows.classes.tolist(), matrix, {}, [])
+    judged = judged_classes(len(rows.classes))
+    pairs = [areas(steps(p[:, k], rows.codes == k, rows.weights)) for k in judged]
+    return listed(rows.classes.tolist(), matrix, of_rows(rows), pairs)
+
+
+def listed(
+    labels: list[Any], matrix: Matrix, losses: dict[str, float], pairs: list[tuple[float, float]]
+) -> dict[Key, float | None]:
+    """Every measure by its name and class.
+
+    Parameters
+    ----------
+    labels, matrix
+        The classes, and what the confusion matrix says of each.
+    losses : dict
+        What is summed over the rows; empty where there are no probabilities.
+    pairs : list
+        ROC and PR area of each class that is judged; empty where there are no probabilities.
+    """
     found: dict[Key, float | None] = {(name, None): float(value) for name, value in of_confusion(matrix).items()}
     if math.isnan(found["mcc", None] or 0.0):  # 0 / 0: only one class is true, or only one was answered
         found["mcc", None] = 0.0
-    losses: dict[str, float] = {} if p is None else of_rows(rows)
     found.update({(name, None): losses.get(name) for name in OF_ROWS})
-    judged = judged_classes(len(labels))
-    # Two areas for each class that is judged.
-    pairs = [] if p is None else [areas(steps(p[:, k], rows.codes == k, rows.weights)) for k in judged]
     columns = {name: np.array([[pair[place] for pair in pairs]]) for place, name in enumerate(AREAS)}
     for name, column in columns.items():
         if len(labels) <= 2:
-            found[name, None] = None if p is None else float(column[0, 0])
+            found[name, None] = float(column[0, 0]) if pairs else None
             continue
         for mean, weights in (("macro", None), ("weighted", matrix.true[np.newaxis])):
-            found[f"{name}_{mean}", None] = None if p is None else float(mean_area(column, matrix.true, weights)[0])
+            found[f"{name}_{mean}", None] = float(mean_area(column, matrix.true, weights)[0]) if pairs else None
     for name, values in by_class(matrix).items():
         found.update({(name, label): float(value) for label, value in zip(labels, values)})
     if len(labels) > 2:
         for name, column in columns.items():
-            found.update({(name, labels[k]): None if p is None else float(column[0, k]) for k in judged})
+            found.update({(name, label): float(column[0, k]) if pairs else None for k, label in enumerate(labels)})
     return found

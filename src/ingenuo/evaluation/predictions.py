@@ -61,16 +61,7 @@ class Predictions:
         """A sentence on labels that the model does not know, where there are any."""
         if self.unseen is None:
             return ()
-        rows, names = int(self.unseen.sum()), [repr(label) for label in self.classes[self.unseen > 0].tolist()]
-        shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
-        what = "rows are" if rows > 1 else "row is"
-        which = "classes" if len(names) > 1 else "a class"
-        count = "they count" if rows > 1 else "it counts"
-        impossible = ", and with probability 0, which the log loss takes for 2.2e-16"
-        return (
-            f"{rows:,} {what} of {which} that the model does not know ({shown}); {count} as wrong"
-            f"{'' if self.probabilities is None else impossible}.",
-        )
+        return unseen_remarks(self.classes, self.unseen, self.probabilities is not None)
 
     def on(self, classes: Labels) -> Predictions:
         """The same among more classes, which have probability 0."""
@@ -114,6 +105,22 @@ class Predictions:
         if any(p.unseen is not None for p in parts):
             unseen = sum((p.unseen for p in parts if p.unseen is not None), np.zeros(len(united), np.int64))
         return Predictions(united, codes, predicted, probabilities, weights, unseen)
+
+
+def unseen_remarks(classes: Labels, unseen: NDArray[Any], probable: bool) -> tuple[str, ...]:
+    """A sentence on rows of classes that the model does not know, if there are any; `unseen` counts them by class."""
+    rows, names = int(unseen.sum()), [repr(label) for label in classes[unseen > 0].tolist()]
+    if rows == 0:
+        return ()
+    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    what = "rows are" if rows > 1 else "row is"
+    which = "classes" if len(names) > 1 else "a class"
+    count = "they count" if rows > 1 else "it counts"
+    impossible = ", and with probability 0, which the log loss takes for 2.2e-16"
+    return (
+        f"{rows:,} {what} of {which} that the model does not know ({shown}); {count} as wrong"
+        f"{impossible if probable else ''}.",
+    )
 
 
 def _order(rows: Predictions) -> NDArray[np.intp]:

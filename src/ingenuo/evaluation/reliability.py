@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
+from ingenuo.estimators.parts import is_spread
 from ingenuo.evaluation.calibration_error import (
     Bins,
     BrierScore,
@@ -20,14 +21,17 @@ from ingenuo.evaluation.calibration_error import (
     class_wise_calibration_error,
     edges_of,
 )
+from ingenuo.evaluation.counted import CountedEvaluation, count
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import exact
 from ingenuo.evaluation.predictions import Predictions, predictions_of
 from ingenuo.explanation import STYLE, reliability_diagram
 from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.labels import find, labels_of
+from ingenuo.labels import Labels, find, labels_of
 
 Floats = NDArray[np.float64]
+
+LABELS_ONLY = "reliability is of probabilities, and there are labels only; give predict_proba's output"
 
 
 def reliability(
@@ -46,11 +50,12 @@ def reliability(
 
     Parameters
     ----------
-    model : classifier, array, or Evaluation
+    model : classifier, array, Evaluation or CountedEvaluation
         A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
         classes); or what `evaluate` found, which has all it takes.
-    X : table
-        The rows for the classifier; None beside probabilities.
+    X : table, or a Dask or Spark DataFrame
+        The rows for the classifier; None beside probabilities. Rows on an engine are counted where they are, in ten
+        bins of equal width.
     y : array-like, or the name of a column of X
         What is true of each row.
     classes : list, optional
@@ -73,25 +78,38 @@ def reliability(
     >>> round(found.ece, 4), found.rows.tolist()
     (0.0875, [0, 4])
     """
+    counted: CountedEvaluation | None = model if isinstance(model, CountedEvaluation) else None
+    if counted is None and is_spread(X):
+        counted = count(model, X, y, classes, sample_weight, 0.95, 0)
+    if counted is not None:
+        from ingenuo.evaluation.counted_reliability import counted_reliability
+
+        _check_confidence(confidence)
+        return counted_reliability(counted, bins, strategy, class_, float(confidence))
     rows = model.rows if isinstance(model, Evaluation) else predictions_of(model, X, y, classes, sample_weight)
     if rows.probabilities is None:
-        raise RefusedError("reliability is of probabilities, and there are labels only; give predict_proba's output")
+        raise RefusedError(LABELS_ONLY)
+    _check_confidence(confidence)
+    edges_of(np.zeros(1), bins, strategy)  # refuses what cannot be
+    place = None if class_ is None else place_of(class_, rows.classes)
+    return Reliability(rows, bins, strategy, None if place is None else rows.classes[place], float(confidence))
+
+
+def _check_confidence(confidence: Any) -> None:
     if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
         raise KindError(f"confidence must be a number between 0 and 1, got {confidence!r}")
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence!r}")
-    edges_of(np.zeros(1), bins, strategy)  # refuses what cannot be
-    place = None if class_ is None else _place(class_, rows)
-    return Reliability(rows, bins, strategy, None if place is None else rows.classes[place], float(confidence))
 
 
-def _place(class_: Any, rows: Predictions) -> int:
+def place_of(class_: Any, classes: Labels) -> int:
+    """Where a class stands among the classes; an error where it is none of them."""
     try:
-        found = int(find(rows.classes, labels_of([class_]))[0])
+        found = int(find(classes, labels_of([class_]))[0])
     except (TypeError, ValueError):
         found = -1
     if found < 0:
-        raise InputError(f"class_={class_!r} is not known{did_you_mean(class_, rows.classes.tolist())}")
+        raise InputError(f"class_={class_!r} is not known{did_you_mean(class_, classes.tolist())}")
     return found
 
 
@@ -121,8 +139,13 @@ class Reliability:
         if self.class_ is None:
             p = rows.probabilities[np.arange(len(rows)), rows.predicted]
             return p.clip(0, 1), rows.codes == rows.predicted
-        place = _place(self.class_, rows)
+        place = place_of(self.class_, rows.classes)
         return rows.probabilities[:, place].clip(0, 1), rows.codes == place
+
+    @property
+    def weighted(self) -> bool:
+        """Whether the rows have weights."""
+        return self.predictions.weights is not None
 
     @cached_property
     def bins(self) -> Bins:
@@ -155,7 +178,7 @@ class Reliability:
     def intervals(self) -> Floats:
         """Clopper and Pearson's interval of each share (bins × 2); NaN without rows, and of rows with weights."""
         found = np.full((len(self.rows), 2), np.nan)
-        if self.predictions.weights is None:
+        if not self.weighted:
             for k in np.flatnonzero(self.rows):
                 n = int(self.rows[k])
                 low, high, *_ = exact(round(float(self.share[k]) * n), n, self.confidence)
@@ -193,7 +216,7 @@ class Reliability:
 
     def __add__(self, other: Reliability) -> Reliability:
         """Of the rows of both; bins of equal mass are cut anew."""
-        if not isinstance(other, Reliability):
+        if type(other) is not type(self):
             return NotImplemented
         mine, theirs = ((r.n_bins, r.strategy, r.class_, r.confidence) for r in (self, other))
         if mine != theirs:
@@ -224,9 +247,13 @@ class Reliability:
             f"Brier score of that forecast: {brier.score:.4f} = reliability {brier.reliability:.4f} "
             f"- resolution {brier.resolution:.4f} "
             f"+ uncertainty {brier.uncertainty:.4f} + within bins {brier.variance - brier.covariance:.4f}.",
-            *(["Rows have weights, so there are no intervals."] if self.predictions.weights is not None else []),
-            *self.predictions.remarks,
+            *(["Rows have weights, so there are no intervals."] if self.weighted else []),
+            *self._said(),
         ]
+
+    def _said(self) -> tuple[str, ...]:
+        """A sentence on labels that the model does not know, where there are any."""
+        return self.predictions.remarks
 
     def __str__(self) -> str:
         return "\n".join([*aligned(self._lines()), *self._remarks()])

@@ -64,6 +64,19 @@ def cell(value: float | None, low: float | None, high: float | None) -> str:
     return number(value) if low is None or high is None else f"{number(value)} {span(low, high)}"
 
 
+def error(value: float) -> str:
+    """By how much a value may be off, rounded up to one digit.
+
+    >>> error(0.00029), error(0.0), error(0.012)
+    ('0.0003', '0', '0.02')
+    """
+    if value < 1e-9:
+        return "0"
+    digits = -math.floor(math.log10(value))
+    shown = f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.{max(digits, 0)}f}"
+    return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
 def count(value: float) -> str:
     """Rows, or a sum of their weights."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
@@ -113,7 +126,7 @@ def _named(labels: list[Any], places: NDArray[Any]) -> str:
 def _headline(found: Any) -> str:
     rows, classes = found.n_rows, len(found.classes)
     right, majority = found["accuracy"].value, found["majority_rate"].value
-    weighed = "" if found.rows.weights is None else ", weighted"
+    weighed = ", weighted" if found.weighted else ""
     return (
         f"{rows:,} {'row' if rows == 1 else 'rows'}{weighed}, {classes} {'class' if classes == 1 else 'classes'}: "
         f"{right:.1%} are answered rightly; always answering {found.majority!r} would be right for {majority:.1%}."
@@ -134,15 +147,15 @@ def _shown(found: Any) -> list[int]:
     n = len(found.classes)
     if n <= _CLASSES:
         return list(range(n))
-    f1 = np.array([found["f1", label].value for label in found.rows.classes.tolist()])
+    f1 = np.array([found["f1", label].value for label in found.labels])
     return [int(k) for k in np.argsort(np.where(np.isnan(f1), 2.0, f1), kind="stable")[:_CLASSES]]
 
 
 def class_lines(found: Any) -> list[list[str]]:
     """A line for each class, with heads."""
-    labels = found.rows.classes.tolist()
+    labels = found.labels
     names = ["precision", "recall", "f1"]
-    if len(labels) > 2 and found.rows.probabilities is not None:
+    if len(labels) > 2 and found.probable:
         names += ["roc_area", "pr_area"]
     lines = [["class", "rows", *(title(name) for name in names)]]
     for k in _shown(found):
@@ -157,23 +170,28 @@ def class_lines(found: Any) -> list[list[str]]:
 
 def confusion_lines(found: Any) -> list[list[str]]:
     """The confusion matrix, or its largest wrong cells where it is too large to be read; with heads."""
-    names = [shortened(label) for label in found.rows.classes.tolist()]
+    names = [shortened(label) for label in found.labels]
     if len(names) <= _CLASSES:
         rows = [[name, *map(count, line)] for name, line in zip(names, found.confusion.tolist())]
         return [["true \\ answered", *names], *rows]
-    confused = [[names[i], names[j], count(n)] for i, j, n in zip(*worst(found.rows))]
+    confused = [[names[i], names[j], count(n)] for i, j, n in zip(*found.confused)]
     return [["true", "answered", "rows"], *confused]
 
 
 def worst(rows: Any) -> tuple[list[int], list[int], list[float]]:
-    """The largest wrong cells of the confusion matrix: true class, answered class, rows."""
+    """The largest wrong cells of the confusion matrix of some rows: true class, answered class, rows."""
     wrong = np.flatnonzero(rows.codes != rows.predicted)
     cells, places = np.unique(
         rows.codes[wrong].astype(np.int64) * len(rows.classes) + rows.predicted[wrong], return_inverse=True
     )
     sums = np.bincount(places, None if rows.weights is None else rows.weights[wrong], len(cells)).astype(np.float64)
+    return largest(cells, sums, len(rows.classes))
+
+
+def largest(cells: NDArray[np.int64], sums: Any, n_classes: int) -> tuple[list[int], list[int], list[float]]:
+    """The largest of some cells, true · n_classes + answered: true class, answered class, rows."""
     first = np.argsort(-sums, kind="stable")[:_CONFUSIONS]
-    codes, predicted = np.divmod(cells[first], len(rows.classes))
+    codes, predicted = np.divmod(cells[first], n_classes)
     return codes.tolist(), predicted.tolist(), sums[first].tolist()
 
 
@@ -184,7 +202,7 @@ def _said(found: Any) -> list[str]:
     if n > _CLASSES:
         said.append(f"Of {n} classes the {_CLASSES} with the lowest F1 are shown, and the most frequent confusions.")
     reasons: dict[str, list[str]] = {}
-    labels = found.rows.classes.tolist()
+    labels = found.labels
     shown = {None, *(labels[k] for k in _shown(found))}  # what is not shown is not drawn anew either
     for measure in found.measures.values():
         if measure.label not in shown or measure.value is None or math.isnan(measure.value):
