@@ -13,6 +13,7 @@ from benchmarks.cases import Case, run
 # Each is a module of this package with a function `cases` and the number of ROWS its bars are meant for.
 SUITES = {
     "cli": "the command line: its start, and the rates at which files become models and answers, over reading alone",
+    "engines": "one training here, on Dask and on Spark, against Spark MLlib and dask-ml",
     "linear": "discriminants, softmax regression, densities, against scikit-learn, fastText and published accuracies",
     "networks": "Bayesian networks: search, inference, classification, against pyAgrum and pgmpy",
     "tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn",

@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from ingenuo.version import VERSION as _VERSION
+
+__version__ = _VERSION
 
 _HOMES = {
     "AttributeSelector": "estimators.attribute_selection",

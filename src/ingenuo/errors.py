@@ -12,6 +12,7 @@
     │   ├── ModelFileError               a model file that is damaged, of another kind or too new
     │   ├── FileError                    a file of data that cannot be read as a table
     │   │   └── MissingFileError         a file or folder that is not there (FileNotFoundError too)
+    │   ├── EngineError                  a cluster that cannot be reached, or that cannot do the work
     │   └── NetworkError                 a network that cannot be
     │       ├── CycleError               arcs that lead back to where they began
     │       ├── ImpossibleEvidenceError  evidence of probability 0
@@ -66,6 +67,10 @@ class FileError(InputError):
 
 class MissingFileError(FileError, FileNotFoundError):
     """A file or folder of data that is not there."""
+
+
+class EngineError(InputError):
+    """A cluster that is not there, that lacks what the work needs, or that lost a worker too often."""
 
 
 class NetworkError(InputError):

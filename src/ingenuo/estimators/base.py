@@ -6,8 +6,9 @@ whenever the tally or a prior has changed.
 
 from __future__ import annotations
 
+import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -20,8 +21,8 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
 from ingenuo.engines import local
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
-from ingenuo.estimators import class_prior, inputs, streams
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
+from ingenuo.estimators import answers, class_prior, inputs, parts, rounds, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.scoring import Scoring
@@ -33,13 +34,13 @@ from ingenuo.families.categorical import table_name
 from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term
 from ingenuo.families.gaussian import COUNT
 from ingenuo.families.scatter import FULL, SHARED, refuse_incomplete
-from ingenuo.families.word_features import reference_of, refuse_empty
+from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
 from ingenuo.families.words import TextFamily
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, same, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source
+from ingenuo.sources import Source, open_source
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Table, Tally
 
@@ -127,15 +128,19 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas, polars or Arrow table, or what `scan` gives
-            The rows; missing values are NaN or null. Of a scan they are read a batch at a time.
+        X : array, sparse matrix, pandas, polars or Arrow table, what `scan` gives, or a Dask or Spark DataFrame
+            The rows; missing values are NaN or null. Of a scan they are read a batch at a time; those of a Dask or
+            Spark frame stay where they are.
         y : array-like, or the name of a column of X
-            The class of each row.
+            The class of each row; of a Dask or Spark frame, the name of a column or a column.
         sample_weight : array-like, optional
-            How often each row counts; of a scan, the name of a column.
+            How often each row counts; of a scan or such a frame, the name of a column.
         """
         self._check_settings()
-        if streams.is_stream(X):
+        if parts.is_spread(X):
+            self._refuse_parts()
+            self._learn_in_parts(parts.in_parts(X, y, sample_weight, self._declared()))
+        elif streams.is_stream(X):
             self._learn_stream(X, y, sample_weight)
         else:
             self._learn(X, y, sample_weight)
@@ -151,6 +156,49 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         self.__dict__.pop("_declared_classes", None)
         self._target = target
         self._set(schema, tally)
+
+    def _learn_in_parts(self, rows: parts.InParts) -> None:
+        """Learn from rows that lie elsewhere: what the columns are first, where that is not declared; then the sums."""
+        schema = self._schema_in_parts(rows)
+        tally = rows.total(rounds.sums, self._bare(schema))
+        if CLASS not in tally:
+            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
+        self._check_whole(schema, tally.labels(CLASS, 0), tally)
+        self.__dict__.pop("_declared_classes", None)
+        self._target = str(rows.target)
+        self._set(schema, tally)
+
+    def _schema_in_parts(self, rows: parts.InParts) -> Schema:
+        schema = self._schema_of(open_source(rows.empty()))
+        measured = measured_texts(schema.texts)
+        if not measured:
+            return schema
+        plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
+        documents = rows.total(rounds.documents, self._bare(plain), measured=measured)
+        return replace(schema, references=references_of(documents, schema.texts))
+
+    def _bare(self, schema: Schema) -> Self:
+        """A model that knows what the columns are, and has learned nothing yet."""
+        bare = copy.copy(self)
+        bare._set(schema, Tally())
+        return bare
+
+    def _declared(self) -> Collection[Any]:
+        """The columns that need not be looked at, for it was said what they are."""
+        return ()
+
+    def _looked_at(self) -> Collection[Any]:
+        """The columns that a model which has learned need not look at again."""
+        return set(self.schema_.names.tolist()).difference(getattr(self, "cuts_", ()))
+
+    def _refuse_parts(self) -> None:
+        """Raise where a model cannot be learned from rows that lie elsewhere."""
+        if not self._a_function_of_the_tally:
+            raise RefusedError(
+                f"this {type(self).__name__} goes over all the rows more than once, and is no sum of what each part "
+                "of them says; learn without what needs them all (calibration=None, tune=False), or take rows that "
+                "fit one machine"
+            )
 
     def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
         """Learn all there is to know."""
@@ -199,6 +247,13 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
     def _sums_of(self, X: Any, y: Any, sample_weight: Any, *, first: bool = False) -> tuple[Schema, Tally]:
         """The schema and the sums of some rows, which may come in batches."""
+        if parts.is_spread(X):
+            self._refuse_parts()
+            rows = parts.in_parts(X, y, sample_weight, self._declared() if first else self._looked_at())
+            if first:
+                self._target = str(rows.target)
+            schema = self._schema_in_parts(rows) if first else self.schema_
+            return schema, rows.total(rounds.sums, self._bare(schema))
         if not streams.is_stream(X):
             return self._tally_of(X, y, sample_weight, reset=first)[:2]
         schema, tally, target = streams.tally_of(clone(self) if first else self, X, y, sample_weight)
@@ -366,12 +421,23 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         """The logarithm of the posterior of each class."""
         return self._posterior(*self._rows(X), log=True)
 
-    def predict_proba(self, X: Any) -> Floats:
-        """The posterior of each class, for each row; rows sum to 1."""
+    def predict_proba(self, X: Any) -> Any:
+        """The posterior of each class, for each row; rows sum to 1.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, and `P(…)` of each class.
+        """
+        if parts.is_spread(X):
+            return answers.of_frame(self, X, answers.PROBABILITIES)
         return self._posterior(*self._rows(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, `predicted`, `probability`,
+        and `P(…)` of each class.
+        """
+        if parts.is_spread(X):
+            return answers.of_frame(self, X)
         found, n_rows = self._rows(X)
         best, odd = densities.best(self._scores(found, n_rows))
         if len(odd):
@@ -498,13 +564,7 @@ def frozen(value: Any) -> Any:
 
 def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
     """With the document frequencies of the first rows fixed, where documents are of unit length by them."""
-    references = {
-        text.name: reference_of(chunk, text, words)
-        for block in chunk.blocks.values()
-        if isinstance(block, Texts)
-        for text, words in zip(block.columns, block.settings)
-        if words.norm is not None
-    }
+    references = references_of(reference_sums(chunk, measured_texts(schema.texts)), schema.texts)
     if not references:
         return schema, chunk
     found: dict[str, Block] = {

@@ -21,6 +21,7 @@ from ingenuo.calibrate.choice import Choice, choose
 from ingenuo.calibrate.folds import stratified
 from ingenuo.chunk import Block, Chunk, Counts, Texts
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
+from ingenuo.estimators import parts
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
@@ -280,9 +281,9 @@ class Believable(TallyClassifier):
             )
         return self.calibrator_
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        if self.calibration is None:
+        if self.calibration is None or parts.is_spread(X):
             return super().predict(X)
         found, n_rows = self._rows(X)
         return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])

@@ -82,8 +82,8 @@ class GaussianDiscriminant(TallyClassifier):
     Notes
     -----
     A row with a missing value counts for its class, and is left out of means and covariances; where a value is
-    missing in a prediction it is integrated out. Counts and means are exact; the scatter is kept in doubles, so that
-    learning in parts, merging and forgetting agree with one fit to about 1e-15 of the scatter there was before.
+    missing in a prediction it is integrated out. Counts, sums and sums of products are exact, so that learning in
+    parts, in any order, merging and forgetting give the model of one fit, to the last bit.
 
     Examples
     --------

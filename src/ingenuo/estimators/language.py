@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.estimators import parts, rounds
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
@@ -106,11 +107,11 @@ class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        texts : list of str, or list of lists of str
+        texts : list of str, list of lists of str, or a Dask or Spark frame of one column
             Texts, which are cut into words; or the words of each, which are taken as they are. One string is one text.
         """
         self._check_settings()
-        tally = self._tally_of(texts)
+        tally = self._sums_of(texts)
         if NGRAMS not in tally:
             raise InputError("the texts have no word; give one that has")
         self._set(SCHEMA, tally)
@@ -121,7 +122,7 @@ class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
         if not self._fitted:
             return self.fit(texts)
         self._check_form()
-        self._set(self.schema_, self.tally_ + self._tally_of(texts))
+        self._set(self.schema_, self.tally_ + self._sums_of(texts))
         return self
 
     def forget(self, texts: Any) -> Self:
@@ -131,7 +132,7 @@ class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         self._check_form()
-        rest = self.tally_ - self._tally_of(texts)
+        rest = self.tally_ - self._sums_of(texts)
         sequences.check(rest, int(self.order))
         self._set(self.schema_, rest)
         return self
@@ -149,6 +150,17 @@ class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
         self._same_form(other)
         self._set(self.schema_, self.tally_ + other.tally_)
         return self
+
+    def _sums_of(self, texts: Any) -> Tally:
+        """The sums of texts, which may lie elsewhere."""
+        if not parts.is_spread(texts):
+            return self._tally_of(texts)
+        rows = parts.in_parts(texts, declared=parts.EVERYTHING, labelled=False)
+        if len(rows.names) > 1:
+            raise InputError(
+                f"{rows.rows.called} has {len(rows.names)} columns; give the one of the texts alone, frame[['text']]"
+            )
+        return rows.total(rounds.texts, clone(self))
 
     def _tally_of(self, texts: Any) -> Tally:
         given = texts_of(texts)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError
-from ingenuo.estimators import class_prior, inputs
+from ingenuo.estimators import class_prior, inputs, parts
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.explanation.arithmetic import Explanation
@@ -94,6 +94,12 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
         if whole:
             self._check_whole(SCHEMA, classes, tally)
         return SCHEMA if reset else self.schema_, tally, classes
+
+    def _declared(self) -> Any:
+        return parts.EVERYTHING
+
+    def _schema_in_parts(self, rows: parts.InParts) -> Schema:
+        return SCHEMA
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         if NGRAMS not in tally:

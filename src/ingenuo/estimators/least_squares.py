@@ -53,7 +53,7 @@ class LeastSquaresClassifier(TallyClassifier):
     f_k may be below 0 or above 1. `predict_proba` sets what is below 0 to 0 and divides by the sum; these are no
     posteriors of any model. A row with a missing value is left out in learning, and answered by the least squares on
     the columns it has. Singular normal equations have the solution of least norm. Learning in parts, merging and
-    forgetting agree with one fit to about 1e-15 of the scatter there was before.
+    forgetting give the model of one fit, to the last bit.
 
     Examples
     --------

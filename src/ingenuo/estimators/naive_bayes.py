@@ -5,7 +5,7 @@ argmax_k  log π_k + Σ_i log p(x_i | k)
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -183,6 +183,9 @@ class NaiveBayes(Believable):
             raise InputError("every column is set aside, so there is nothing to learn from; keep one at least")
         texts = self._texts(source, families, places)
         return Schema(source.names, families, why, categories, texts)
+
+    def _declared(self) -> Collection[Any]:
+        return {*(self.columns or {}), *(self.text if isinstance(self.text, Mapping) else {})}
 
     def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
         """How the words of each text column are counted; the family of each, where its Words say it, is set."""

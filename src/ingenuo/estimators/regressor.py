@@ -13,12 +13,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
-from ingenuo.estimators import inputs, streams
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError, did_you_mean
+from ingenuo.estimators import inputs, parts, rounds, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
@@ -186,6 +186,8 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Cut the target, and learn from the first rows."""
         self._check_settings()
+        if parts.is_spread(X):
+            return self._begin_in_parts(parts.in_parts(X, y, sample_weight, {*(self.columns or {})}), whole=whole)
         if streams.is_stream(X):
             X, y, sample_weight = streams.whole(X, y, sample_weight)
         name = y if isinstance(y, str) and inputs.is_frame(X) else None
@@ -212,6 +214,28 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
             self._target = name
         self.__dict__.pop("tally_", None)
         self._set(schema, tally)
+        return self
+
+    def _begin_in_parts(self, rows: parts.InParts, *, whole: bool) -> Self:
+        """Learn from rows that lie elsewhere, into bins that are given."""
+        if isinstance(self.bins, int | np.integer):
+            raise RefusedError(
+                f"bins={self.bins!r} are cut by all the targets at once, which no sum of parts gives; give the edges: "
+                "bins=[…], such as those of a model that learned a sample (model.edges_)"
+            )
+        bare = clone(self)
+        bare._declared_classes = Bins(edges_of(self.bins)).labels
+        schema = bare._built()._schema_in_parts(rows)
+        bare._set(schema, Tally())
+        tally = rows.total(rounds.targets, bare)
+        if CLASS not in tally:
+            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
+        if whole:
+            bare._built()._check_whole(schema, tally.labels(CLASS, 0), tally)
+        bare._target = str(rows.target)
+        bare._set(schema, tally)
+        self.__dict__.clear()
+        self.__dict__.update(bare.__dict__)
         return self
 
     def _more(self, X: Any, target: Floats, weights: Floats | None) -> Tally:

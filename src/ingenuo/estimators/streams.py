@@ -83,6 +83,8 @@ def tally_of(
         rows, weights = weighed(batch, weight)
         _check_weights(X, weight, weights, before)
         before += rows.num_rows
+        if weightless(weights):
+            continue
         first = not model._fitted
         labels = rows.column(target)  # taken out here, for to look for it by its name costs a look at every column
         schema, tally, _ = model._tally_of(rows.drop_columns([target]), labels, weights, reset=first)
@@ -125,6 +127,11 @@ def _check_weights(X: Any, name: str | None, weights: Any, before: int) -> None:
             f"{files(X)}, row {before + at + 1:,}: the weight in column {name!r} is {float(weights[at])!r}; weights "
             "are finite and not negative"
         )
+
+
+def weightless(weights: Any) -> bool:
+    """Whether some rows count for nothing: all their weights are zero."""
+    return weights is not None and weights.dtype.kind in "fiu" and not weights.any()
 
 
 def weighed(rows: Any, weight: str | None) -> tuple[Any, Any]:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.bag import Bag
-from ingenuo.chunk import Chunk, Text
+from ingenuo.chunk import Chunk, Text, Texts
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
 from ingenuo.families import bags
 from ingenuo.families.family import Floats
 from ingenuo.kernels import lookup as loops
+from ingenuo.kernels import moments
 from ingenuo.labels import labels_of
 from ingenuo.prior import Prior
 from ingenuo.schema import Reference, Schema, column_name
-from ingenuo.tally import Tally
+from ingenuo.tally import Table, Tally
 from ingenuo.text.words import Words
 from ingenuo.vocabulary import Vocabulary
 
@@ -190,16 +192,40 @@ def pseudo_counts(prior: Prior, vocabulary: Vocabulary, weights: Floats, column:
 # those weights are fixed by the first rows, and every row after them is measured by the same.
 
 
-def reference_of(chunk: Chunk, text: Text, words: Words) -> Reference:
-    """The counts and document frequencies of some rows, by which all rows will be measured."""
-    everything = np.zeros(chunk.n_rows, np.int32)
-    counts, documents = bags.count(
-        text, words, everything, labels_of(["all"]), chunk.weights, counts=True, documents=True
-    )
-    there = ~text.missing(words.errors)
-    rows = float(there.sum() if chunk.weights is None else chunk.weights[there].sum())
-    sums = documents if words.binary else counts
-    return Reference(counts.vocabulary, totals(sums).astype(np.float64), totals(documents).astype(np.float64), rows)
+def reference_sums(chunk: Chunk, measured: Collection[str]) -> Tally:
+    """The counts and document frequencies of some rows, for the columns whose documents are of unit length."""
+    found: dict[str, Any] = {}
+    for block in chunk.blocks.values():
+        for text, words in zip(block.columns, block.settings) if isinstance(block, Texts) else ():
+            name = column_name(text.name)
+            if name not in measured:
+                continue
+            everything, one = np.zeros(chunk.n_rows, np.int32), labels_of(["all"])
+            counts, documents = bags.count(text, words, everything, one, chunk.weights, counts=True, documents=True)
+            there = ~text.missing(words.errors)
+            weights = there.astype(np.float64) if chunk.weights is None else chunk.weights * there
+            rows = moments.weights_by_cell(weights, everything.astype(np.int64), 1)
+            found |= {f"counts {name}": counts, f"documents {name}": documents}
+            found[f"rows {name}"] = Table.of({"class": one}, rows)
+    return Tally(found)
+
+
+def measured_texts(texts: Mapping[Any, Words]) -> list[str]:
+    """The columns whose documents are of unit length."""
+    return [column_name(name) for name, words in texts.items() if words.norm is not None]
+
+
+def references_of(tally: Tally, texts: Mapping[Any, Words]) -> dict[Any, Reference]:
+    """What all rows will be measured by, from those sums over the first rows."""
+    found = {}
+    for name, words in texts.items():
+        counts, documents = (tally.bag(f"{what} {column_name(name)}") for what in ("counts", "documents"))
+        if words.norm is None or counts is None or documents is None:
+            continue
+        rows = float(tally.over(f"rows {column_name(name)}", labels_of(["all"])).floats()[0])
+        sums = totals(documents if words.binary else counts).astype(np.float64)
+        found[name] = Reference(counts.vocabulary, sums, totals(documents).astype(np.float64), rows)
+    return found
 
 
 def reference_weights(words: Words, reference: Reference, vocabulary: Vocabulary) -> Floats:

@@ -14,7 +14,7 @@ from ingenuo.exact import Exact
 from ingenuo.labels import labels_of, same
 from ingenuo.packed.values import pack, pack_labels, unpack, unpack_labels
 from ingenuo.real import Real
-from ingenuo.scatter import Scatter, diagonal
+from ingenuo.scatter import Scatter
 from ingenuo.schema import FAMILIES, Reference, Schema
 from ingenuo.tally import AnyTable, Table, Tally
 from ingenuo.text.words import Words
@@ -51,9 +51,8 @@ def pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
         if isinstance(table, Bins):
             entry["exponent"] = table.exponent
         if isinstance(table, Scatter):
-            entry["rows"] = table.counts.low
-            tensors[f"{place}/rows"] = table.counts.limbs
-            tensors[f"{place}/products"], tensors[f"{place}/noise"] = table.products, table.noise
+            entry["rows"], entry["products"] = table.counts.low, table.products.low
+            tensors[f"{place}/rows"], tensors[f"{place}/products"] = table.counts.limbs, table.products.limbs
         packed.append(entry)
     return packed
 
@@ -148,23 +147,27 @@ def _unpack_bag(name: str, number: int, axes: Any, words: Vocabulary, sums: Exac
 
 
 def _unpack_scatter(entry: Any, place: str, axes: Any, sums: Exact | Real, tensors: Tensors) -> Scatter:
-    limbs, products, noise = (tensors[f"{place}/{part}"] for part in ("rows", "products", "noise"))
-    name, low, (classes, columns) = entry["name"], entry["rows"], axes.values()
+    name, (classes, columns) = entry["name"], axes.values()
+    if "products" not in entry:
+        raise InputError(f"table {name!r} has its products in doubles, as an earlier form of the file had; learn again")
     if list(axes) != ["class", "column"] or any(not same(labels_of(each), each) for each in (classes, columns)):
         raise InputError(f"the labels of table {name!r} are not sorted")
-    if limbs.dtype != np.int64 or type(low) is not int or not -1000 < low < 1000 or not isinstance(sums, Exact):
+    parts = [(tensors[f"{place}/{part}"], entry[part]) for part in ("rows", "products")]
+    whole = all(limbs.dtype == np.int64 and type(low) is int and -1000 < low < 1000 for limbs, low in parts)
+    if not whole or not isinstance(sums, Exact):
         raise InputError(f"table {name!r} has no limbs")
-    shape, counts = (len(classes), len(columns)), Exact.canonical(limbs, low)
-    if products.dtype != np.float64 or noise.dtype != np.float64 or noise.shape not in (shape, shape[1:]):
-        raise InputError(f"table {name!r} has no scatter")
-    if counts.shape != shape[:1] or sums.shape != shape or products.shape != (*noise.shape, shape[1]):
+    counts, products = (Exact.canonical(limbs, low) for limbs, low in parts)
+    K, d = len(classes), len(columns)
+    cells = d * (d + 1) // 2
+    if counts.shape != (K,) or sums.shape != (K, d) or products.shape not in ((cells,), (K, cells)):
         raise InputError(f"the parts of table {name!r} do not match")
-    sound = np.isfinite(products).all() and np.isfinite(noise).all() and (noise >= 0).all()
-    if not sound or not np.array_equal(products, products.swapaxes(-1, -2)) or not (counts.signs() > 0).all():
+    table = Scatter(classes, columns, counts, sums, products)
+    variations = table.variations()
+    if not (counts.signs() > 0).all() or not np.isfinite(variations).all():
         raise InputError(f"table {name!r} is no scatter of any rows")
-    if (diagonal(products) < -16 * noise).any():
+    if (variations < 0).any():
         raise InputError(f"table {name!r} has a negative variance")
-    return Scatter(classes, columns, counts, sums, products, noise)
+    return table
 
 
 def _unpack_bins(name: str, axes: Any, exponent: Any, sums: Exact | Real) -> Bins:

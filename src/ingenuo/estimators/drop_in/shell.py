@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.estimators import inputs
+from ingenuo.estimators import inputs, parts
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import logs, term
 from ingenuo.labels import Labels, find, labels_of, same
@@ -32,6 +32,11 @@ class DropIn(TallyClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels; see `NaiveBayes.fit`."""
         self._check_settings()
+        if parts.is_spread(X):
+            rows = parts.in_parts(X, y, sample_weight)
+            with self._restored(), naming(self):
+                self._learn_in_parts(rows)
+                return self._settle(self.schema_, self.tally_, self.tally_.labels(CLASS, 0))
         with self._restored():
             schema, tally, classes = self._tally_of(X, y, sample_weight, reset=True)
             return self._settle(schema, tally, classes)

@@ -1,0 +1,214 @@
+"""Spark: every partition becomes one row of bytes in Python, through Arrow; the rows are merged in their order.
+
+An executor that dies has its tasks run again elsewhere, as Spark does with any task.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from ingenuo.engines.spread import TOGETHER, Merge, Part, lacks_package, not_installed, tables_of, without_package
+from ingenuo.errors import EngineError, InputError, KindError, did_you_mean
+
+try:
+    from pyspark.errors import PySparkException
+    from pyspark.sql import Column, SparkSession, functions
+    from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
+    from pyspark.sql.types import StructType
+except ImportError as error:
+    raise not_installed("spark", str(error.name or "pyspark")) from None
+
+_MANY = 4 * TOGETHER  # partitions from which on the executors merge, and not the driver alone
+_SUMS = "part int, sums binary"
+_ROW = pa.schema([("part", pa.int32()), ("sums", pa.binary())])
+
+
+class SparkFrame:
+    """A Spark DataFrame."""
+
+    lies_in_parts = True
+    called = "the Spark frame"
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+        self.names: list[str] = list(frame.columns)
+        doubled = next((name for name in self.names if self.names.count(name) > 1), None)
+        if doubled is not None:
+            raise InputError(f"two columns of the Spark frame are called {doubled!r}; rename one")
+
+    @staticmethod
+    def of(X: Any) -> SparkFrame:
+        """The frame."""
+        if not hasattr(X, "mapInArrow"):
+            raise KindError(f"a Spark DataFrame was expected, got {type(X).__name__}")
+        return SparkFrame(X)
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The type of each column."""
+        fields = []
+        for field in self.frame.schema.fields:
+            try:
+                fields.append(to_arrow_schema(StructType([field])).field(0))
+            except (PySparkException, TypeError):
+                fields.append(pa.field(field.name, pa.struct([])))  # which is refused, should it be learned from
+        return pa.schema(fields)
+
+    def place(self, part: int) -> str:
+        """Which partition it is."""
+        return f"partition {part}"
+
+    def column(self, given: Any, what: str) -> tuple[SparkFrame, str]:
+        """The frame that has a column, and the column's name."""
+        if isinstance(given, str):
+            if given not in self.names:
+                raise InputError(f"{self.called} has no column {given!r}{did_you_mean(given, self.names)}")
+            return self, given
+        if not isinstance(given, Column) and type(given).__name__ != "Column":
+            raise KindError(f"{what} of a Spark frame is the name of a column, or a Column, not {type(given).__name__}")
+        try:
+            name = self.frame.select(given).columns[0]
+        except PySparkException as error:
+            raise InputError(
+                f"{what} is no column of the Spark frame ({_first_line(error)}); name one of its columns"
+            ) from None
+        if name in self.names:
+            return self, name
+        return SparkFrame(self.frame.withColumn(name, given)), name
+
+    def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
+        """What the merged partitions come to."""
+        chosen = self.frame.select(*(functions.col(_quoted(name)) for name in columns))
+        return _merged(_mapped(chosen, partial(_of_frame, part), _SUMS), merge)
+
+    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
+        """A Spark DataFrame with what a function answers to its rows in further columns, not yet computed."""
+        schema = StructType([*self.frame.schema.fields, *from_arrow_schema(fields).fields])
+        return _mapped(self.frame, partial(_beside, answer), schema)
+
+
+class SparkFiles:
+    """Pieces of files, each of which is read where it is reduced."""
+
+    def __init__(self, pieces: Sequence[bytes], session: Any) -> None:
+        self.pieces, self.session = list(pieces), session
+
+    def reduce(self, part: Part, merge: Merge) -> bytes:
+        """What the merged pieces come to."""
+        numbers = self.session.range(0, len(self.pieces), 1, len(self.pieces))  # one in each partition
+        return _merged(_mapped(numbers, partial(_of_pieces, part, self.pieces), _SUMS), merge)
+
+
+@contextmanager
+def session(master: str | None = None) -> Iterator[Any]:
+    """A session of Spark at a master, or on all the cores of this machine, as long as it is needed."""
+    local = master is None or master.startswith("local")
+    if local:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("ingenuo").config("spark.ui.enabled", "false")
+    builder = builder.config("spark.ui.showConsoleProgress", "false")
+    try:
+        own = builder.master(master or "local[*]").config("spark.log.level", "ERROR").getOrCreate()
+    except Exception as error:  # Java's own, or that there is no Java: pyspark has no common class for them
+        raise EngineError(_no_session(master, error)) from None
+    try:
+        yield own
+    finally:
+        own.stop()
+
+
+def _no_session(master: str | None, error: Exception) -> str:
+    said = _first_line(error)
+    if "JAVA_GATEWAY" in str(error) or "Java gateway" in str(error) or isinstance(error, FileNotFoundError):
+        return f"Spark could not start Java ({said}); install Java 17 or later, and set JAVA_HOME if it is not found"
+    return (
+        f"there is no Spark master at {master!r} ({said}); start one, and give its address, such as spark://host:7077"
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"  # a point in a name is no path
+
+
+def _mapped(frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: Any) -> Any:
+    """The frame that a function makes of the Arrow batches of another."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)  # which Arrow does not need
+        return frame.mapInArrow(function, schema)
+
+
+def _merged(rows: Any, merge: Merge) -> bytes:
+    """The merged parts, in the order of the partitions."""
+    try:
+        many = hasattr(rows, "rdd") and rows.rdd.getNumPartitions() > _MANY
+    except PySparkException:  # a session of Spark Connect has no such thing: the driver merges
+        many = False
+    try:
+        if many:
+            pairs = rows.rdd.map(_pair)
+            return bytes(pairs.treeReduce(partial(_both, merge), depth=2)[1])
+        found = sorted((row["part"], bytes(row["sums"])) for row in rows.collect())
+    except PySparkException as error:
+        raise _told(error) from None
+    except Exception as error:
+        if "Py4J" not in type(error).__name__:
+            raise
+        raise _told(error) from None
+    return merge([sums for _, sums in found])
+
+
+def _told(error: Exception) -> EngineError:
+    said = str(error)
+    if lacks_package(said):
+        return without_package("Spark")
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    told = [line for line in lines if "Error" in line or "Exception" in line] or lines or [type(error).__name__]
+    return EngineError(f"Spark could not do the work ({told[-1][:300]}); nothing was learned")
+
+
+def _pair(row: Any) -> tuple[int, bytes]:
+    return row[0], bytes(row[1])
+
+
+def _both(merge: Merge, one: tuple[int, bytes], two: tuple[int, bytes]) -> tuple[int, bytes]:
+    first, second = sorted((one, two), key=lambda pair: pair[0])
+    return first[0], merge([first[1], second[1]])
+
+
+def _one_row(part: int, sums: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([part], pa.int32()), pa.array([sums], pa.binary())], schema=_ROW)
+
+
+def _of_frame(part: Part, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    number = 0 if context is None else context.partitionId()
+    yield _one_row(number, part(number, (pa.Table.from_batches([batch]) for batch in batches)))
+
+
+def _of_pieces(part: Part, pieces: Sequence[bytes], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield _one_row(number, part(number, tables_of(pieces[number])))
+
+
+def _beside(answer: Callable[[pa.Table], pa.Table], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        rows = pa.Table.from_batches([batch])
+        found = answer(rows)
+        for name in found.column_names:
+            rows = rows.append_column(found.schema.field(name), found.column(name))
+        yield from rows.combine_chunks().to_batches()

@@ -1,0 +1,84 @@
+"""What a classifier answers to rows, as columns to put beside them: the class, its probability, that of every class."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo import container
+from ingenuo.engines import spread
+from ingenuo.errors import InputError, KindError
+from ingenuo.estimators.packed_models import pack_model, unpack_model
+from ingenuo.kernels import threads
+
+EVERYTHING, PROBABILITIES = "everything", "probabilities"
+
+
+def columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.Array]:
+    """`predicted` and `probability`, and the probability `P(…)` of every class if so asked."""
+    labels = model.classes_.tolist()
+    probabilities = np.asarray(model.predict_proba(rows))
+    best = probabilities.argmax(axis=1)
+    found: dict[str, pa.Array] = {
+        "predicted": pa.array(labels).take(pa.array(best)),
+        "probability": pa.array(probabilities[np.arange(len(best)), best]),
+    }
+    if all_classes:
+        for place, label in enumerate(labels):
+            found[f"P({label})"] = pa.array(np.ascontiguousarray(probabilities[:, place]))
+    return found
+
+
+def free(name: str, taken: list[str]) -> str:
+    """A name that no column has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def of_frame(model: Any, X: Any, what: str = EVERYTHING) -> Any:
+    """A Dask or Spark frame with the answers beside its rows, not yet computed."""
+    check_is_fitted(model)
+    frame: Any = spread(X)
+    if not hasattr(frame, "answered"):
+        raise KindError("the rows of files are answered by the command `predict`; of a frame give the frame itself")
+    if not len(model.schema_) and len([name for name in frame.names if name != getattr(model, "_target", None)]) != 1:
+        raise InputError(
+            f"{frame.called} has the columns {', '.join(map(repr, frame.names))}, and the model reads texts; give "
+            "the column of the texts alone, frame[['text']]"
+        )
+    labels = pa.array(model.classes_.tolist())
+    shares = [(f"P({label})", pa.float64()) for label in model.classes_.tolist()]
+    best = [] if what == PROBABILITIES else [("predicted", labels.type), ("probability", pa.float64())]
+    fields = pa.schema([(free(name, frame.names), type) for name, type in (*best, *shares)])
+    model._parameters()  # what is wrong with the model is said here and now
+    tensors: dict[str, Any] = {}
+    packed = container.to_bytes(pack_model(model, tensors), tensors)
+    return frame.answered(partial(_answer, packed, what), fields)
+
+
+def _answer(packed: bytes, what: str, rows: pa.Table) -> pa.Table:
+    """The answers to some rows, where they are."""
+    model = _unpacked(packed)
+    names = rows.column_names
+    with threads.limited(1):
+        known, target = set(model.schema_.names.tolist()), getattr(model, "_target", None)
+        own = rows.select([name for name in names if (name in known if known else name != target)])
+        found = columns(model, own) if rows.num_rows else None
+    types = pa.array(model.classes_.tolist()).type
+    if found is None:
+        shares = {f"P({label})": pa.array([], pa.float64()) for label in model.classes_.tolist()}
+        found = {"predicted": pa.array([], types), "probability": pa.array([], pa.float64()), **shares}
+    if what == PROBABILITIES:
+        found = {name: values for name, values in found.items() if name not in ("predicted", "probability")}
+    return pa.table(list(found.values()), [free(name, names) for name in found])
+
+
+@lru_cache(maxsize=2)
+def _unpacked(packed: bytes) -> Any:
+    """The model, once for all the rows that a worker gets."""
+    return unpack_model(*container.from_bytes(packed))

@@ -1,0 +1,184 @@
+"""Learning from rows that lie in parts elsewhere: what must be known of them is asked for in rounds, each a sum.
+
+What the columns are is found out first, where it is not declared; then the sums are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ingenuo.engines import spread
+from ingenuo.engines.spread import Spread
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators import rounds
+from ingenuo.estimators.rounds import LEFT_OUT, PICKED, Round, Task, is_string
+from ingenuo.packed.travelling import from_bytes, merged
+from ingenuo.sources.frames import FrameSource, described
+from ingenuo.sources.table import reads_as_text
+from ingenuo.tally import Tally
+
+__all__ = ["EVERYTHING", "InParts", "Round", "in_parts", "is_spread"]
+
+
+class _Everything:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+EVERYTHING: Any = _Everything()  # columns that are declared: all
+
+
+def is_spread(X: Any) -> bool:
+    """Whether the rows of X lie on an engine: a Dask or Spark frame, or files."""
+    return spread(X) is not None
+
+
+def in_parts(
+    X: Any, y: Any = None, sample_weight: Any = None, declared: Collection[Any] = (), *, labelled: bool = True
+) -> InParts:
+    """The rows of a Dask or Spark frame, or of files on an engine.
+
+    Parameters
+    ----------
+    X
+        The frame or the files.
+    y, sample_weight
+        The columns of the classes and of the weights: their names, or columns of the engine.
+    declared
+        Columns of which it is known what they are, and that need not be looked at.
+    labelled
+        Whether there must be a column of classes.
+    """
+    found: Any = spread(X)
+    if found is None:
+        raise KindError(f"a Dask or Spark frame was expected, got {type(X).__name__}")
+    target = weight = None
+    y = getattr(found, "target", None) if y is None else y
+    if y is not None:
+        found, target = found.column(y, "y")
+    elif labelled:
+        raise InputError(f"{found.called}: name the column to learn, y=…{did_you_mean('', found.names)}")
+    if sample_weight is not None:
+        found, weight = found.column(sample_weight, "sample_weight")
+        if weight == target:
+            raise InputError(f"column {weight!r} cannot be both the class and the weight; name another")
+    return InParts(found, target, weight, declared)
+
+
+class InParts:
+    """Rows that lie in parts, wherever an engine has them.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns to learn from.
+    target, weight : str or None
+        The columns of the classes and of the weights.
+    left_out : int
+        How many rows of files had no class, in the last round.
+    """
+
+    def __init__(
+        self, rows: Spread, target: str | None = None, weight: str | None = None, declared: Collection[Any] = ()
+    ) -> None:
+        self.rows, self.target, self.weight, self._declared = rows, target, weight, declared
+        self.names = [name for name in rows.names if name not in (target, weight)]
+        if not self.names:
+            raise InputError(f"{rows.called} has no column to learn from; keep one at least")
+        self.left_out = 0
+        self._types = rows.schema
+        known: Mapping[str, tuple[str, str]] | None = getattr(rows, "kinds", None)
+        self._kinds = None if known is None else {name: known[name] for name in self.names}
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, str]]:
+        """What each column is, and why; strings are looked at, unless they are declared."""
+        if self._kinds is None:
+            strings = self._strings()
+            source = FrameSource.of(pa.schema([self._field(name) for name in self.names]).empty_table())
+            assert source is not None
+            self._kinds = {}
+            for place, name in enumerate(self.names):
+                if name in self._declared:
+                    self._kinds[name] = ("category", "declared")
+                elif name in strings:
+                    self._kinds[name] = ("text", strings[name]) if strings[name] else ("category", "strings")
+                else:
+                    self._kinds[name] = source.guess(place)
+        return self._kinds
+
+    def empty(self) -> pa.Table:
+        """No rows; the columns say what they are."""
+        kinds = self.kinds
+        return described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds)
+
+    def total(self, round: Round, model: Any = None, **options: Any) -> Tally:
+        """The sum of what a round gives for every part."""
+        kinds = self.kinds
+        given = {"target": self.target, "weight": self.weight, **options}
+        return self._asked(round, model, given, self._read(), kinds)
+
+    def _read(self) -> list[str]:
+        return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
+
+    def _field(self, name: str) -> pa.Field:
+        place = self._types.get_field_index(name)
+        return pa.field(name, self._types.field(place).type if place >= 0 else pa.null())
+
+    def _asked(
+        self, round: Round, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
+    ) -> Tally:
+        drops = bool(getattr(self.rows, "drops_unlabelled", False)) and options.get("target") is not None
+        task = Task(model, options, columns, self._types, kinds, drops, bool(self.rows.place(0)))
+        found = from_bytes(self.rows.reduce(columns, partial(rounds.done, round, task.packed()), merged))
+        self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
+        if drops:
+            self.rows.left_out = self.left_out  # type: ignore[attr-defined]
+        return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
+
+    # What the columns are.
+
+    def _strings(self) -> dict[str, str]:
+        """The columns of strings that are not declared, and why each is text; "" where it is none.
+
+        They are judged by the same strings as if all rows were in memory.
+        """
+        unknown = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
+        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
+        if not unknown and not strings:
+            return {}
+        seen = self._asked(rounds.lengths, None, {"unknown": unknown}, [*unknown, *strings], {})
+        for name, type in _types(seen, unknown).items():
+            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
+        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
+        parts = seen.labels("rows", 0)
+        if not strings or not len(parts):
+            return dict.fromkeys(strings, "")
+        counts = seen.over("rows", parts).floats().astype(np.int64)
+        starts = dict(zip(parts.tolist(), (np.cumsum(counts) - counts).tolist()))
+        options = {"starts": starts, "step": max(1, int(counts.sum()) // PICKED), "strings": strings}
+        picked = self._asked(rounds.picks, None, options, strings, {})
+        return {name: reads_as_text([said[3:] for said in picked.labels(name, 0).tolist()]) for name in strings}
+
+
+def _types(seen: Tally, unknown: list[str]) -> dict[str, pa.DataType]:
+    """The types of columns that an engine knows as objects only."""
+    found: dict[str, pa.DataType] = {}
+    for said in seen.labels("types", 0).tolist():
+        type, name = said.split("\n", 1)
+        if type == "null":
+            continue
+        known = {"bool": pa.bool_(), "double": pa.float64(), "string": pa.string(), "large_string": pa.large_string()}
+        known |= {"int64": pa.int64(), "binary": pa.binary(), "large_binary": pa.large_binary()}
+        if type not in known:
+            raise InputError(f"column {name!r} holds {type} values, which are neither numbers nor categories")
+        if found.setdefault(name, known[type]) != known[type]:
+            raise InputError(
+                f"column {name!r} holds {found[name]} values in one part and {type} in another; give it one type"
+            )
+    return {name: found.get(name, pa.string()) for name in unknown}
