@@ -111,7 +111,7 @@ tensor = arrays.arrays(st.sampled_from(DTYPES), arrays.array_shapes(min_dims=0, 
 tensor_name = st.text().filter(lambda name: name != "__metadata__")  # which safetensors keeps for itself
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.dictionaries(st.text(), plain, max_size=5), st.dictionaries(tensor_name, tensor, max_size=5))
 def test_any_manifest_and_tensors_come_back(manifest: dict[str, Any], tensors: dict[str, NDArray[Any]]) -> None:
     data = to_bytes(manifest, tensors)

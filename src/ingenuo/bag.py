@@ -152,6 +152,17 @@ class Bag:
         """Every sum times the factor."""
         return Bag(self.vocabulary, self.classes, self.starts, self.codes, self.sums.scale(factor)).trimmed()
 
+    def without_rare(self, minimum: float, classes: Labels, documents: Bag | None = None) -> Bag:
+        """Only the cells of these classes whose sum, or whose documents where they are given, are not below a minimum.
+
+        An n-gram is no more frequent in a class than its words, and than the n-gram without its first or last: so of
+        what stays, all parts stay too.
+        """
+        bag, _, rows = self._together("words", self if documents is None else documents)
+        kept = (rows.floats() >= minimum) & (find(classes, bag.classes) >= 0)[bag.codes]
+        starts, at = np.append(0, np.cumsum(kept))[bag.starts], np.flatnonzero(kept)
+        return Bag(bag.vocabulary, bag.classes, starts, bag.codes[at], bag.sums.pick(0, at)).trimmed()
+
     def nothing(self) -> Bag:
         """A bag like this one with nothing in it."""
         empty: Sums = Exact.zeros((0,)) if isinstance(self.sums, Exact) else Real(np.zeros(0))

@@ -24,6 +24,7 @@ from ingenuo.labels import Labels, find, labels_of, same, unite
 Integers = NDArray[np.int64]
 
 PREFIX = "bins:"
+_MOST = 0.9  # of the values that any width would leave, those that are left when rare cells are dropped
 
 
 def bins_name(column: object) -> str:
@@ -172,6 +173,29 @@ class Bins:
     def scale(self, factor: float | int | Fraction) -> Bins:
         """Every sum times the factor."""
         return Bins(self.exponent, self.classes, self.places, self.sums.scale(factor)).trimmed()
+
+    def without_rare(self, minimum: float, classes: Labels) -> Bins:
+        """Only the cells of these classes that have as many values, in bins as narrow as leave most of them.
+
+        Where bins are narrow nearly every cell is rare. So they are made wider, until nine tenths are left of the
+        values that the widest bins would leave.
+
+        >>> ages = Bins.of(["ill"], [40, 41, 42, 43, 50, 51, 88], [[4, 4, 4, 4, 4, 4, 1]], exponent=0)
+        >>> print(ages.without_rare(5, ages.classes).listing(5))
+        ill [40, 42) 8, ill [42, 44) 8, ill [50, 52) 8
+        """
+        own = Bins(self.exponent, classes, self.places, self.over(classes)).trimmed()
+        found = [own._of_many(minimum)]
+        while len(own.places) and (own.places[0] < -1 or own.places[-1] > 0) and own.exponent < LARGEST_EXPONENT:
+            own = own.coarsened(own.exponent + 1)
+            found.append(own._of_many(minimum))
+        left = [float(each.sums.floats().sum()) for each in found]
+        return next(each for each, n in zip(found, left) if n >= _MOST * left[-1])
+
+    def _of_many(self, minimum: float) -> Bins:
+        """The same without the cells that have fewer values."""
+        limbs = np.where(self.sums.floats() >= minimum, self.sums.limbs, 0)
+        return Bins(self.exponent, self.classes, self.places, Exact.canonical(limbs, self.sums.low)).trimmed()
 
     def nothing(self) -> Bins:
         """A histogram like this one with nothing in it."""

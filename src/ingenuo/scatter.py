@@ -1,45 +1,45 @@
 """A table of a tally over classes and pairs of columns: how the rows of a class scatter about their mean.
 
-    N = Σ 1        s = Σ x        S = Σ (x - s/N)(x - s/N)ᵀ
+    N = Σ 1        s = Σ x        Q = Σ xxᵀ
 
-for each class; S for each class as well, or of all classes together. N and s are exact. S is in doubles, about the
-means themselves, so no offset costs a digit, and there is no reference that the first rows would have to fix:
+for each class; Q for each class as well, or of all classes together. All three are exact, so they add and subtract to
+the last bit, in any order. What is asked for is the scatter about the means,
 
-    S(a + b) = S(a) + S(b) + N_a N_b / (N_a + N_b) · δδᵀ        δ = s_a/N_a - s_b/N_b, from the exact sums
+    S = Σ (x - s/N)(x - s/N)ᵀ = Q - ssᵀ/N
 
-and the other way round to take b away. What rounding may have left in S is kept beside it: taking rows away cannot
-lower it, so a model that has forgotten nearly everything knows that little of S is left, and says so.
+which is worked out in whole numbers and rounded once: no offset costs a digit.
 """
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, MergeError
-from ingenuo.exact import Exact, ratio
+from ingenuo.errors import ForgetError, InputError, MergeError, RefusedError
+from ingenuo.exact import LIMB, Exact, ratio
 from ingenuo.labels import Labels, find, labels_of, objects, same, unite
 
 Floats = NDArray[np.float64]
 
-# A bound for the relative error of S as BLAS adds it up: 2^-46, measured to be a few 2^-53 for a million rows.
-ROUNDING = 2.0**-46
-_LOST = 1e-6  # relative error of what is left from which a warning is given
+# ssᵀ/N is worked out to so many bits beyond those of N. Where S is so much smaller that fewer than 60 are left of it,
+# it is worked out again as a fraction.
+_SPARE = 300
 
 
 @dataclass(frozen=True, eq=False)
 class Scatter:
-    """Rows, sums and scatter of each class.
+    """Rows, sums and products of each class.
 
-    >>> rows = np.array([[1.0, 2.0], [3.0, 6.0]])
-    >>> one = Scatter.of(["a"], [0, 1], Exact.of([2]), Exact.of([rows.sum(axis=0)]), np.cov(rows.T, ddof=0) * 2)
+    >>> one = Scatter.of(["a"], [0, 1], Exact.of([2]), Exact.of([[4, 8]]), Exact.of([10, 20, 40]))
+    >>> one.scatter().tolist()
+    [[2.0, 4.0], [4.0, 8.0]]
     >>> two = one.plus("scatter", one)
-    >>> two.products.tolist(), two.minus("scatter", one).near(one)
+    >>> two.scatter().tolist(), two.minus("scatter", one) == one
     ([[4.0, 8.0], [8.0, 16.0]], True)
     """
 
@@ -47,26 +47,20 @@ class Scatter:
     columns: Labels  # sorted
     counts: Exact  # (classes,)
     sums: Exact  # (classes, columns)
-    products: Floats  # (columns, columns), or (classes, columns, columns)
-    noise: Floats  # what rounding may have left on the diagonal: (columns,), or (classes, columns)
+    products: Exact  # the lower triangle, row by row: (cells,), or (classes, cells)
 
     names = ("class", "column")
     signed = True
 
     @staticmethod
-    def of(classes: Any, columns: Any, counts: Exact, sums: Exact, products: Floats) -> Scatter:
+    def of(classes: Any, columns: Any, counts: Exact, sums: Exact, products: Exact) -> Scatter:
         """A table of what was just added up; classes are sorted, columns may stand in any order."""
         classes, given = labels_of(classes), columns if isinstance(columns, np.ndarray) else objects(list(columns))
         columns = labels_of(given)
         if not same(columns, given):
             order = _places(given, columns)
-            sums, products = sums.pick(1, order), products[..., order, :][..., order]
-        means, n = quotients(sums, counts), counts.floats()[:, np.newaxis]
-        with np.errstate(over="ignore"):
-            centred = n * (2.0**-52 * means) ** 2  # for the means about which S was added up are rounded
-            noise = ROUNDING * diagonal(products) + (centred.sum(axis=0) if products.ndim == 2 else centred)
-        noise = np.minimum(noise, 1e300)
-        return Scatter(classes, columns, counts, sums, products, noise)._checked().trimmed()
+            sums, products = sums.pick(1, order), products.pick(len(products.shape) - 1, _cells(order))
+        return Scatter(classes, columns, counts, sums, products)._checked().trimmed()
 
     @property
     def axes(self) -> tuple[Labels, ...]:
@@ -75,8 +69,36 @@ class Scatter:
 
     @property
     def pooled(self) -> bool:
-        """Whether S is that of all classes together."""
-        return self.products.ndim == 2
+        """Whether the products are those of all classes together."""
+        return len(self.products.shape) == 1
+
+    def scatter(self) -> Floats:
+        """S of all classes together (columns × columns), or of each (classes × columns × columns), rounded once."""
+        d = len(self.columns)
+        rows = [(i, 0) for i in range(d)]
+        found = np.zeros((1 if self.pooled else len(self.classes), d, d))
+        for matrix, lines in zip(found, self._about_means(rows)):
+            for i, line in enumerate(lines):
+                matrix[i, : i + 1] = matrix[: i + 1, i] = line
+        return found[0] if self.pooled else found
+
+    def variations(self) -> Floats:
+        """The diagonal of the scatter."""
+        rows = [(i, i) for i in range(len(self.columns))]
+        lists = [[line[0] for line in lines] for lines in self._about_means(rows)]
+        found = np.array(lists, np.float64).reshape(-1, len(self.columns))
+        return found[0] if self.pooled else found
+
+    def _about_means(self, rows: list[tuple[int, int]]) -> Iterator[Iterator[list[float]]]:
+        """Of all classes, or of each: S_ij for i and j from the second number to i, of each of the rows."""
+        (products, low), (sums, unit), (counts, whole) = (
+            each.integers() for each in (self.products, self.sums, self.counts)
+        )
+        if self.pooled:
+            yield _centred(products, low, sums, 2 * unit - whole, counts.tolist(), rows)
+            return
+        for k, n in enumerate(counts.tolist()):
+            yield _centred(products[k], low, sums[k : k + 1], 2 * unit - whole, [n], rows)
 
     def means(self) -> Floats:
         """The mean of each class and column, rounded once."""
@@ -99,11 +121,7 @@ class Scatter:
         """The same for these classes, all of its own among them; there is nothing of the others."""
         if same(self.classes, classes):
             return self
-        at = find(self.classes, classes)
-        products, noise = self.products, self.noise
-        if not self.pooled:
-            products, noise = (np.where(_under(at >= 0, each), each[at], 0.0) for each in (products, noise))
-        return Scatter(classes, self.columns, self.counts.pick(0, at), self.sums.pick(0, at), products, noise)
+        return self._picked(classes, find(self.classes, classes))
 
     def trimmed(self) -> Scatter:
         """Without the classes that have no rows."""
@@ -111,28 +129,13 @@ class Scatter:
         if used.all():
             return self
         at = np.flatnonzero(used)
-        parts = (self.products, self.noise) if self.pooled else (self.products[at], self.noise[at])
-        return Scatter(self.classes[at], self.columns, self.counts.pick(0, at), self.sums.pick(0, at), *parts)
+        return self._picked(self.classes[at], at)
+
+    def _picked(self, classes: Labels, at: NDArray[np.intp]) -> Scatter:
+        products = self.products if self.pooled else self.products.pick(0, at)
+        return Scatter(classes, self.columns, self.counts.pick(0, at), self.sums.pick(0, at), products)
 
     def __eq__(self, other: object) -> bool:
-        return self._alike(other) and np.array_equal(self.products, other.products)  # type: ignore[attr-defined]
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def near(self, other: Scatter) -> bool:
-        """Whether both are equal but for what rounding may have left in S; N and s must be equal to the last bit."""
-        if not self._alike(other):
-            return False
-        ours, theirs = diagonal(self.products), diagonal(other.products)
-        spread = np.sqrt(np.maximum(ours, theirs)) + 1e-150  # squares of less are no doubles
-        roots = np.sqrt(self.noise) + np.sqrt(other.noise)
-        # |S_ij| is at most the root of S_ii S_jj; of a column that is lost in noise, nothing else is known.
-        lost = (roots + 1e-150) * ((ours == 0) | (theirs == 0))
-        one, two = roots + 2.0**-26 * spread, 2 * lost
-        allowed = _outer(one, one) + _outer(two, spread) + _outer(spread, two)
-        return bool((np.abs(self.products - other.products) <= allowed).all())
-
-    def _alike(self, other: object) -> bool:
         return (
             isinstance(other, Scatter)
             and same(self.classes, other.classes)
@@ -140,7 +143,10 @@ class Scatter:
             and self.counts == other.counts
             and self.sums == other.sums
             and self.pooled == other.pooled
+            and self.products == other.products
         )
+
+    __hash__ = None  # type: ignore[assignment]
 
     def _together(self, name: str, other: Any) -> tuple[Scatter, Scatter]:
         if not isinstance(other, Scatter) or self.pooled != other.pooled:
@@ -157,43 +163,45 @@ class Scatter:
     def plus(self, name: str, other: Any) -> Scatter:
         """The sum with another."""
         one, two = self._together(name, other)
-        between, noise = _between(one, two)
-        return Scatter(
-            one.classes,
-            one.columns,
-            one.counts + two.counts,
-            one.sums + two.sums,
-            one.products + two.products + between,
-            one.noise + two.noise + noise,
-        )._checked()
+        sums = one.counts + two.counts, one.sums + two.sums, one.products + two.products
+        return Scatter(one.classes, one.columns, *sums)._checked()
 
     def minus(self, name: str, other: Any) -> Scatter:
         """What is left when the other is taken away; an error where that was never added."""
         one, two = self._together(name, other)
-        counts, sums = one.counts - two.counts, one.sums - two.sums
-        short = np.flatnonzero(counts.signs() < 0)
+        sums = one.counts - two.counts, one.sums - two.sums, one.products - two.products
+        rest = Scatter(one.classes, one.columns, *sums)
+        signs = rest.counts.signs()
+        short = np.flatnonzero(signs < 0)
         if len(short):
             k = int(short[0])
             raise ForgetError(
                 f"cannot take away {two.counts.floats()[k]:g} from '{name}' at class {one.classes.tolist()[k]!r}, "
                 f"where only {one.counts.floats()[k]:g} was added; only rows that were learned can be forgotten"
             )
-        empty = counts.signs() == 0
-        if (sums.signs()[empty] != 0).any():
-            label = one.classes.tolist()[int(np.flatnonzero(empty & (sums.signs() != 0).any(axis=1))[0])]
+        left = (rest.sums.signs() != 0).any(axis=1)
+        if not self.pooled:
+            left |= (rest.products.signs() != 0).any(axis=1)
+        elif (signs == 0).all():
+            left |= (rest.products.signs() != 0).any()
+        if left[signs == 0].any():
+            label = one.classes.tolist()[int(np.flatnonzero((signs == 0) & left)[0])]
             raise ForgetError(
                 f"cannot take these rows away: class {label!r} would have no row left, but sums that are not zero; "
                 "only rows that were learned can be forgotten"
             )
-        rest = Scatter(one.classes, one.columns, counts, sums, one.products, one.noise)
-        between, noise = _between(rest, two)
-        products, noise = one.products - two.products - between, one.noise + two.noise + noise
-        if not self.pooled:
-            products[empty], noise[empty] = 0.0, 0.0
-        return _settled(rest, products, noise, one).trimmed()
+        impossible = np.argwhere(rest.variations() < 0)
+        if len(impossible):
+            raise ForgetError(
+                f"cannot take these rows away: the numbers left in column {rest.columns.tolist()[impossible[0][-1]]!r} "
+                "would have a negative variance; only rows that were learned can be forgotten"
+            )
+        return rest.trimmed()
 
     def _checked(self) -> Scatter:
-        bad = np.argwhere(~np.isfinite(diagonal(self.products)))
+        if (self.products.low + len(self.products.limbs)) * LIMB < 1000:  # nothing is near the largest double
+            return self
+        bad = np.argwhere(~np.isfinite(self.variations()))
         if len(bad):
             raise InputError(
                 f"column {self.columns.tolist()[bad[0][-1]]!r}: its numbers are so large that their squares are beyond "
@@ -203,15 +211,26 @@ class Scatter:
 
     def scale(self, factor: float | int | Fraction) -> Scatter:
         """As if each row had been seen so many times."""
-        by = float(factor)
-        scaled = self.counts.scale(factor), self.sums.scale(factor), self.products * by, self.noise * by
+        scaled = self.counts.scale(factor), self.sums.scale(factor), self.products.scale(factor)
         return Scatter(self.classes, self.columns, *scaled).trimmed()
+
+    def without_rare(self, minimum: float, classes: Labels) -> Scatter:
+        """Only these classes, where they have as many complete rows."""
+        kept = (self.counts.floats() >= minimum) & (find(classes, self.classes) >= 0)
+        if self.pooled and not kept.all():
+            raise RefusedError(
+                f"some class has fewer than {minimum:g} complete rows, and how the columns vary together is kept for "
+                "all classes in one, so what such a class brought to it cannot be dropped; leave its rows out (forget "
+                "them), or keep a covariance for each class"
+            )
+        limbs = np.where(kept, self.counts.limbs, 0)
+        return replace(self, counts=Exact.canonical(limbs, self.counts.low)).trimmed()
 
     def nothing(self) -> Scatter:
         """A table like this one with nothing in it."""
-        none, d = np.zeros(0, np.intp), len(self.columns)
-        parts = (np.zeros((d, d)), np.zeros(d)) if self.pooled else (self.products[:0], self.noise[:0])
-        return Scatter(self.classes[:0], self.columns, self.counts.pick(0, none), self.sums.pick(0, none), *parts)
+        none, shape = np.zeros(0, np.intp), self.products.shape
+        sums = self.counts.pick(0, none), self.sums.pick(0, none), Exact.zeros(shape if self.pooled else (0, shape[1]))
+        return Scatter(self.classes[:0], self.columns, *sums)
 
     def listing(self, most: int) -> str:
         """The first classes as text."""
@@ -235,60 +254,44 @@ def quotients(sums: Exact, counts: Exact) -> Floats:
     return np.array(flat, np.float64).reshape(top.shape)
 
 
-def _between(one: Scatter, two: Scatter) -> tuple[Floats, Floats]:
-    """N_a N_b / (N_a + N_b) · δδᵀ, for each class or all together, and what rounding may have left of it."""
-    n, m = one.counts.floats(), two.counts.floats()
-    both = np.flatnonzero((n > 0) & (m > 0))
-    d = len(one.columns)
-    if len(both) == 0:
-        return np.zeros(one.products.shape), np.zeros(one.noise.shape)
-    (a, a_unit), (b, b_unit) = one.sums.integers(), two.sums.integers()
-    (p, p_unit), (q, q_unit) = one.counts.integers(), two.counts.integers()
-    left, right = a_unit + q_unit, b_unit + p_unit
-    low = min(left, right)
-    delta = np.zeros((len(both), d))
-    for place, k in enumerate(both.tolist()):
-        top = a[k] * (q[k] << (left - low)) - b[k] * (p[k] << (right - low))
-        delta[place] = [ratio(int(each), int(p[k] * q[k]), low - p_unit - q_unit) for each in top]
-    with np.errstate(over="ignore", invalid="ignore"):
-        delta *= np.sqrt(n[both] * (m[both] / (n[both] + m[both])))[:, np.newaxis]
-        if one.pooled:
-            return delta.T @ delta, 2.0**-52 * (delta**2).sum(axis=0)
-        products, noise = np.zeros(one.products.shape), np.zeros(one.noise.shape)
-        products[both], noise[both] = np.einsum("ki,kj->kij", delta, delta), 2.0**-52 * delta**2
-        return products, noise
+def _centred(
+    products: NDArray[Any],
+    low: int,
+    sums: NDArray[Any],
+    unit: int,
+    counts: list[int],
+    rows: list[tuple[int, int]],
+) -> Iterator[list[float]]:
+    """S_ij = Q_ij 2^low - Σ_k s_ki s_kj / N_k · 2^unit, rounded, for some i and the j from a first one to i."""
+    spare = _SPARE + max((n.bit_length() for n in counts), default=0)
+    bottom = min(low, unit - spare)
+    up, down = low - bottom, unit - spare - bottom
+    kept = [k for k, n in enumerate(counts) if n]
+    largest = [max((abs(each) for each in sums[k].tolist()), default=0) for k in kept]
+    for i, first in rows:
+        start = i * (i + 1) // 2
+        line = products[start + first : start + i + 1] * (1 << up)
+        doubt = 0
+        for k, most in zip(kept, largest):
+            quotient, rest = divmod(int(sums[k, i]) << spare, counts[k])
+            line = line - sums[k, first : i + 1] * (quotient << down)
+            doubt += most if rest else 0
+        doubt <<= 60 + down
+        found = [ratio(top, 1, bottom) for top in line.tolist()]
+        if doubt:
+            for place in [place for place, top in enumerate(line.tolist()) if abs(top) <= doubt]:
+                j = first + place
+                parts = (Fraction(int(sums[k, i] * sums[k, j]), counts[k]) for k in kept)
+                exact = Fraction(2) ** low * int(products[start + j]) - Fraction(2) ** unit * sum(parts, Fraction(0))
+                found[place] = ratio(exact.numerator, exact.denominator, 0)
+        yield found
 
 
-def _settled(rest: Scatter, products: Floats, noise: Floats, before: Scatter) -> Scatter:
-    """With what is left: nothing where it is no more than rounding; an error where it cannot be of any rows."""
-    left = diagonal(products)
-    impossible = np.argwhere(left < -16 * noise)
-    if len(impossible):
-        raise ForgetError(
-            f"cannot take these rows away: the numbers left in column {rest.columns.tolist()[impossible[0][-1]]!r} "
-            "would have a negative variance; only rows that were learned can be forgotten"
-        )
-    gone = left <= noise
-    products = np.where(gone[..., :, np.newaxis] | gone[..., np.newaxis, :], 0.0, products)
-    several = rest.counts.floats() > 1
-    lost = (noise > _LOST * left) & (diagonal(before.products) > before.noise)
-    lost = lost & several.any() if rest.pooled else lost & several[:, np.newaxis]
-    if lost.any():
-        name = rest.columns.tolist()[int(np.argwhere(lost)[0][-1])]
-        warnings.warn(
-            f"the rows taken away had nearly all the scatter of column {name!r}, and rounding has left fewer than six "
-            "digits of the rest; fit the model again on the rows that are left",
-            stacklevel=4,
-        )
-    return Scatter(rest.classes, rest.columns, rest.counts, rest.sums, products, noise)
-
-
-def _outer(a: Floats, b: Floats) -> Floats:
-    return a[..., :, np.newaxis] * b[..., np.newaxis, :]
-
-
-def _under(flags: NDArray[np.bool_], array: Floats) -> NDArray[np.bool_]:
-    return flags.reshape(-1, *(1,) * (array.ndim - 1))
+def _cells(order: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Where the cells of a lower triangle stand in one whose columns have another order."""
+    i, j = (order[each] for each in np.tril_indices(len(order)))
+    high, low = np.maximum(i, j), np.minimum(i, j)
+    return np.asarray(high * (high + 1) // 2 + low)
 
 
 def _places(given: Labels, wanted: Labels) -> NDArray[np.intp]:

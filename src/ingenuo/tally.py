@@ -128,6 +128,17 @@ class Table:
         """Every sum times the factor."""
         return Table(self.names, self.axes, self.sums.scale(factor), self.signed)._settled()
 
+    def without_rare(self, minimum: float, classes: Labels | None = None, rows: Table | None = None) -> Table:
+        """Only the cells of these classes (of all) whose sum, or whose rows where they are given, are not below it."""
+        kept = (self.sums if rows is None else rows.over(*self.axes)).floats() >= minimum
+        if classes is not None and self.names[0] == "class":
+            kept &= (find(classes, self.axes[0]) >= 0).reshape(-1, *(1,) * (kept.ndim - 1))
+        if isinstance(self.sums, Real):
+            sums: Sums = Real(np.where(kept, self.sums.values, 0.0))
+        else:
+            sums = Exact.canonical(np.where(kept, self.sums.limbs, 0), self.sums.low)
+        return Table(self.names, self.axes, sums, self.signed)._settled()
+
     def nothing(self) -> Table:
         """A table like this one with nothing in it."""
         empty = tuple(labels[:0] for labels in self.axes)
@@ -219,6 +230,58 @@ class Tally(Mapping[str, AnyTable]):
         if isinstance(factor, np.number):
             factor = factor.item()
         return Tally({name: table.scale(factor) for name, table in self.items()})
+
+    def without_rare(self, minimum: int) -> Tally:
+        """The sums without what is known of few rows, for others to see.
+
+        Parameters
+        ----------
+        minimum : int
+            How many rows (or how much weight) is not few. A class of fewer is dropped, and of the other classes every
+            value, bin, word, n-gram and combination of values that fewer have; sums of numbers are dropped where a
+            class has fewer numbers in the column. Bins are made wider where they are too narrow to have as many.
+
+        Notes
+        -----
+        Words, n-grams and columns of counts are known by how often they were there. In how many rows that was is known
+        where documents are counted too (`Words(min_documents=2)`, `binary=True`, "bernoulli") and holds there;
+        elsewhere a word that one text repeats passes for frequent.
+
+        This is no differential privacy. From Σx and Σx² two numbers can be found, and three or four guessed: take 5 at
+        least, better 10. The totals stay: what was dropped of a class in a column can be found as a difference. Two
+        releases can be subtracted, and what is left may be one row. Whoever knows all rows but one learns that one.
+
+        Examples
+        --------
+        >>> tally = Tally({"class": Table.of({"class": ["ill", "well", "king"]}, [30, 40, 1])})
+        >>> print(tally.without_rare(5))
+        class: ill 30, well 40
+        """
+        if isinstance(minimum, bool) or not isinstance(minimum, int | np.integer):
+            raise KindError(f"a minimum count is a whole number, got {type(minimum).__name__} {minimum!r}")
+        if minimum < 1:
+            raise InputError(f"a minimum count of {minimum} would drop nothing; take 1 or more")
+        return Tally({name: self._without_rare(name, table, int(minimum)) for name, table in self.items()}).canonical()
+
+    def _without_rare(self, name: str, table: AnyTable, minimum: int) -> AnyTable:
+        stem, _, what = name.rpartition(":")
+        if isinstance(table, Table):
+            counted = what in ("sum", "square") and table.names == ("class", "column")
+            counts = self._tables.get(f"{stem}:count") if counted else None
+            rows = counts if isinstance(counts, Table) else None
+            return table.without_rare(minimum, self._frequent("class", minimum), rows)
+        classes = self._frequent("class", minimum, table.axes[0])
+        if isinstance(table, Bag):
+            classes = classes[find(self._frequent(f"{stem}:rows", minimum, classes), classes) >= 0]
+            return table.without_rare(minimum, classes, self.bag(f"{stem}:documents"))
+        return table.without_rare(minimum, classes)
+
+    def _frequent(self, name: str, minimum: int, known: Labels | None = None) -> Any:
+        """The labels of a table of rows by class that are not rare; those that are known where there is no such."""
+        table = self._tables.get(name)
+        if not isinstance(table, Table) or table.names != ("class",):
+            return known
+        return table.axes[0][table.sums.floats() >= minimum]
 
     def labels(self, name: str, axis: int) -> Labels:
         """The labels on an axis of a table; none where there is no such table."""

@@ -44,7 +44,7 @@ def harsh_scores(draw: Any) -> tuple[Any, Any, Any]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @given(harsh_scores())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_answers_are_probabilities_whatever_the_scores(kind: str, rows: tuple[Any, Any, Any]) -> None:
     z, codes, lengths = rows
     found = CALIBRATORS[kind].fit(z, codes, None, lengths)
@@ -159,7 +159,7 @@ scores_and_labels = st.lists(
 
 
 @given(scores_and_labels, st.sampled_from([-9.0, -2.0, -1.5, 0.0, 0.25, 3.0, 4.0]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_venn_abers_equals_two_isotonic_fits_with_the_row_among_them(rows: list[Any], asked: float) -> None:
     s, y, w = (np.array(column, float) for column in zip(*rows))
     found = CALIBRATORS["venn-abers"].fit(np.column_stack([0 * s, s]), y.astype(int), w)

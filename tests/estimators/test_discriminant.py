@@ -186,16 +186,16 @@ def test_learning_in_parts_and_merging_is_learning_all(kind):
         rows[70:], labels[70:]
     )
     for model in (stream, halves):
-        np.testing.assert_array_equal(model.means_, whole.means_)
-        np.testing.assert_allclose(model.covariance_, whole.covariance_, rtol=1e-12)
-        np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), atol=1e-12)
+        assert model.tally_ == whole.tally_
+        np.testing.assert_array_equal(model.covariance_, whole.covariance_)
+        np.testing.assert_array_equal(model.predict_proba(X), whole.predict_proba(X))
 
 
 def test_one_row_at_a_time_is_learning_all():
     model = GaussianDiscriminant()
     for row, label in zip(X, NAMES):
         model.partial_fit([row], [label])
-    np.testing.assert_allclose(model.coef_, GaussianDiscriminant().fit(X, NAMES).coef_, rtol=1e-10)
+    np.testing.assert_array_equal(model.coef_, GaussianDiscriminant().fit(X, NAMES).coef_)
 
 
 def test_shrinkage_can_be_changed_without_learning_again():
@@ -235,6 +235,8 @@ def test_a_model_file_holds_all_that_was_learned(kind, tmp_path):
     frame = pd.DataFrame(X[:, ::-1], columns=list("acbd"))
     np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
     again.forget(pd.DataFrame(X[:9], columns=list("dbca")), NAMES[:9], sample_weight=weights[:9])
+    rest = pd.DataFrame(X[9:], columns=list("dbca"))
+    assert again.tally_ == GaussianDiscriminant(kind).fit(rest, NAMES[9:], sample_weight=weights[9:]).tally_
 
 
 def test_a_forged_file_is_refused():
@@ -242,14 +244,14 @@ def test_a_forged_file_is_refused():
 
     manifest, tensors = container.from_bytes(to_bytes(GaussianDiscriminant().fit(X, Y)))
     number = [entry["name"] for entry in manifest["tally"]].index(POOLED)
+    table = GaussianDiscriminant().fit(X, Y).tally_[POOLED]
+    assert table.products.shape == (10,)
     for part, forged in (
-        ("products", -np.eye(4)),
-        ("products", np.triu(np.ones((4, 4)))),
-        ("products", np.full((4, 4), np.nan)),
-        ("products", np.eye(3)),
-        ("products", np.eye(4, dtype=np.float32)),
-        ("noise", np.full(4, -1.0)),
-        ("noise", np.zeros((2, 4))),
+        ("products", -table.products.limbs),  # negative variances
+        ("products", np.zeros_like(table.products.limbs)),
+        ("products", table.products.limbs[:, :6]),
+        ("products", np.zeros((1, 3, 6), np.int64)),
+        ("products", table.products.limbs.astype(float)),
         ("rows", np.zeros((1, 3), np.int64)),
         ("rows", np.ones((1, 2), np.int64)),
         ("rows", np.full((1, 3), 51, np.int64)),  # more complete rows than rows
@@ -258,6 +260,21 @@ def test_a_forged_file_is_refused():
         changed = {**tensors, f"tally/{number}/{part}": forged}
         with pytest.raises(ModelFileError):
             from_bytes(container.to_bytes(manifest, changed))
+    for low in (1000, 30, 0.5, None):  # no such limbs, squares beyond the doubles
+        manifest["tally"][number]["products"] = low
+        with pytest.raises(ModelFileError):
+            from_bytes(container.to_bytes(manifest, tensors))
+
+
+def test_a_file_with_products_in_doubles_is_refused():
+    from ingenuo import container
+
+    manifest, tensors = container.from_bytes(to_bytes(GaussianDiscriminant().fit(X, Y)))
+    number = [entry["name"] for entry in manifest["tally"]].index(POOLED)
+    del manifest["tally"][number]["products"]
+    changed = {**tensors, f"tally/{number}/products": np.eye(4), f"tally/{number}/noise": np.zeros(4)}
+    with pytest.raises(ModelFileError, match="has its products in doubles, as an earlier form of the file had"):
+        from_bytes(container.to_bytes(manifest, changed))
 
 
 @pytest.mark.parametrize(

@@ -95,7 +95,7 @@ def test_witten_bell_by_hand():
 
 
 @given(texts, st.integers(1, 4), some_smoothing, st.booleans(), st.sampled_from(["observed", "uniform"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_probabilities_over_the_vocabulary_sum_to_one(given_texts, order, smoothing, boundaries, base):
     model = LanguageModel(order, smoothing, boundaries=boundaries, base=base).fit([*given_texts, "i am"])
     contexts = [[], ["am"], ["zebra"], ["<s>"], ["sam", "i"], ["<s>", "<s>", "i"], ["né", "zebra", "am"]]
@@ -109,7 +109,7 @@ def test_probabilities_over_the_vocabulary_sum_to_one(given_texts, order, smooth
 
 
 @given(texts, texts, st.integers(1, 3), some_smoothing)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_streams_merges_and_the_whole_are_one(one, two, order, smoothing):
     whole = LanguageModel(order, smoothing).fit([*one, *two])
     streamed = LanguageModel(order, smoothing).partial_fit(one).partial_fit(two)
@@ -122,7 +122,7 @@ def test_streams_merges_and_the_whole_are_one(one, two, order, smoothing):
 
 
 @given(texts, texts, st.integers(1, 3), some_smoothing)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_forgetting_equals_never_having_seen(kept, forgotten, order, smoothing):
     model = LanguageModel(order, smoothing).fit([*kept, *forgotten]).forget(forgotten)
     never = LanguageModel(order, smoothing).fit(kept)

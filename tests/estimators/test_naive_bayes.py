@@ -431,7 +431,7 @@ ROWS = st.lists(
 PRIORS = st.sampled_from([MaximumLikelihood(), Laplace(), Lidstone(0), MEstimate(1e-300), Laplace(variance_floor=0)])
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(ROWS, PRIORS, st.sampled_from(["gaussian", "gaussian-unbiased"]))
 def test_probabilities_are_finite_and_sum_to_one_whatever_is_asked(rows, prior, numbers):
     model = NaiveBayes(prior=prior, numbers=numbers).fit([list(row) for row in zip(*DATA.values())], LABELS)

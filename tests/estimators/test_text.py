@@ -225,7 +225,7 @@ def total(explanation):
 
 
 @every_kind
-@pytest.mark.parametrize("prior", [Laplace(), Lidstone(0.1), MaximumLikelihood()], ids=str)
+@pytest.mark.parametrize("prior", [Lidstone(0.1), MaximumLikelihood()], ids=str)
 def test_the_terms_of_an_explanation_sum_to_the_joint(kind, prior):
     model = fitted(KINDS[kind], prior=prior)
     joints, posteriors = model.predict_joint_log_proba(ASKED), model.predict_proba(ASKED)
@@ -567,7 +567,7 @@ def test_any_change_to_a_tensor_is_refused_or_gives_another_sound_model(kind):
     manifest, tensors = container.from_bytes(store.to_bytes(model))
     rng = np.random.default_rng(0)
     names, refused = sorted(tensors), 0
-    for _ in range(400):
+    for _ in range(150):
         parts = dict(tensors)
         name = names[rng.integers(len(names))]
         tensor = parts[name].copy()
@@ -594,7 +594,7 @@ def test_any_change_to_a_tensor_is_refused_or_gives_another_sound_model(kind):
         except (InputError, KindError):
             continue
         store.to_bytes(loaded)
-    assert refused > 100
+    assert refused > 40
 
 
 # The contract of an estimator.

@@ -11,7 +11,7 @@ from scipy import sparse
 from ingenuo.kernels.columns import Columns
 from ingenuo.kernels.threads import limited
 
-ordinary = settings(deadline=None, max_examples=60)
+ordinary = settings(deadline=None, max_examples=30)
 widths = pytest.mark.parametrize("width", [1, 3])
 kinds = pytest.mark.parametrize("plain", [True, False], ids=["ones", "numbers"])
 

@@ -47,7 +47,7 @@ def completions(network: Net, row: Any) -> list[tuple[tuple[int, ...], float]]:
     return found
 
 
-quick = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+quick = settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @quick

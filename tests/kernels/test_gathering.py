@@ -25,7 +25,7 @@ def pieces_of(rows, cuts):
     return found, np.array(firsts)
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(texts, st.lists(st.integers(0, 12), max_size=3), st.data())
 def test_every_row_has_the_bytes_it_had(rows, cuts, data):
     pieces, firsts = pieces_of(rows, cuts)

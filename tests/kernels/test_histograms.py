@@ -18,7 +18,7 @@ from ingenuo.exact import Exact
 from ingenuo.kernels import threads
 from ingenuo.kernels.histograms import BINS, LEAST_EXPONENT, histograms, weighted_histograms
 
-ordinary = settings(deadline=None, max_examples=40)
+ordinary = settings(deadline=None, max_examples=25)
 
 
 def place(x: float, exponent: int) -> int:

@@ -102,7 +102,7 @@ def test_continuations_of_a_context_stand_side_by_side_sorted_by_their_word():
 
 
 @given(texts, orders, st.booleans(), st.integers(0, 9))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_words_before_an_n_gram_are_counted_once_each(some_texts, order, boundaries, seed):
     tree = Tree(some_texts, order, boundaries, seed)
     counts = loops.ordered(tree.trie, tree.table[0])
@@ -280,7 +280,7 @@ def test_every_probability_is_written_as_a_person_would(smoothing, base, written
 
 
 @given(texts, orders, st.sampled_from(SMOOTHINGS), st.sampled_from(["observed", "uniform"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_what_is_written_is_what_it_comes_to(some_texts, order, smoothing, base):
     tree = Tree(some_texts, order)
     parameters = tree.parameters(smoothing, base=base)
@@ -383,7 +383,7 @@ def test_an_order_that_no_text_reaches_does_no_harm():
 
 
 @given(texts, st.integers(1, 3), st.integers(2, 4), st.booleans())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_rare_words_count_as_one_unknown_word(some_texts, order, min_count, boundaries):
     tree = Tree(some_texts, order, boundaries)
     if not tree.counts:

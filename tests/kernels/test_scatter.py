@@ -25,38 +25,6 @@ def rows():
     return X, labels, means
 
 
-@pytest.mark.parametrize("width", [1, 2, 3])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_scatter_is_the_sum_of_products_about_the_means(rows, width, weighted):
-    X, labels, means = rows
-    weights = RNG.uniform(0, 3, len(X)) if weighted else None
-    apart = X - means[labels]
-    w = np.ones(len(X)) if weights is None else weights
-    each = np.array([(apart[labels == k].T * w[labels == k]) @ apart[labels == k] for k in range(3)])
-    with threads.limited(width):
-        found = loops.scatter(table(X), labels, weights, means, pooled=False)
-        pooled = loops.scatter(table(X), labels, weights, means, pooled=True)
-    np.testing.assert_allclose(found, each, rtol=1e-11, atol=1e-9)
-    np.testing.assert_allclose(pooled, each.sum(axis=0), rtol=1e-11, atol=1e-9)
-    assert np.array_equal(pooled, pooled.T)
-
-
-@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
-def test_scatter_reads_numbers_of_any_type(dtype):
-    X = RNG.integers(0, 100, (5000, 3)).astype(dtype)
-    labels = np.zeros(5000, np.int32)
-    means = X.mean(axis=0, dtype=float)[np.newaxis]
-    found = loops.scatter(table(np.asfortranarray(X)), labels, None, means, pooled=True)
-    np.testing.assert_allclose(found, np.cov(X.T.astype(float), ddof=0) * 5000, rtol=1e-10)
-
-
-def test_a_class_without_rows_has_no_scatter(rows):
-    X, labels, means = rows
-    more = np.vstack([means, np.zeros((2, 7))])
-    found = loops.scatter(table(X[:50]), labels[:50], None, more, pooled=False)
-    assert not found[3:].any()
-
-
 def test_complete_finds_the_rows_without_a_hole():
     X = RNG.normal(size=(9000, 4))
     assert loops.complete(table(X)) is None

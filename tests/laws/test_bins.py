@@ -20,7 +20,7 @@ from ingenuo.kernels import threads
 from ingenuo.kernels.histograms import BINS
 from ingenuo.tally import Table
 
-ordinary = settings(deadline=None, max_examples=60)
+ordinary = settings(deadline=None, max_examples=30)
 few = settings(deadline=None, max_examples=20)
 
 

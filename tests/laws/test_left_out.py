@@ -14,7 +14,7 @@ from ingenuo.estimators.leave_one_out import leave_one_out
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold, over_classes
 from ingenuo.labels import labels_of
 
-ordinary = settings(deadline=None, max_examples=40)
+ordinary = settings(deadline=None, max_examples=25)
 
 priors = st.sampled_from(
     [Laplace(), Lidstone(0.01, variance_floor=1e-2), MEstimate(2), MaximumLikelihood(), Laplace(variance_floor=0.0)]

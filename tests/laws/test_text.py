@@ -15,7 +15,7 @@ from ingenuo import NaiveBayes, Words
 from ingenuo.errors import EmptyModelError, ForgetError, MergeError
 from ingenuo.kernels.threads import limited
 
-ordinary = settings(deadline=None, max_examples=12)
+ordinary = settings(deadline=None, max_examples=8)
 
 KINDS = {
     "counts": Words(),

@@ -150,7 +150,7 @@ def test_intervals_are_those_of_a_bootstrap_by_hand():
     p, y, classes = answers(load_breast_cancer)
     guess = classes[p.argmax(axis=1)]
     rng = np.random.default_rng(5)
-    drawn = [rng.integers(0, len(y), len(y)) for _ in range(600)]
+    drawn = [rng.integers(0, len(y), len(y)) for _ in range(250)]
     found = evaluate(p, y=y, classes=classes)
     by_hand = {
         "log_loss": [metrics.log_loss(y[d], p[d], labels=classes) for d in drawn],

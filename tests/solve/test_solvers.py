@@ -19,7 +19,7 @@ from ingenuo.solve.dense import Dense
 from ingenuo.solve.problem import Problem, shares
 from ingenuo.solve.spaces import Design, OverFeatures, OverRows, along_twin
 
-ordinary = settings(deadline=None, max_examples=40)
+ordinary = settings(deadline=None, max_examples=25)
 NO_WEIGHTS = np.zeros(0)
 
 

@@ -133,7 +133,7 @@ def test_nothing_else_does(open_still):
     assert mark(f"not good{open_still}fine", "english") == ["not", "not_good", "not_fine"]
 
 
-@settings(max_examples=400)
+@settings(max_examples=100)
 @given(texts, st.sampled_from(LANGUAGES), st.integers(1, 3), st.booleans())
 @example("NO N'T", "english", 1, False)
 def test_marking_is_the_same_said_by_clauses(text, language, shortest, lowercase):

@@ -10,21 +10,33 @@ from ingenuo.cli import options
 @click.command("merge", short_help="Add up what several models have learned.")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...", type=click.Path())
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the sum; - is standard output.")
+@click.option(
+    "--minimum-count",
+    "minimum",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Drop from the sum all that fewer than N rows have: values, words, classes.",
+)
 @options.as_json
 @options.common
-def command(models: tuple[str, ...], output: str, as_json: bool) -> None:
+def command(models: tuple[str, ...], output: str, minimum: int | None, as_json: bool) -> None:
     """Add up what MODELs have learned apart: the sum is the model that would have learned all their rows.
+
+    A MODEL may be a tally, saved without its model. Tallies alone add up to a tally; beside models, they are added to
+    these where they have the same tables. The order of the files does not matter. With --minimum-count, one MODEL is
+    enough.
 
     \b
     ingenuo merge rome.ingenuo madrid.ingenuo -o both.ingenuo
+    ingenuo merge rome.ingenuo madrid.ingenuo -o public.ingenuo --minimum-count 10
     """
     from ingenuo import training
 
     options.refuse_both(output, as_json)
-    if len(models) < 2:
+    if len(models) < 2 and minimum is None:
         raise click.UsageError("give two models at least")
     options.check_writable(output, model=True)
-    merged = training.merge([(path, options.load(path), options.about(path)) for path in models])
+    merged = training.merge([(path, options.load(path), options.about(path)) for path in models], minimum)
     for note in merged.notes:
         options.say(note)
     options.save(merged.model, output, merged.about)

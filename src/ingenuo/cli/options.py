@@ -6,7 +6,8 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import click
@@ -103,6 +104,46 @@ def changing(again: str) -> Callable[[F], F]:
         return command
 
     return decorated
+
+
+def engine(command: F) -> F:
+    """Where the rows of the files are read and added up."""
+    for option in reversed(
+        (
+            click.option(
+                "--engine",
+                type=click.Choice(["local", "dask", "spark"]),
+                help="Where the files are read and added up: here, or by the workers of Dask or Spark  [local]",
+            ),
+            click.option(
+                "--scheduler", metavar="ADDRESS", help="Dask's, such as tcp://host:8786  [workers on this machine]"
+            ),
+            click.option(
+                "--master", metavar="URL", help="Spark's, such as spark://host:7077  [this machine: local[*]]"
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def opened_engine(given: Mapping[str, Any]) -> Iterator[Any]:
+    """The engine that the options ask for, as long as it is needed; None for this machine itself."""
+    scheduler, master = given["scheduler"], given["master"]
+    if scheduler is not None and master is not None:
+        raise click.UsageError("--scheduler is of Dask, and --master of Spark; give one of them.")
+    name = given["engine"] or ("dask" if scheduler is not None else "spark" if master is not None else "local")
+    for other, address, its in (("--scheduler", scheduler, "dask"), ("--master", master, "spark")):
+        if address is not None and name != its:
+            raise click.UsageError(f"{other} is the address of {its}, and --engine is {name}.")
+    if name == "local":
+        yield None
+        return
+    from ingenuo.engines.files import opened
+
+    with opened(name, scheduler or master) as found:
+        yield found
 
 
 def kinds(columns: Sequence[str], ignore: Sequence[str] = ()) -> dict[str, str]:

@@ -44,6 +44,14 @@ _MODELS = "naive-bayes, network, discriminant, softmax, language, language-model
 @click.option(
     "--checkpoint", metavar="PATH", help="Keep what is learned on the way here; go on from it if it is there."
 )
+@click.option(
+    "--minimum-count",
+    "minimum",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Drop from what is written all that fewer than N rows have: values, words, classes.",
+)
+@options.engine
 @click.option("--dry-run", is_flag=True, help="Show what the columns are taken for, and learn nothing.")
 @options.reading
 @options.seed
@@ -60,6 +68,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
     ingenuo train patients.csv --target outcome -o patients.ingenuo --folds 10
     ingenuo train 'mail/*.csv.gz' --target label --column subject=text -o mail.ingenuo --tune --calibrate
     ingenuo train reviews/ -o reviews.ingenuo --model softmax:weighting=naive-bayes --ngrams 2 --holdout 0.2
+    ingenuo train visits/ --target bought -o visits.ingenuo --engine dask --scheduler tcp://10.0.0.5:8786
     cut -f1,3 log.tsv | ingenuo train - --format tsv --target status -o log.ingenuo
     """
     from ingenuo import training
@@ -81,7 +90,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
         return
     assert output is not None
     folds = given["folds"]
-    with watched(rows, "learning") as seen:
+    with watched(rows, "learning") as seen, options.opened_engine(given) as engine:
         done = training.train(
             model,
             seen,
@@ -90,7 +99,9 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
             folds=int(folds) if folds is not None and folds.isdecimal() else folds,
             holdout=given["holdout"],
             checkpoint=given["checkpoint"],
+            minimum=given["minimum"],
             seed=given["seed"],
+            engine=engine,
         )
     options.say(training.summary(done))
     if done.evaluation is not None and not given["as_json"]:

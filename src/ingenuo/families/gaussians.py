@@ -74,11 +74,7 @@ def moments_of(tally: Tally, columns: Labels, classes: Labels, name: str = POOLE
     centre = middle[order]
     means = np.where(counts[:, np.newaxis] > 0, means, centre)
     apart = np.where(counts[:, np.newaxis] > 0, table.means_from(middle)[:, order], 0.0)
-    blank = diagonal(table.products) <= table.noise  # no more than rounding: the column does not vary
-    constant = np.asarray(np.atleast_2d(blank).all(axis=0))[order]
-    constant &= (np.abs(apart) <= 2.0**-48 * np.abs(centre)).all(axis=0)  # sums of w·x are of rounded products
-    apart[:, constant] = 0.0
-    products = np.where(blank[..., :, np.newaxis] | blank[..., np.newaxis, :], 0.0, table.products)
+    products = table.scatter()
     within = products if table.pooled else products.sum(axis=0)
     return Moments(
         columns,

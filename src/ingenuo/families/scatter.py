@@ -22,11 +22,11 @@ from ingenuo.exact import Exact
 from ingenuo.families.covariance import Triangle
 from ingenuo.families.family import Factor, Floats, Term, exponential
 from ingenuo.families.gaussians import EACH, POOLED, Gaussians, estimated, moments_of
-from ingenuo.kernels import moments
+from ingenuo.kernels import moments, products
 from ingenuo.kernels import scatter as loops
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
-from ingenuo.scatter import Scatter, quotients
+from ingenuo.scatter import Scatter
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Tally
 
@@ -46,28 +46,21 @@ class ScatterFamily:
         return POOLED if self.pooled else EACH
 
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
-        """Complete rows, their sum and their scatter."""
+        """Complete rows, their sum and the sum of their products."""
         K, labels, weights = len(chunk.classes), chunk.coded, chunk.weights
-        rows: moments.Rows = block
         if weights is None:
-            missing, sums, _ = moments.moments(rows, labels, K)
-            kept = loops.complete(block) if missing.any() else None
-        else:
-            kept = loops.complete(block)
+            counts, sums, squares = products.sums(block, labels, K, pooled=self.pooled)
+            return Tally({self.name: Scatter.of(chunk.classes, block.names, counts, sums, squares)})
+        rows: moments.Rows = block
+        kept = loops.complete(block)
         if kept is not None:
             if len(kept) == 0:
                 return Tally()
-            rows, labels = loops.Kept(block, kept), labels[kept]
-            weights = None if weights is None else weights[kept]
-        if weights is not None:
-            counts, sums, _ = moments.weighted_moments(rows, labels, weights, K)
-            counts = Exact.canonical(counts.limbs[..., 0].copy(), counts.low)  # complete rows: as many in any column
-        else:
-            if kept is not None:
-                _, sums, _ = moments.moments(rows, labels, K)
-            counts = Exact.counts(np.bincount(labels, minlength=K))
-        products = loops.scatter(rows, labels, weights, quotients(sums, counts), pooled=self.pooled)
-        return Tally({self.name: Scatter.of(chunk.classes, block.names, counts, sums, products)})
+            rows, labels, weights = loops.Kept(block, kept), labels[kept], weights[kept]
+        by_column, sums, _ = moments.weighted_moments(rows, labels, weights, K)
+        counts = Exact.canonical(by_column.limbs[..., 0].copy(), by_column.low)  # complete rows: as many in any column
+        squares = products.weighted_products(rows, labels, weights, K, pooled=self.pooled)
+        return Tally({self.name: Scatter.of(chunk.classes, block.names, counts, sums, squares)})
 
     def estimate(
         self,

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from ingenuo.bag import Bag
+from ingenuo.bins import Bins
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.estimators import streams
-from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.adding import Adding, refuse_besides
+from ingenuo.estimators.base import TallyClassifier, frozen
 from ingenuo.estimators.language import LanguageModel
+from ingenuo.tally import Tally
 from ingenuo.training.provenance import event, n_learned, sources
 
 
@@ -86,19 +92,32 @@ def change(
     return Changed(model, notes, {**kept, **({} if after is None else {"rows": after}), "history": history})
 
 
-def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> Changed:
-    """The sum of several models, each with its name and where it comes from."""
-    (first, model, about), *others = models
-    if not hasattr(model, "merge"):
+def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | None = None) -> Changed:
+    """The sum of several models or tallies, each with its name and where it comes from.
+
+    Parameters
+    ----------
+    models : sequence of (name, model, about)
+        Tallies alone give a tally. Among models they are added to the sum of the models, whose tables they must have.
+    minimum : int, optional
+        Drop from the sum what is known of fewer rows.
+    """
+    (first, model, about), *others = sorted(models, key=lambda each: isinstance(each[1], Tally))
+    if not isinstance(model, Tally) and not hasattr(model, "merge"):
         raise KindError(f"{first} holds a {type(model).__name__}, which cannot be merged")
+    notes = []
     for name, other, _ in others:
         _refuse_strangers(first, model, name, other)
+        notes += [*_taken_up(first, model, other), *_taken_up(name, other, model)]
+        differing = _settings_that_differ(model, other)
+        if differing:
+            notes.append(f"{first} and {name} differ in {differing}; the sum is as {first} has it")
         try:
-            model.merge(other)
+            model = _sum(first, model, name, other)
         except InputError as error:
             raise type(error)(f"{first} and {name}: {error}") from None
     paths = [os.path.realpath(name) for name, _, _ in models]
-    notes = [
+    notes += [
         f"{name} is given more than once, and its rows count as often"
         for place, (name, _, _) in enumerate(models)
         if paths[place] in paths[:place]
@@ -108,22 +127,108 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]]) -> Changed:
             "the models are calibrated, and their sum has to be calibrated again before it answers: update it, or give "
             "rows that it knows"
         )
-    rows = n_learned(model)
-    if rows is not None:
-        notes.append(f"{len(models)} models added up; {rows:,} rows in all")
+    rows = _rows(model)
+    if rows is not None and others:
+        notes.append(f"{_counted(models)} added up; {rows:,} rows in all")
     files = [source for _, _, each in models for source in each.get("sources", [])]
     kept = {key: value for key, value in about.items() if key not in ("evaluation", "command")}
     history = [line for _, _, each in models for line in each.get("history", [])]
-    return Changed(
+    merged = Changed(
         model,
         notes,
         {
             **kept,
             **({} if rows is None else {"rows": rows}),
             "sources": files,
-            "history": [*history, event("merge", [{"path": name} for name, _, _ in models], rows)],
+            "history": [*history, event("merge", [{"path": name} for name, _, _ in models], rows)]
+            if others
+            else history,
         },
     )
+    return merged if minimum is None else dropped_rare(merged, minimum)
+
+
+def dropped_rare(learned: Changed, minimum: int) -> Changed:
+    """Without what is known of fewer rows; how much that is, is said, and not what."""
+    model = learned.model
+    if isinstance(model, Tally):
+        before, model = model, model.without_rare(minimum)
+        if "class" not in model:
+            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
+        after = model
+    else:
+        refuse_besides(model)
+        before, after = model.tally_, model.drop_rare(minimum).tally_
+    rows = _rows(model)
+    about = {**learned.about, **({} if rows is None else {"rows": rows})}
+    about["history"] = [*about.get("history", []), event(f"minimum count {minimum}", [], rows)]
+    return Changed(model, [*learned.notes, _said_of_rare(before, after, minimum)], about)
+
+
+def _said_of_rare(before: Tally, after: Tally, minimum: int) -> str:
+    """How many cells were dropped, by what they are of."""
+    found = dict.fromkeys(("class", "value", "word"), 0)
+    for name, table in before.canonical().items():
+        rest: Any = after[name] if name in after else table.nothing()
+        what = "class" if name == "class" else "word" if isinstance(table, Bag) else "value"
+        if isinstance(table, Bins):
+            table = table.coarsened(max(table.exponent, rest.exponent))
+        if name == "class" or (table.names != ("class",) and not name.endswith((":sum", ":square"))):
+            found[what] += int(np.count_nonzero(table.sums.signs()) - np.count_nonzero(rest.sums.signs()))
+    rows = f"{minimum:,} row{'s' if minimum != 1 else ''}"
+    if not any(found.values()):
+        return f"nothing was known of fewer than {rows}"
+    counted = [f"{n:,} {what}{('es' if what == 'class' else 's') if n != 1 else ''}" for what, n in found.items() if n]
+    return f"known of fewer than {rows}, and dropped: {', '.join(counted)}, counted class by class"
+
+
+def _sum(first: str, model: Any, second: str, other: Any) -> Any:
+    if isinstance(model, Tally):
+        if set(model).isdisjoint(set(other) - {"class"}):
+            raise MergeError("the tallies have no table in common; only tallies of the same columns merge")
+        return model + other
+    if isinstance(other, Tally):
+        if not isinstance(model, Adding):
+            raise KindError(f"a tally cannot be added to a {type(model).__name__}; merge the model that it comes from")
+        return model.merge_tally(other)
+    return model.merge(other)
+
+
+def _rows(model: Any) -> int | float | None:
+    if not isinstance(model, Tally):
+        return n_learned(model)
+    total = float(model.over("class", model.labels("class", 0)).floats().sum())
+    return int(total) if total.is_integer() else total
+
+
+def _counted(models: Sequence[tuple[str, Any, Any]]) -> str:
+    """So many models and tallies."""
+    tallies = sum(isinstance(model, Tally) for _, model, _ in models)
+    counts = ((len(models) - tallies, "model", "models"), (tallies, "tally", "tallies"))
+    return " and ".join(f"{n:,} {one if n == 1 else several}" for n, one, several in counts if n)
+
+
+def _settings_that_differ(model: Any, other: Any) -> str:
+    """The parameters that two models of a kind have otherwise; what their columns are is not among them."""
+    if type(model) is not type(other) or not hasattr(model, "get_params"):
+        return ""
+    mine, its = (each.get_params(deep=False) for each in (model, other))
+    return ", ".join(name for name in mine if name != "columns" and frozen(mine[name]) != frozen(its[name]))
+
+
+def _taken_up(name: str, model: Any, other: Any) -> list[str]:
+    """Where the other has learned columns that a model has set aside: these are then columns it has no values of."""
+    if not all(hasattr(each, "schema_") and each.schema_.named for each in (model, other)):
+        return []
+    ours, theirs = model.schema_, other.schema_
+    learned = {*theirs.names.tolist()} - {*theirs.columns("ignore").tolist()}
+    aside = learned.intersection(ours.columns("ignore").tolist())
+    if not aside:
+        return []
+    kept = np.array([column not in aside for column in ours.names.tolist()])
+    model.schema_ = replace(ours, names=ours.names[kept], families=ours.families[kept])
+    listed = ", ".join(sorted(map(repr, aside)))
+    return [f"{name} has set {listed} aside: its rows count as rows without a value there"]
 
 
 def _refuse_strangers(first: str, model: Any, second: str, other: Any) -> None:
@@ -133,7 +238,7 @@ def _refuse_strangers(first: str, model: Any, second: str, other: Any) -> None:
         raise MergeError(
             f"{first} has learned the column {mine!r} and {second} the column {its!r}; only models of the same merge"
         )
-    if type(model) is type(other) and len(model.schema_) and len(other.schema_):
+    if type(model) is type(other) and hasattr(model, "schema_") and len(model.schema_) and len(other.schema_):
         names = set(model.schema_.names.tolist())
         if model.schema_.named and other.schema_.named and names.isdisjoint(other.schema_.names.tolist()):
             raise MergeError(f"{first} and {second} have no column in common; only models of the same columns merge")

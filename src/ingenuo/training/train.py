@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,14 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from ingenuo.engines.files import Engine, Files
 from ingenuo.errors import InputError
 from ingenuo.estimators import streams
+from ingenuo.estimators.adding import refuse_besides
 from ingenuo.estimators.base import TallyClassifier
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.evaluation.cross_validation import cross_validate
 from ingenuo.evaluation.evaluation import Evaluation, evaluate
 from ingenuo.sources.streams import OURS, Held, Labelled, Part
+from ingenuo.training.changing import Changed, dropped_rare
 from ingenuo.training.checkpoints import resumed
 from ingenuo.training.provenance import about
 from ingenuo.training.rows import chosen
@@ -51,7 +54,9 @@ def train(
     folds: int | str | None = None,
     holdout: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    minimum: int | None = None,
     seed: int = 0,
+    engine: Engine | None = None,
 ) -> Trained:
     """Learn all the rows, and judge the model by rows it had not learned.
 
@@ -69,23 +74,45 @@ def train(
         Judge by this share of the rows a model that learned the others; the model that is returned learns them all.
     checkpoint : path, optional
         Keep what was learned so far in this file; if it is there, go on from it. It is removed at the end.
+    minimum : int, optional
+        Drop from what was learned all that is known of fewer rows. The model is judged before.
     seed : int
         Of the folds, or of the rows that are held out.
+    engine : optional
+        Where sums are taken, as `engines.files.opened` gives it; by default here.
     """
+    if engine is not None and not (folds is None and holdout is None and checkpoint is None):
+        raise InputError(
+            "folds, holdout and checkpoints are for rows that one machine reads; leave them out, and judge the model "
+            "by files that it has not learned (ingenuo evaluate)"
+        )
     if folds is not None and holdout is not None:
         raise InputError("folds and holdout are two ways to judge a model; take one")
     if holdout is not None and not 0 < holdout < 1:
         raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
+    if minimum is not None:
+        refuse_besides(model)
     if isinstance(model, LanguageModel):
-        return _texts_alone(model, rows, target, weight, folds, holdout, checkpoint)
+        return _of_many(_texts_alone(model, rows, engine, target, weight, folds, holdout, checkpoint), minimum)
     rows = chosen(model, rows, target)
     target, weight = streams.named(rows, target, weight)
     rows = Labelled(rows, target)
     _declare_values(model, rows, target)
     with _naming(rows, target):
-        judged, how = _learned(model, rows, target, weight, folds, holdout, checkpoint, seed)
-    notes = [note for note in (rows.note, *_thin(model)) if note]
-    return Trained(model, judged, how, about(model, rows, target, judged, how), notes)
+        judged, how = _learned(model, rows, target, weight, folds, holdout, checkpoint, seed, engine)
+    if minimum is not None and judged is not None:
+        how += " It was judged before what is rare was dropped."
+    notes = [rows.note] if rows.note else []
+    done = _of_many(Trained(model, judged, how, about(model, rows, target, judged, how), notes), minimum)
+    return replace(done, notes=[*done.notes, *_thin(model)])
+
+
+def _of_many(done: Trained, minimum: int | None) -> Trained:
+    """Without what is known of fewer rows."""
+    if minimum is None:
+        return done
+    left = dropped_rare(Changed(done.model, done.notes, done.about), minimum)
+    return replace(done, model=left.model, about=left.about, notes=left.notes)
 
 
 def _learned(
@@ -97,6 +124,7 @@ def _learned(
     holdout: float | None,
     checkpoint: Any,
     seed: int,
+    engine: Engine | None,
 ) -> tuple[Evaluation | None, str]:
     """Learn the rows, and judge the model as was asked for."""
     if checkpoint is not None:
@@ -111,6 +139,10 @@ def _learned(
         return found.evaluation, found._said()[0]
     elif holdout is not None:
         return _held_out(model, rows, target, weight, holdout, seed)
+    elif engine is not None:
+        elsewhere = Files(rows, engine)
+        model.fit(elsewhere, target, weight)
+        rows.left_out = elsewhere.left_out
     else:
         model.fit(rows, target, weight)
     return None, ""
@@ -164,13 +196,16 @@ def _refuse_judging(model: Any) -> None:
         )
 
 
-def _texts_alone(model: LanguageModel, rows: Any, target: str | None, *others: Any) -> Trained:
+def _texts_alone(model: LanguageModel, rows: Any, engine: Engine | None, target: str | None, *others: Any) -> Trained:
     """A language model of texts that have no class."""
     if target is not None or any(other is not None for other in others):
         raise InputError(
             "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
         )
     rows = chosen(model, rows, None)
+    if engine is not None:
+        model.fit(Files(rows, engine))
+        return Trained(model, None, "", about(model, rows, None), [])
     name = rows.names[0]
     fresh = True
     for batch in rows.batches():

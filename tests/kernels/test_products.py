@@ -1,0 +1,122 @@
+"""Sums of products are exact: they are those of fractions, for numbers of any kind, any threads and any order."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ingenuo.chunk import Numbers
+from ingenuo.errors import InputError
+from ingenuo.kernels import moments, products, squares, threads
+
+RNG = np.random.default_rng(0)
+
+
+def table(X):
+    return Numbers(np.arange(X.shape[1]), len(X), matrix=X)
+
+
+def cells(X, weights=None):
+    """Σ w x_i x_j for i >= j, in fractions."""
+    rows = [[Fraction(float(x)) for x in row] for row in X]
+    w = [Fraction(1)] * len(X) if weights is None else [Fraction(float(each)) for each in weights]
+    d = X.shape[1]
+    return [
+        sum((each * row[i] * row[j] for each, row in zip(w, rows)), Fraction(0)) for i in range(d) for j in range(i + 1)
+    ]
+
+
+NUMBERS = {
+    "doubles": RNG.normal(size=(700, 3)),
+    "whole numbers": RNG.integers(-5, 1000, (600, 3)).astype(float),
+    "float32": RNG.normal(size=(600, 3)).astype(np.float32).astype(float),
+    "a huge offset": 1e9 + 1e-3 * RNG.normal(size=(300, 3)),
+    "numbers that grow": RNG.normal(size=(1500, 2)) * np.linspace(1, 6, 1500)[:, np.newaxis],
+    "columns of other scales": RNG.normal(size=(300, 3)) * [1e-12, 1.0, 1e12],
+    "all magnitudes": RNG.normal(size=(40, 3)) * np.exp2(RNG.integers(-400, 400, (40, 3))),
+    "one enormous": np.vstack([RNG.normal(size=(50, 3)), [[1e30, 0.0, 1.0]]]),
+    "denormal": 5e-324 * np.arange(12.0).reshape(4, 3),
+    "the largest and the smallest": np.array([[1.7e308, 5e-324, 1.0], [3e-310, -1.7e308, -0.0], [1.0, 2.0, 1e-300]]),
+    "zeros": np.zeros((5, 3)),
+    "one row": RNG.normal(size=(1, 3)),
+    "more columns than a tile has": RNG.normal(size=(6, 100)),
+}
+
+
+@pytest.mark.parametrize("kind", list(NUMBERS))
+def test_sums_are_those_of_fractions(kind):
+    X = NUMBERS[kind]
+    labels = (np.arange(len(X)) % 3).astype(np.int32)
+    counts, sums, pooled = products.sums(table(X), labels, 3, pooled=True)
+    assert pooled.fractions().tolist() == cells(X)
+    assert counts.floats().tolist() == np.bincount(labels, minlength=3).tolist()
+    assert sums == moments.moments(table(X), labels, 3)[1]
+    again, same, each = products.sums(table(X), labels, 3, pooled=False)
+    assert (again, same) == (counts, sums)
+    assert [row.tolist() for row in each.fractions()] == [cells(X[labels == k]) for k in range(3)]
+
+
+@pytest.mark.parametrize("kind", list(NUMBERS))
+def test_weighted_products_are_those_of_fractions(kind):
+    X = NUMBERS[kind][:60]
+    labels = (np.arange(len(X)) % 2).astype(np.int32)
+    weights = np.where(np.arange(len(X)) % 3, RNG.uniform(0, 3, len(X)), RNG.integers(0, 5, len(X)))
+    weights[-1] = 1e-300
+    pooled = products.weighted_products(table(X), labels, weights, 2, pooled=True)
+    assert pooled.fractions().tolist() == cells(X, weights)
+    each = products.weighted_products(table(X), labels, weights, 2, pooled=False)
+    assert [row.tolist() for row in each.fractions()] == [cells(X[labels == k], weights[labels == k]) for k in (0, 1)]
+
+
+def test_order_and_threads_do_not_matter():
+    n = 20_003  # several blocks, the last one short
+    labels = RNG.integers(0, 4, n).astype(np.int32)
+    X = RNG.lognormal(size=(n, 6)) * 2.0 ** np.linspace(0, 300, n)[:, np.newaxis]  # every block has other exponents
+    X[::50, 2] = np.nan
+    order = RNG.permutation(n)
+    for pooled in (True, False):
+        found = []
+        for width, places in ((1, slice(None)), (3, slice(None)), (2, order)):
+            with threads.limited(width):
+                found.append(products.sums(table(X[places]), labels[places], 4, pooled=pooled))
+        assert found[0] == found[1] == found[2]
+
+
+def test_products_that_may_be_too_large_for_five_values_are_told():
+    slices = np.rint(RNG.uniform(-1, 1, (300, 9)) * 2**22)
+    slices[:, :3] = np.rint(RNG.uniform(-1, 1, (300, 3)) * 2**19)
+    slices[128:256, 1] = 2**23  # four times that, squared, 128 times, is above 2^53
+    padded = squares.width(3)
+    values, found = np.zeros((5, 128, padded)), np.zeros((5, padded, padded))
+    held = np.zeros((5, padded, padded), np.int64)
+    assert squares._square(slices, 3, values, found, held) == 2
+    first = slices[np.r_[:128, 256:300], :3].astype(int)
+    assert np.array_equal(np.tril(held[0, :3, :3]), np.tril(first.T @ first))
+
+
+def test_a_row_with_a_hole_is_left_out():
+    X, labels = RNG.normal(size=(2000, 3)), np.zeros(2000, np.int32)
+    holes = X.copy()
+    holes[[3, 700, 1999], [0, 1, 2]] = np.nan
+    whole = np.delete(X, [3, 700, 1999], axis=0)
+    assert products.sums(table(holes), labels, 1, pooled=True) == products.sums(
+        table(whole), labels[:1997], 1, pooled=True
+    )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_numbers_of_any_type_are_read(dtype):
+    X = RNG.integers(0, 100, (5000, 3))
+    labels = np.zeros(5000, np.int32)
+    _, _, found = products.sums(table(np.asfortranarray(X.astype(dtype))), labels, 1, pooled=True)
+    assert found.floats().tolist() == [(X[:, i] * X[:, j]).sum() for i in range(3) for j in range(i + 1)]
+
+
+def test_the_first_infinite_cell_is_named():
+    X, labels = RNG.normal(size=(9000, 3)), np.zeros(9000, np.int32)
+    X[8000, 1], X[8500, 0] = -np.inf, np.inf
+    for width in (1, 2):
+        with threads.limited(width), pytest.raises(InputError, match="column 'x1', row 8000"):
+            products.sums(table(X), labels, 1, pooled=True)
