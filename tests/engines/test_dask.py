@@ -13,7 +13,15 @@ import pandas as pd
 import pytest
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import LanguageModel, NaiveBayes, NetworkClassifier, audit, evaluate
+from ingenuo import (
+    LanguageModel,
+    NaiveBayes,
+    NaiveBayesRegressor,
+    NetworkClassifier,
+    SoftmaxRegression,
+    audit,
+    evaluate,
+)
 from ingenuo.errors import EngineError, InputError, KindError
 
 FRAME = mixed().drop(columns="times")
@@ -142,3 +150,19 @@ def test_columns_are_called_by_strings() -> None:
     frame = dd.from_pandas(pd.DataFrame({1: [1.0, 2.0], "y": ["a", "b"]}), npartitions=1)
     with pytest.raises(InputError, match="name columns by strings"):
         NaiveBayes().fit(frame, "y")
+
+
+@pytest.mark.parametrize(
+    ("model", "target"),
+    [
+        (NaiveBayes(calibration="temperature"), "paid"),
+        (SoftmaxRegression(columns={"note": "ignore"}), "paid"),
+        (NaiveBayesRegressor(), "age"),
+    ],
+    ids=["calibrated", "softmax", "regressor"],
+)
+def test_models_that_were_learned_here_answer_there(model: Any, target: str) -> None:
+    model.fit(FRAME, target)
+    found = model.predict(dd.from_pandas(FRAME, npartitions=3)).compute()
+    assert found["predicted"].tolist() == model.predict(FRAME).tolist()
+    assert ("P(yes)" in found.columns) == (target == "paid")

@@ -70,6 +70,20 @@ def test_weighted_products_are_those_of_fractions(kind):
     assert [row.tolist() for row in each.fractions()] == [cells(X[labels == k], weights[labels == k]) for k in (0, 1)]
 
 
+@pytest.mark.parametrize("kind", ["doubles", "one enormous", "the largest and the smallest"])
+def test_few_different_weights_give_the_same_as_many(kind):
+    X = np.vstack([NUMBERS[kind][:80], RNG.normal(size=(80, 3))])
+    labels = (np.arange(len(X)) % 2).astype(np.int32)
+    few = np.array([0.0, 1.0, 2.0, 0.1])[np.arange(len(X)) % 4]
+    nothing, many = np.zeros((70, 3)), np.arange(1.0, 71.0)  # rows of zeros add nothing, with as many weights
+    for pooled in (True, False):
+        found = products.weighted_products(table(X), labels, few, 2, pooled=pooled)
+        given = table(np.vstack([X, nothing])), np.append(labels, np.zeros(70, np.int32)), np.append(few, many)
+        assert found == products.weighted_products(*given, 2, pooled=pooled)
+        wanted = [cells(X, few)] if pooled else [cells(X[labels == k], few[labels == k]) for k in (0, 1)]
+        assert np.atleast_2d(found.fractions()).tolist() == wanted
+
+
 def test_order_and_threads_do_not_matter():
     n = 20_003  # several blocks, the last one short
     labels = RNG.integers(0, 4, n).astype(np.int32)

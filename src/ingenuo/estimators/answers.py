@@ -16,10 +16,13 @@ from ingenuo.estimators.packed_models import pack_model, unpack_model
 from ingenuo.kernels import threads
 
 EVERYTHING, PROBABILITIES = "everything", "probabilities"
+_BEST = ("predicted", "probability")
 
 
 def columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.Array]:
-    """`predicted` and `probability`, and the probability `P(…)` of every class if so asked."""
+    """`predicted`, `probability`, and the probability `P(…)` of every class if so asked; of a regressor one number."""
+    if not hasattr(model, "classes_"):
+        return {"predicted": pa.array(np.asarray(model.predict(rows), np.float64))}
     labels = model.classes_.tolist()
     probabilities = np.asarray(model.predict_proba(rows))
     best = probabilities.argmax(axis=1)
@@ -31,6 +34,16 @@ def columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.
         for place, label in enumerate(labels):
             found[f"P({label})"] = pa.array(np.ascontiguousarray(probabilities[:, place]))
     return found
+
+
+def _fields(model: Any, what: str, taken: list[str]) -> pa.Schema:
+    """The columns that are put beside those that are there."""
+    if not hasattr(model, "classes_"):
+        return pa.schema([(free("predicted", taken), pa.float64())])
+    labels = model.classes_.tolist()
+    types = dict.fromkeys(["probability", *(f"P({label})" for label in labels)], pa.float64())
+    types = {"predicted": pa.array(labels).type, **types}
+    return pa.schema([(free(n, taken), t) for n, t in types.items() if what == EVERYTHING or n not in _BEST])
 
 
 def free(name: str, taken: list[str]) -> str:
@@ -51,31 +64,26 @@ def of_frame(model: Any, X: Any, what: str = EVERYTHING) -> Any:
             f"{frame.called} has the columns {', '.join(map(repr, frame.names))}, and the model reads texts; give "
             "the column of the texts alone, frame[['text']]"
         )
-    labels = pa.array(model.classes_.tolist())
-    shares = [(f"P({label})", pa.float64()) for label in model.classes_.tolist()]
-    best = [] if what == PROBABILITIES else [("predicted", labels.type), ("probability", pa.float64())]
-    fields = pa.schema([(free(name, frame.names), type) for name, type in (*best, *shares)])
-    model._parameters()  # what is wrong with the model is said here and now
+    if hasattr(model, "_parameters"):
+        model._parameters()  # what is wrong with the model is said here and now
     tensors: dict[str, Any] = {}
     packed = container.to_bytes(pack_model(model, tensors), tensors)
-    return frame.answered(partial(_answer, packed, what), fields)
+    return frame.answered(partial(_answer, packed, what), _fields(model, what, frame.names))
 
 
 def _answer(packed: bytes, what: str, rows: pa.Table) -> pa.Table:
     """The answers to some rows, where they are."""
-    model = _unpacked(packed)
-    names = rows.column_names
-    with threads.limited(1):
-        known, target = set(model.schema_.names.tolist()), getattr(model, "_target", None)
-        own = rows.select([name for name in names if (name in known if known else name != target)])
-        found = columns(model, own) if rows.num_rows else None
-    types = pa.array(model.classes_.tolist()).type
-    if found is None:
-        shares = {f"P({label})": pa.array([], pa.float64()) for label in model.classes_.tolist()}
-        found = {"predicted": pa.array([], types), "probability": pa.array([], pa.float64()), **shares}
-    if what == PROBABILITIES:
-        found = {name: values for name, values in found.items() if name not in ("predicted", "probability")}
-    return pa.table(list(found.values()), [free(name, names) for name in found])
+    model, names = _unpacked(packed), rows.column_names
+    fields = _fields(model, what, names)
+    if not rows.num_rows:
+        return fields.empty_table()
+    known, target = set(model.schema_.names.tolist()), getattr(model, "_target", None)
+    own = rows.select([name for name in names if (name in known if known else name != target)])
+    with threads.limited(1):  # an engine has a task for every core
+        found = columns(model, own)
+    return pa.table(
+        [values for name, values in found.items() if what == EVERYTHING or name not in _BEST], schema=fields
+    )
 
 
 @lru_cache(maxsize=2)

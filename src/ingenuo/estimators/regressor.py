@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.estimators import inputs, parts, rounds, streams
+from ingenuo.estimators import answers, inputs, parts, rounds, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.naive_bayes import NaiveBayes
@@ -324,7 +324,11 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
             The rows.
         return_std : bool
             Whether to give the standard deviation of each row's target as well, as a second array.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed, with a column `predicted`.
         """
+        if parts.is_spread(X) and not return_std:
+            return answers.of_frame(self, X)
         found = self.predict_distribution(X)
         return (found.mean(), found.deviation()) if return_std else found.mean()
 

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs, streams
+from ingenuo.estimators import answers, inputs, parts, streams
 from ingenuo.estimators.base import public
 from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
@@ -333,14 +333,18 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
         densities.posterior(joint, log=True)
         return joint
 
-    def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class, for each row; rows sum to 1."""
+    def predict_proba(self, X: Any) -> Any:
+        """The probability of each class, for each row; rows sum to 1. Of a Dask or Spark frame, such a frame."""
+        if parts.is_spread(X):
+            return answers.of_frame(self, X, answers.PROBABILITIES)
         joint = self._joint(*self._rows(X))
         densities.posterior(joint)
         return joint
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row. Of a Dask or Spark frame, such a frame, with probabilities."""
+        if parts.is_spread(X):
+            return answers.of_frame(self, X)
         best, _ = densities.best(self._joint(*self._rows(X)))
         return np.asarray(self.classes_[best])
 

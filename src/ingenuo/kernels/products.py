@@ -31,6 +31,7 @@ _TILE = 256  # slices that are multiplied at a time
 _WAITING = 1 << 19  # numbers that may wait to be cut into digits
 _ROOM = 1 << 20  # numbers of digits at a time: 8 MiB
 _CHUNK = 1 << 18  # numbers asked for at a time: 2 MiB
+_WEIGHTS = 64  # different weights, times classes, whose rows are added up apart
 NO_WEIGHTS: Floats = np.zeros(0)
 
 
@@ -277,8 +278,22 @@ def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[E
 
 
 def weighted_products(table: Rows, labels: Codes, weights: Floats, n_classes: int, *, pooled: bool) -> Exact:
-    """Σwxxᵀ, as :func:`sums` gives Σxxᵀ; no row may have a hole."""
-    step = _step(table, n_classes, pooled)
+    """Σwxxᵀ, as :func:`sums` gives Σxxᵀ; no row may have a hole.
+
+    Where there are few different weights, as there are for classes that are balanced or rows that are repeated, the rows
+    of each are added up without it, and the sums are multiplied: eight times faster than w·x in digits.
+    """
+    groups, step = 1 if pooled else n_classes, _step(table, n_classes, pooled)
+    different = np.unique(weights[: 1 << 12])
+    if len(different) * groups <= _WEIGHTS:
+        different = np.unique(weights)
+    if len(different) * groups <= _WEIGHTS:
+        own = np.searchsorted(different, weights).astype(np.int32)
+        own += 0 if pooled else labels * np.int32(len(different))
+        squares = sums(table, own, len(different) * groups, pooled=False)[2]
+        each = [squares.pick(0, np.arange(w, squares.shape[0], len(different))) for w in range(len(different))]
+        scaled = (part.scale(w) for part, w in zip(each, different.tolist()))
+        return _shaped(reduce(Exact.__add__, scaled), pooled)
 
     def work(lo: int, hi: int) -> Exact:
         found = _Sums(n_classes, table.shape[1], pooled=pooled)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.estimators.answers import columns, free
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.explanation.reasons import in_words, reasons
@@ -34,16 +35,9 @@ def answers(model: Any, rows: pa.Table, wanted: Wanted) -> dict[str, pa.Array]:
         raise KindError(f"the file holds a {type(model).__name__}, which answers for no rows")
     if isinstance(model, NaiveBayesRegressor):
         return _of_numbers(model, rows, wanted)
-    classes = pa.array(model.classes_.tolist())
     found: dict[str, pa.Array] = {}
     if hasattr(model, "predict_proba"):
-        probabilities = np.asarray(model.predict_proba(rows))
-        best = probabilities.argmax(axis=1)
-        found["predicted"] = classes.take(pa.array(best))
-        found["probability"] = pa.array(probabilities[np.arange(len(best)), best])
-        if wanted.all_classes:
-            for place, label in enumerate(model.classes_.tolist()):
-                found[f"P({label})"] = pa.array(np.ascontiguousarray(probabilities[:, place]))
+        found = columns(model, rows, all_classes=wanted.all_classes)
     else:
         if wanted.all_classes:
             raise InputError(f"a {type(model).__name__} gives classes and no probabilities; leave --all out")
@@ -82,12 +76,5 @@ def answered(model: Any, pairs: Iterator[tuple[Any, pa.Table]], wanted: Wanted) 
     """Rows with their answers: pairs of what is shown of some rows, and of what the model takes of them."""
     for shown, rows in pairs:
         found = answers(model, rows, wanted)
-        names = [_free(name, shown.column_names) for name in found]
+        names = [free(name, shown.column_names) for name in found]
         yield Beside(shown, pa.table(list(found.values()), names))
-
-
-def _free(name: str, taken: list[str]) -> str:
-    """A name that no column has."""
-    while name in taken:
-        name += "_"
-    return name
