@@ -1,11 +1,7 @@
-"""Real clusters: worker processes of Dask, and a Spark whose executors are processes of their own."""
+"""A real cluster of Dask."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,29 +20,3 @@ def dask_cluster() -> Iterator[Any]:
         distributed.Client(cluster),
     ):
         yield cluster
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
-    """A session with two executors, each in a process of its own."""
-    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17 or later, and there is no Java here")
-    from pyspark.sql import SparkSession
-
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
-    for name, value in {
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
-        "spark.executor.memory": "1g",
-        "spark.driver.host": "127.0.0.1",
-        "spark.sql.shuffle.partitions": "4",
-    }.items():
-        builder = builder.config(name, value)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        session = builder.getOrCreate()
-        yield session
-        session.stop()

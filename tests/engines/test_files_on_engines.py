@@ -68,14 +68,6 @@ def test_the_command_trains_on_a_cluster_of_dask(dask_cluster: Any, folders: Pat
     assert load(there).schema_ == load(here).schema_
 
 
-def test_the_command_trains_on_spark(spark: Any, folders: Path, tmp_path: Path) -> None:
-    from ingenuo.engines.spark import SparkFiles
-
-    rows = scan(folders / "parquet", target="paid")
-    found = NaiveBayes().fit(Files(rows, lambda pieces: SparkFiles(pieces, spark)), "paid")
-    assert found.tally_ == NaiveBayes().fit(rows, "paid").tally_
-
-
 def test_rows_without_a_class_are_left_out_and_counted(tmp_path: Path) -> None:
     FRAME.assign(paid=FRAME["paid"].where(FRAME.index % 5 != 0)).to_csv(tmp_path / "rows.csv", index=False)
     files = Files(scan(tmp_path / "rows.csv", target="paid"), Here)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import sys
 import time
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,8 @@ import pyarrow as pa
 import pytest
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import NaiveBayes, evaluate
+from ingenuo import NaiveBayes, evaluate, scan
+from ingenuo.engines.files import Files
 from ingenuo.errors import EngineError, InputError, KindError
 
 pytest.importorskip("pyspark")
@@ -21,6 +25,32 @@ pytest.importorskip("pyspark")
 FRAME = mixed().drop(columns="times")
 SCHEMA = "size double, age double, town string, note string, paid string"
 DECLARED = {"town": "category", "note": "text"}
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """A session with two executors, each in a process of its own."""
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later, and there is no Java here")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tests")
+    for name, value in {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.executor.memory": "1g",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "4",
+    }.items():
+        builder = builder.config(name, value)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        session = builder.getOrCreate()
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="module")
@@ -58,6 +88,16 @@ def test_an_executor_that_is_killed_on_the_way_changes_nothing(spark: Any, whole
     frame = spark.range(0, 8, 1, 8).mapInArrow(made, SCHEMA)
     found = NaiveBayes(columns=DECLARED).fit(frame, "paid")
     assert Path(mark).exists()
+    assert found.tally_ == whole.tally_
+
+
+def test_files_are_read_by_the_executors(spark: Any, whole: NaiveBayes, tmp_path: Path) -> None:
+    from ingenuo.engines.spark import SparkFiles
+
+    for number, at in enumerate(range(0, len(FRAME), 150)):
+        FRAME[at : at + 150].to_parquet(tmp_path / f"{number}.parquet", index=False)
+    rows = scan(tmp_path, target="paid")
+    found = NaiveBayes().fit(Files(rows, lambda pieces: SparkFiles(pieces, spark)), "paid")
     assert found.tally_ == whole.tally_
 
 

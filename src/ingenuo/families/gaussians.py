@@ -25,7 +25,7 @@ from ingenuo.families.covariance import (
 )
 from ingenuo.families.family import Floats
 from ingenuo.labels import Labels, find
-from ingenuo.scatter import diagonal, quotients
+from ingenuo.scatter import Scatter, diagonal, quotients
 from ingenuo.schema import column_name
 from ingenuo.tally import Tally
 
@@ -56,15 +56,20 @@ class Moments:
         return np.asarray(np.diag(self.within + self.between) / self.rows)
 
 
-def moments_of(tally: Tally, columns: Labels, classes: Labels, name: str = POOLED) -> Moments:
-    """The sums of a tally as means and scatter."""
+def table_of(tally: Tally, columns: Labels, name: str) -> Scatter:
+    """The table of the complete rows; an error where there is none."""
     table = tally.scatter(name)
     if table is None:
         raise InputError(
-            "no row has a value in every column, so there is no covariance to estimate; fill in the missing values, or "
-            "drop the columns that have most of them"
+            f"no row has a value in every column of {len(columns)}, so there is no covariance to estimate; fill in the "
+            "missing values, or drop the columns that have most of them"
         )
-    table = table.over(classes)
+    return table
+
+
+def moments_of(tally: Tally, columns: Labels, classes: Labels, name: str = POOLED) -> Moments:
+    """The sums of a tally as means and scatter."""
+    table = table_of(tally, columns, name).over(classes)
     order = find(table.columns, columns)
     square = np.ix_(order, order)
     counts, means = table.counts.floats(), table.means()[:, order]

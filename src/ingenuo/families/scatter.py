@@ -21,7 +21,7 @@ from ingenuo.errors import ForgetError, InputError
 from ingenuo.exact import Exact
 from ingenuo.families.covariance import Triangle
 from ingenuo.families.family import Factor, Floats, Term, exponential
-from ingenuo.families.gaussians import EACH, POOLED, Gaussians, estimated, moments_of
+from ingenuo.families.gaussians import EACH, POOLED, Gaussians, estimated, table_of
 from ingenuo.kernels import moments, products
 from ingenuo.kernels import scatter as loops
 from ingenuo.labels import Labels
@@ -180,7 +180,7 @@ def refuse_infinite(block: Numbers, place: tuple[int, int] | None) -> None:
 
 def refuse_incomplete(tally: Tally, schema: Schema, family: str) -> None:
     """Raise where no row is complete, as where a column has no value at all."""
-    moments_of(tally, schema.columns(family), tally.labels("class", 0), POOLED if family == SHARED else EACH)
+    table_of(tally, schema.columns(family), POOLED if family == SHARED else EACH)
 
 
 def by_pattern(block: Numbers, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.bool_], Floats]]:

@@ -176,12 +176,15 @@ class _Sums:
         G, left_columns, left_at = left or right
         self.products.reach(int(at.min() + left_at.min()), int(at.max() + left_at.max()))
         limbs = self.products.limbs[group]
-        for one in range(0, G.shape[1], _TILE):
-            a = slice(one, one + _TILE)
-            for two in range(0, H.shape[1] if left else one + 1, _TILE):
-                b = slice(two, two + _TILE)
+        # A copy of each tile: with rows that lie 24 kB apart BLAS takes twice as long.
+        rights = [np.ascontiguousarray(H[:, lo : lo + _TILE]) for lo in range(0, H.shape[1], _TILE)]
+        lefts = [np.ascontiguousarray(G[:, lo : lo + _TILE]) for lo in range(0, G.shape[1], _TILE)] if left else rights
+        for one, first in enumerate(lefts):
+            a = slice(one * _TILE, (one + 1) * _TILE)
+            for two, second in enumerate(rights if left else rights[: one + 1]):
+                b = slice(two * _TILE, (two + 1) * _TILE)
                 tiles = -1 if left else int(one == two)
-                M = G[:, a].T @ H[:, b]
+                M = first.T @ second
                 slices._pour_products(
                     M, left_columns[a], left_at[a], columns[b], at[b], tiles, limbs, self.products.base
                 )
@@ -280,8 +283,8 @@ def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[E
 def weighted_products(table: Rows, labels: Codes, weights: Floats, n_classes: int, *, pooled: bool) -> Exact:
     """Σwxxᵀ, as :func:`sums` gives Σxxᵀ; no row may have a hole.
 
-    Where there are few different weights, as there are for classes that are balanced or rows that are repeated, the rows
-    of each are added up without it, and the sums are multiplied: eight times faster than w·x in digits.
+    Where there are few different weights, as there are for classes that are balanced or rows that are repeated, the
+    rows of each are added up without it, and the sums are multiplied: several times faster than w·x in digits.
     """
     groups, step = 1 if pooled else n_classes, _step(table, n_classes, pooled)
     different = np.unique(weights[: 1 << 12])
