@@ -5,7 +5,7 @@ A tally is a sum, so what a model would have learned without a fold needs no sec
     tally without fold f = Σ of the folds' tallies - tally of fold f
 
 Each row is counted once. Where a table cannot be cut finer again (the bins of a histogram, which widened for a value
-that the fold took away) or is kept in doubles (a scatter), the other folds are added up instead, which is the same sum.
+that the fold took away), the other folds are added up instead, which is the same sum.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from ingenuo.exact import Exact
 from ingenuo.families.sequences import NGRAMS
 from ingenuo.labels import Labels, find, labels_of
 from ingenuo.real import Real
-from ingenuo.scatter import Scatter
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.tally import Table, Tally
 
@@ -339,7 +338,7 @@ def _sum(tallies: Sequence[Tally]) -> Tally:
 
 def _parted(tally: Tally) -> tuple[Tally, Tally]:
     """The tables that are subtracted, and those that are added up."""
-    added = {name: table for name, table in tally.items() if isinstance(table, Bins | Scatter)}
+    added = {name: table for name, table in tally.items() if isinstance(table, Bins)}
     return Tally({name: table for name, table in tally.items() if name not in added}), Tally(added)
 
 

@@ -275,7 +275,7 @@ def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[E
         holes, totals, squares = found.results()
         return Exact.counts(np.bincount(labels[lo:hi], minlength=n_classes) - holes), totals, squares
 
-    parts = _over_rows(work, table.shape[0])
+    parts = _over_rows(work, table)
     counts, totals, squares = (reduce(Exact.__add__, each) for each in zip(*parts))
     return counts, totals, _shaped(squares, pooled)
 
@@ -305,17 +305,18 @@ def weighted_products(table: Rows, labels: Codes, weights: Floats, n_classes: in
             found.add_digits(table.rows(start, stop), labels[start:stop], weights[start:stop])
         return found.products.exact()
 
-    return _shaped(reduce(Exact.__add__, _over_rows(work, table.shape[0])), pooled)
+    return _shaped(reduce(Exact.__add__, _over_rows(work, table)), pooled)
 
 
 def _step(table: Rows, n_classes: int, pooled: bool) -> int:
     return max(ROWS, _CHUNK // max(table.shape[1], 1), 0 if pooled else 64 * n_classes) // ROWS * ROWS
 
 
-def _over_rows(work: Callable[[int, int], T], n_rows: int) -> list[T]:
+def _over_rows(work: Callable[[int, int], T], table: Rows) -> list[T]:
     """BLAS on one thread while several of ours call it: both at once took twice as long."""
-    parts = threads.split(n_rows, threads.width(), 1 << 12)
-    with threads.single_blas() if n_rows >= 1 << 13 else nullcontext():
+    n, d = table.shape
+    parts = threads.split(n, threads.width(), max(ROWS, _CHUNK // max(d, 1)))
+    with threads.single_blas() if n * d >= _CHUNK else nullcontext():
         return threads.run([partial(work, lo, hi) for lo, hi in parts])
 
 

@@ -18,7 +18,6 @@ from ingenuo.families.gaussian import COUNT
 from ingenuo.labels import objects
 from ingenuo.real import Real
 from ingenuo.report.rows import schema_of
-from ingenuo.scatter import Scatter
 from ingenuo.schema import FAMILIES
 
 _SMALL = 30  # rows of a class that little can be learned from
@@ -184,11 +183,9 @@ def small_classes(model: Any) -> str:
 
 
 def sums_exactly(model: Any) -> bool:
-    """Whether all its sums are exact; scatters, and counts that are no whole numbers, are kept in doubles."""
+    """Whether all its sums are exact; counts that are no whole numbers are kept in doubles."""
     tally = getattr(model, "tally_", None)
-    return tally is not None and not any(
-        isinstance(table, Scatter) or isinstance(getattr(table, "sums", None), Real) for table in tally.values()
-    )
+    return tally is not None and not any(isinstance(getattr(table, "sums", None), Real) for table in tally.values())
 
 
 def refusal(model: Any, method: str) -> str | None:
