@@ -19,6 +19,7 @@ _HOMES = {
     "BernoulliNB": "estimators.drop_in",
     "CategoricalNB": "estimators.drop_in",
     "ComplementNB": "estimators.drop_in",
+    "CountedEvaluation": "evaluation.counted",
     "CrossValidation": "evaluation.cross_validation",
     "Dirichlet": "prior",
     "Evaluation": "evaluation.evaluation",
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.audit import audit as audit
     from ingenuo.evaluation.comparison import compare as compare
     from ingenuo.evaluation.comparison_over_sets import compare_over_sets as compare_over_sets
+    from ingenuo.evaluation.counted import CountedEvaluation as CountedEvaluation
     from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
     from ingenuo.evaluation.cross_validation import cross_validate as cross_validate
     from ingenuo.evaluation.displays import EvaluationDisplay as EvaluationDisplay

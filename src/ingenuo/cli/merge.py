@@ -10,13 +10,7 @@ from ingenuo.cli import options
 @click.command("merge", short_help="Add up what several models have learned.")
 @click.argument("models", nargs=-1, required=True, metavar="MODEL MODEL...", type=click.Path())
 @click.option("-o", "--output", required=True, metavar="MODEL", help="Where to write the sum; - is standard output.")
-@click.option(
-    "--minimum-count",
-    "minimum",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Drop from the sum all that fewer than N rows have: values, words, classes.",
-)
+@options.minimum_count
 @options.as_json
 @options.common
 def command(models: tuple[str, ...], output: str, minimum: int | None, as_json: bool) -> None:

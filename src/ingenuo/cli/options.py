@@ -42,6 +42,13 @@ def common(command: F) -> F:
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn.")
+minimum_count = click.option(
+    "--minimum-count",
+    "minimum",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Drop from what is written all that fewer than N rows have: values, words, classes.",
+)
 target = click.option("--target", metavar="COLUMN", help="The column that holds the class.")
 
 

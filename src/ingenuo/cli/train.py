@@ -44,13 +44,7 @@ _MODELS = "naive-bayes, network, discriminant, softmax, language, language-model
 @click.option(
     "--checkpoint", metavar="PATH", help="Keep what is learned on the way here; go on from it if it is there."
 )
-@click.option(
-    "--minimum-count",
-    "minimum",
-    type=click.IntRange(min=1),
-    metavar="N",
-    help="Drop from what is written all that fewer than N rows have: values, words, classes.",
-)
+@options.minimum_count
 @options.engine
 @click.option("--dry-run", is_flag=True, help="Show what the columns are taken for, and learn nothing.")
 @options.reading

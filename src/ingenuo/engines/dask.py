@@ -11,8 +11,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.engines.spread import TOGETHER, Merge, Part, lacks_package, not_installed, tables_of, without_package
-from ingenuo.errors import EngineError, InputError, KindError, did_you_mean
+from ingenuo.engines.spread import (
+    TOGETHER,
+    Merge,
+    Part,
+    known,
+    lacks_package,
+    not_installed,
+    tables_of,
+    without_package,
+)
+from ingenuo.errors import EngineError, InputError, KindError
 
 try:
     import dask.dataframe as dd
@@ -60,9 +69,7 @@ class DaskFrame:
     def column(self, given: Any, what: str) -> tuple[DaskFrame, str]:
         """The frame that has a column, and the column's name."""
         if isinstance(given, str):
-            if given not in self.names:
-                raise InputError(f"{self.called} has no column {given!r}{did_you_mean(given, self.names)}")
-            return self, given
+            return self, known(self, given)
         if not isinstance(given, dd.Series):
             raise KindError(
                 f"{what} of a Dask frame is the name of a column, or a Dask Series, not {type(given).__name__}"

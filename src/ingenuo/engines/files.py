@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, Protocol
 
-from ingenuo.engines.spread import Merge, Part
+from ingenuo.engines.spread import Merge, Part, known
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.sources.files.pieces import pieces
 
@@ -83,9 +83,7 @@ class Files:
         """The files, and the name of one of their columns."""
         if not isinstance(given, str):
             raise KindError(f"{what} of files is the name of a column, not {type(given).__name__}")
-        if given not in self.names:
-            raise InputError(f"{self.called}: there is no column {given!r}{did_you_mean(given, self.names)}")
-        return self, given
+        return self, known(self, given)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged pieces come to."""

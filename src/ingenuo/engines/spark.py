@@ -15,8 +15,17 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.engines.spread import TOGETHER, Merge, Part, lacks_package, not_installed, tables_of, without_package
-from ingenuo.errors import EngineError, InputError, KindError, did_you_mean
+from ingenuo.engines.spread import (
+    TOGETHER,
+    Merge,
+    Part,
+    known,
+    lacks_package,
+    not_installed,
+    tables_of,
+    without_package,
+)
+from ingenuo.errors import EngineError, InputError, KindError
 
 try:
     from pyspark.errors import PySparkException
@@ -69,9 +78,7 @@ class SparkFrame:
     def column(self, given: Any, what: str) -> tuple[SparkFrame, str]:
         """The frame that has a column, and the column's name."""
         if isinstance(given, str):
-            if given not in self.names:
-                raise InputError(f"{self.called} has no column {given!r}{did_you_mean(given, self.names)}")
-            return self, given
+            return self, known(self, given)
         if not isinstance(given, Column) and type(given).__name__ != "Column":
             raise KindError(f"{what} of a Spark frame is the name of a column, or a Column, not {type(given).__name__}")
         try:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import pyarrow as pa
 
-from ingenuo.errors import EngineError
+from ingenuo.errors import EngineError, InputError, did_you_mean
 from ingenuo.sources.streams import Described
 
 Part = Callable[[int, Iterable[pa.Table]], bytes]  # the number of a part, and its rows
@@ -24,8 +24,12 @@ class Spread(Protocol):
     """Rows that lie in parts on an engine."""
 
     lies_in_parts: bool
-    called: str  # in messages
     names: list[str]
+
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        ...
 
     @property
     def schema(self) -> pa.Schema:
@@ -51,6 +55,13 @@ class Frame(Spread, Protocol):
     def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A frame of the engine with what a function answers to its rows in further columns, not yet computed."""
         ...
+
+
+def known(frame: Spread, name: str) -> str:
+    """The name of a column that a frame must have."""
+    if name not in frame.names:
+        raise InputError(f"{frame.called} has no column {name!r}{did_you_mean(name, frame.names)}")
+    return name
 
 
 def tables_of(piece: bytes) -> Iterator[pa.Table]:

@@ -136,14 +136,10 @@ def _gathered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         waiting.append(table)
         rows, size = rows + table.num_rows, size + table.nbytes
         if rows >= _ROWS or size >= _BYTES:
-            yield _together(waiting)
+            yield streams.together(waiting)
             waiting, rows, size = [], 0, 0
     if waiting:
-        yield _together(waiting)
-
-
-def _together(tables: list[pa.Table]) -> pa.Table:
-    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default").unify_dictionaries()
+        yield streams.together(waiting)
 
 
 def _conforming(table: pa.Table, task: Task) -> pa.Table:

@@ -106,13 +106,14 @@ def _gathered(batches: Iterator[pa.Table], done: int) -> Iterator[tuple[int, pa.
         if n > done and batch.num_rows:
             waiting.append(batch)
         if waiting and (len(waiting) == _TOGETHER or sum(each.nbytes for each in waiting) > _LARGE):
-            yield n, _one(waiting)
+            yield n, together(waiting)
             waiting = []
     if waiting:
-        yield n, _one(waiting)
+        yield n, together(waiting)
 
 
-def _one(tables: list[pa.Table]) -> pa.Table:
+def together(tables: list[pa.Table]) -> pa.Table:
+    """Some tables as one."""
     return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default").unify_dictionaries()
 
 

@@ -299,20 +299,13 @@ class CountedEvaluation(Measured):
         """The evaluation of the rows of both."""
         if not isinstance(other, CountedEvaluation):
             return NotImplemented
-        for name in ("confidence", "random_state", "probable"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
+        self._refuse_other(other, "confidence", "random_state", "probable")
         if self.probable and self._curves != other._curves:
             raise MergeError(
                 f"one evaluation is of a model of {len(self.tally.labels('known', 0))} classes and the other of "
                 f"{len(other.tally.labels('known', 0))}, and their grids of probabilities differ; evaluate one model"
             )
         return CountedEvaluation(self.tally + other.tally, self.confidence, self.random_state)
-
-    def __radd__(self, other: Any) -> CountedEvaluation:
-        """Let `sum` begin with 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, CountedEvaluation):

@@ -13,7 +13,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import KindError, MergeError
+from ingenuo.errors import KindError
 from ingenuo.estimators.parts import is_spread
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import intervals
@@ -229,15 +229,8 @@ class Evaluation(Measured):
         """The evaluation of the rows of both."""
         if not isinstance(other, Evaluation):
             return NotImplemented
-        for name in ("confidence", "random_state"):
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
+        self._refuse_other(other, "confidence", "random_state")
         return Evaluation(self.predictions + other.predictions, self.confidence, self.random_state)
-
-    def __radd__(self, other: Any) -> Evaluation:
-        """Let `sum` begin with 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):

@@ -12,12 +12,12 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators.base import public
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.intervals import Interval
@@ -88,6 +88,17 @@ class Measure:
 
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value
+
+    def _refuse_other(self, other: Measured, *alike: str) -> None:
+        """Raise where two evaluations were made in two ways."""
+        for name in alike:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
+
+    def __radd__(self, other: Any) -> Self:
+        """Let `sum` begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __str__(self) -> str:
         return evaluation_tables.cell(self.value, self.low, self.high)
