@@ -89,17 +89,6 @@ class Measure:
     def __float__(self) -> float:
         return math.nan if self.value is None else self.value
 
-    def _refuse_other(self, other: Measured, *alike: str) -> None:
-        """Raise where two evaluations were made in two ways."""
-        for name in alike:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine != theirs:
-                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
-
-    def __radd__(self, other: Any) -> Self:
-        """Let `sum` begin with 0."""
-        return self if isinstance(other, int) and other == 0 else NotImplemented
-
     def __str__(self) -> str:
         return evaluation_tables.cell(self.value, self.low, self.high)
 
@@ -321,6 +310,17 @@ class Measured(ABC):
         except ImportError:
             raise InputError("a frame needs pandas, which is not installed; install it, or take .table()") from None
         return self.table().to_pandas()
+
+    def _refuse_other(self, other: Measured, *alike: str) -> None:
+        """Raise where two evaluations were made in two ways."""
+        for name in alike:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
+
+    def __radd__(self, other: Any) -> Self:
+        """Let `sum` begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __str__(self) -> str:
         return evaluation_tables.text(self)
