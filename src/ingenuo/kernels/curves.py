@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ingenuo.kernels.codes import readable
 from ingenuo.kernels.densities import FARTHEST, over_rows
 from ingenuo.kernels.histograms import _scales
 from ingenuo.kernels.moments import Rows
@@ -118,7 +119,7 @@ def add_curves(
     def work(lo: int, hi: int) -> None:
         for start in range(lo, hi, _PIECE):
             stop = min(start + _PIECE, hi)
-            block = table.rows(start, stop)
+            block = readable(table.rows(start, stop))
             outside = np.zeros(block.shape[1], np.bool_)
             row, column = _add(
                 block,

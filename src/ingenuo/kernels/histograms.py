@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ingenuo.exact import Exact
 from ingenuo.kernels import threads
+from ingenuo.kernels.codes import readable
 from ingenuo.kernels.moments import Codes, Floats, Rows, not_finite, weights_by_cell
 
 BINS = 2048
@@ -172,8 +173,8 @@ def _histograms_of(
     lows, highs = np.full(c1 - c0, np.inf), np.full(c1 - c0, -np.inf)
     for start in range(lo, hi, table.step):
         stop = min(start + table.step, hi)
-        block = table.rows(start, stop)
-        row, column = _count(block, labels[start:stop], c0, c1, rings, exponents, lows, highs)
+        block = readable(table.rows(start, stop))
+        row, column = _count(block, readable(labels[start:stop]), c0, c1, rings, exponents, lows, highs)
         if row >= 0:
             raise not_finite(table, start + row, column, block[row, column])
     return [

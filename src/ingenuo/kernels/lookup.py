@@ -467,14 +467,17 @@ class Lookup:
         into, besides, named = (none, none, np.zeros(0, np.int64)) if self.raw is None else self.raw[1:]
         # Always as many levels, for another number would have the loop compiled again.
         spare = readable(np.zeros((2, 2), np.uint64))
-        levels = tuple([*self.levels, *[spare] * loops.DEEPEST][: loops.DEEPEST - 1])
+        # Copies of a model, and models from elsewhere, may have their tables anew, and writable.
+        levels = tuple(map(readable, [*self.levels, *[spare] * loops.DEEPEST][: loops.DEEPEST - 1]))
         how, piece = self.how, r.piece
+        kinds, letters, cases = map(readable, (how.kinds, how.letters, how.cases))
+        slots, text, ends, own = map(readable, (self.slots, self.text, self.ends, self.own))
         return int(
             _score_rows(
-                readable(piece.data), readable(piece.offsets), readable(r.rows), how.kinds, how.letters, how.cases,
+                readable(piece.data), readable(piece.offsets), readable(r.rows), kinds, letters, cases,
                 np.uint64(how.shortest), how.cues, how.separated, r.scratch, r.spare, r.hashes, r.packs, r.sizes,
                 r.ids, r.extras, r.part_row, r.part_end, r.extra_end, r.firsts, r.level_hash, r.level_node,
-                self.lowest, self.highest, self.slots, self.text, self.ends, self.own, self.raw is not None,
+                self.lowest, self.highest, slots, text, ends, own, self.raw is not None,
                 readable(into), readable(besides), readable(named), levels, readable(np.array(self.offsets)), *table,
                 once, stamps, times, squares, out, *listed,
             )
@@ -516,13 +519,14 @@ class Reader:
     def __iter__(self) -> Iterator[tuple[Array, Array, int, int]]:
         """Nodes, the ends of the parts among them, how many parts, and how many rows were completed before."""
         how, state, closing = self.lookup.how, np.array([0, -1, 0, 0, 0, 0]), np.uint64(0)
+        kinds, letters, cases = map(readable, (how.kinds, how.letters, how.cases))
         completed, have = 0, 0
         start = np.zeros(self.lookup.highest + 1, np.uint64), np.full(self.lookup.highest + 1, -1)
         lead = start[0].copy(), start[1].copy()
         while True:
             loops.read(
-                readable(self.piece.data), readable(self.piece.offsets), readable(self.rows), how.kinds, how.letters,
-                how.cases, np.uint64(how.shortest), how.cues, how.separated, closing, self.scratch, self.spare,
+                readable(self.piece.data), readable(self.piece.offsets), readable(self.rows), kinds, letters,
+                cases, np.uint64(how.shortest), how.cues, how.separated, closing, self.scratch, self.spare,
                 self.hashes, self.packs, self.sizes, self.part_row, self.part_end, state,
             )  # fmt: skip
             found, _, parts = state[loops.FOUND :].tolist()

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.exact import LIMB, Exact
 from ingenuo.kernels import numbers, threads
+from ingenuo.kernels.codes import readable
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -59,13 +60,13 @@ def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) ->
     window = np.array([1 << 20, -(1 << 20), 1 << 20, -(1 << 20)], np.int64)
     for start in range(lo, hi, table.step):
         stop = min(start + table.step, hi)
-        block = table.rows(start, stop)
+        block = readable(table.rows(start, stop))
         bits = block.view(np.int64)
         done = 0
         while done < stop - start:
             before = window.copy()
             done, row, column = numbers._moments(
-                block, bits, labels[start:stop], done, stop - start, sums, squares, missing, window
+                block, bits, readable(labels[start:stop]), done, stop - start, sums, squares, missing, window
             )
             if row >= 0:
                 raise not_finite(table, start + row, column, block[row, column])
@@ -94,7 +95,7 @@ def _weighted_of(
     step = max(512, _PIECE // max(d, 1))
     for start in range(lo, hi, step):
         stop = min(start + step, hi)
-        block = table.rows(start, stop)
+        block = readable(table.rows(start, stop))
         w_least, w_top = _exponents(weights[start:stop])
         x_least, x_top = _exponents(block)
         # A product of m doubles is a multiple of 2^(the sum of their exponents - 53m), and below 2^(that sum).
@@ -102,7 +103,7 @@ def _weighted_of(
         bases = np.array([least // LIMB for least, _ in spans], np.int64)
         arrays = [np.zeros((n_classes, d, top // LIMB + 3 - least // LIMB), np.int64) for least, top in spans]
         row, column = numbers._weighted_moments(
-            block, labels[start:stop], weights[start:stop], 0, stop - start, *arrays, bases
+            block, readable(labels[start:stop]), readable(weights[start:stop]), 0, stop - start, *arrays, bases
         )
         if row >= 0:
             raise not_finite(table, start + row, column, block[row, column])
