@@ -100,6 +100,13 @@ def test_a_scheduler_that_is_not_there_is_told(folders: Path, tmp_path: Path, mo
         pass
 
 
+@pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://nowhere", "flink://a:1"])
+def test_a_master_that_is_not_there_is_told(master: str) -> None:
+    pytest.importorskip("pyspark")
+    with pytest.raises(EngineError, match=rf"there is no Spark master at '{master}'"), opened("spark", master):
+        pass
+
+
 def test_options_that_do_not_go_together_are_refused(folders: Path, tmp_path: Path) -> None:
     train = ["train", folders / "csv", "--target", "paid", "-o", tmp_path / "m"]
     for options, says in (

@@ -141,10 +141,10 @@ def _merged(level: list[Any], merge: Merge) -> bytes:
         if not lacks_package(str(error)):
             raise
         raise without_package("the Dask cluster") from None
-    except distributed.scheduler.KilledWorker as error:
+    except distributed.scheduler.KilledWorker:
         raise EngineError(
-            f"workers of the Dask cluster died again and again over one part ({error}); give them more memory, or the "
-            "frame smaller partitions"
+            "workers of the Dask cluster died again and again over one part, and nothing was learned; give them more "
+            "memory, or the frame smaller partitions"
         ) from None
     except (distributed.client.FutureCancelledError, CommClosedError) as error:
         raise EngineError(

@@ -6,6 +6,7 @@ An executor that dies has its tasks run again elsewhere, as Spark does with any 
 from __future__ import annotations
 
 import os
+import socket
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -36,6 +37,7 @@ except ImportError as error:
     raise not_installed("spark", str(error.name or "pyspark")) from None
 
 _MANY = 4 * TOGETHER  # partitions from which on the executors merge, and not the driver alone
+_WAIT = 10  # seconds for a master to answer
 _SUMS = "part int, sums binary"
 _ROW = pa.schema([("part", pa.int32()), ("sums", pa.binary())])
 
@@ -122,6 +124,7 @@ def session(master: str | None = None) -> Iterator[Any]:
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("ingenuo").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
+    _refuse_unreachable(master)
     try:
         own = builder.master(master or "local[*]").config("spark.log.level", "ERROR").getOrCreate()
     except Exception as error:  # Java's own, or that there is no Java: pyspark has no common class for them
@@ -130,6 +133,23 @@ def session(master: str | None = None) -> Iterator[Any]:
         yield own
     finally:
         own.stop()
+
+
+def _refuse_unreachable(master: str | None) -> None:
+    """Raise at once where nobody listens; Spark itself would try for a minute."""
+    if master is None or master.startswith(("local", "yarn", "k8s://", "sc://")):
+        return
+    if not master.startswith("spark://"):
+        raise EngineError(_no_session(master, ValueError("it begins with none of spark://, local, yarn, k8s://")))
+    reasons = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            with socket.create_connection((host, int(port)), timeout=_WAIT):
+                return
+        except (OSError, ValueError) as error:
+            reasons.append(error)
+    raise EngineError(_no_session(master, reasons[0]))
 
 
 def _no_session(master: str | None, error: Exception) -> str:

@@ -470,7 +470,7 @@ class Lookup:
         # Copies of a model, and models from elsewhere, may have their tables anew, and writable.
         levels = tuple(map(readable, [*self.levels, *[spare] * loops.DEEPEST][: loops.DEEPEST - 1]))
         how, piece = self.how, r.piece
-        kinds, letters, cases = map(readable, (how.kinds, how.letters, how.cases))
+        kinds, letters, cases = readable(how.kinds), readable(how.letters), readable(how.cases)
         slots, text, ends, own = map(readable, (self.slots, self.text, self.ends, self.own))
         return int(
             _score_rows(
@@ -519,7 +519,7 @@ class Reader:
     def __iter__(self) -> Iterator[tuple[Array, Array, int, int]]:
         """Nodes, the ends of the parts among them, how many parts, and how many rows were completed before."""
         how, state, closing = self.lookup.how, np.array([0, -1, 0, 0, 0, 0]), np.uint64(0)
-        kinds, letters, cases = map(readable, (how.kinds, how.letters, how.cases))
+        kinds, letters, cases = readable(how.kinds), readable(how.letters), readable(how.cases)
         completed, have = 0, 0
         start = np.zeros(self.lookup.highest + 1, np.uint64), np.full(self.lookup.highest + 1, -1)
         lead = start[0].copy(), start[1].copy()
