@@ -53,7 +53,7 @@ def dask_cluster() -> Iterator[Any]:
     """Two worker processes."""
     import distributed
 
-    own = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
+    own = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0")
     with own as cluster, distributed.Client(cluster):
         yield cluster
 

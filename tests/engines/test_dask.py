@@ -22,7 +22,7 @@ from ingenuo import (
     audit,
     evaluate,
 )
-from ingenuo.errors import EngineError, InputError, KindError
+from ingenuo.errors import EngineError, InputError, KindError, RefusedError
 
 FRAME = mixed().drop(columns="times")
 
@@ -166,3 +166,32 @@ def test_models_that_were_learned_here_answer_there(model: Any, target: str) -> 
     found = model.predict(dd.from_pandas(FRAME, npartitions=3)).compute()
     assert found["predicted"].tolist() == model.predict(FRAME).tolist()
     assert ("P(yes)" in found.columns) == (target == "paid")
+
+
+def test_what_an_answer_lacks_is_said_at_once(whole: NaiveBayes) -> None:
+    frame = dd.from_pandas(FRAME.drop(columns="age"), npartitions=2)
+    with pytest.raises(InputError, match="the Dask frame has no column 'age', which the model was trained on"):
+        whole.predict(frame)
+
+
+def test_two_columns_of_one_name_are_refused() -> None:
+    frame = dd.from_pandas(FRAME, npartitions=2)[["age", "age", "paid"]]
+    with pytest.raises(InputError, match="two columns of the Dask frame are called 'age'; rename one"):
+        NaiveBayes().fit(frame, "paid")
+
+
+def test_arrays_and_bags_of_dask_are_no_frames() -> None:
+    array = dd.from_pandas(FRAME[["age", "size"]], npartitions=2).to_dask_array(lengths=True)
+    with pytest.raises(RefusedError, match="give the DataFrame to fit"):
+        NaiveBayes().fit(array, FRAME["paid"])
+
+
+def test_dates_that_are_set_aside_are_no_trouble() -> None:
+    dated = FRAME.assign(day=pd.Timestamp("2020-01-01"))
+    model = NaiveBayes(columns={"day": "ignore"}).fit(dd.from_pandas(dated, npartitions=2), "paid")
+    assert model.tally_ == NaiveBayes().fit(FRAME, "paid").tally_
+    assert str(audit(model, dd.from_pandas(dated, npartitions=2), "paid", protected="town")) == str(
+        audit(model, dated, "paid", protected="town")
+    )
+    with pytest.raises(InputError, match="column 'day' holds"):
+        NaiveBayes().fit(dd.from_pandas(dated, npartitions=2), "paid")

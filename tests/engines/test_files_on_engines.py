@@ -15,11 +15,12 @@ from click.testing import CliRunner
 from pyarrow import parquet
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import NaiveBayes, load, scan
+from ingenuo import NaiveBayes, SoftmaxRegression, load, scan
 from ingenuo.cli import main
 from ingenuo.engines.files import Files, opened
 from ingenuo.engines.spread import Merge, Part, tables_of
-from ingenuo.errors import EngineError, FileError, InputError
+from ingenuo.errors import EngineError, FileError, InputError, RefusedError
+from ingenuo.training import train
 
 FRAME = mixed().drop(columns="times")
 
@@ -119,13 +120,19 @@ def test_options_that_do_not_go_together_are_refused(folders: Path, tmp_path: Pa
         assert says in done.output
 
 
-def test_folds_are_for_one_machine(dask_cluster: Any, folders: Path, tmp_path: Path) -> None:
+def test_folds_are_for_one_machine(folders: Path, tmp_path: Path) -> None:
     done = _run(
-        "train", folders / "csv", "--target", "paid", "-o", tmp_path / "m", "--folds", "5",
-        "--scheduler", dask_cluster.scheduler_address,
+        "train", folders / "csv", "--target", "paid", "-o", tmp_path / "m", "--folds", "5", "--engine", "dask",
     )  # fmt: skip
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "for rows that one machine reads" in done.output
+    with pytest.raises(InputError, match="for rows that one machine reads"):
+        train(NaiveBayes(), scan(folders / "csv"), "paid", folds=5, engine=Here)
+
+
+def test_a_model_that_is_no_sum_says_so_of_files(folders: Path) -> None:
+    with pytest.raises(RefusedError, match="needs them all at once"):
+        train(SoftmaxRegression(), scan(folders / "csv"), "paid", engine=Here)
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dask", "dask"), ("spark", "pyspark")])

@@ -127,6 +127,15 @@ def test_bad_input_is_told_in_one_sentence(frame: Any) -> None:
         NaiveBayes(columns={"note": "text", "paid": "category"}).fit(frame, "town")
 
 
+def test_dates_that_are_set_aside_are_no_trouble(frame: Any, whole: NaiveBayes) -> None:
+    from pyspark.sql import functions
+
+    dated = frame.withColumn("day", functions.current_timestamp())
+    found = NaiveBayes(columns={**DECLARED, "day": "ignore"}).fit(dated, "paid")
+    assert found.tally_ == whole.tally_
+    assert found.predict(dated).count() == len(FRAME)
+
+
 def test_a_failure_of_spark_itself_is_told(spark: Any) -> None:
     from pyspark.sql import functions
 

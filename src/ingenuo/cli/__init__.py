@@ -97,6 +97,7 @@ _SPOKEN = (
     (r"\bclass_=", "--class "),
     (r"\bfolds='?([\w-]+)'?", r"--folds \1"),
     (r"\bgive X and\b", "give FILE and"),
+    (r"\(calibration=None, tune=False\)", "(no --calibrate and no --tune)"),
     (r"\bprotected=…", "--protected COLUMN"),
     (r"\btemplates=…", "--templates SET"),
 )

@@ -134,22 +134,34 @@ def engine(command: F) -> F:
     return command
 
 
-@contextmanager
-def opened_engine(given: Mapping[str, Any]) -> Iterator[Any]:
-    """The engine that the options ask for, as long as it is needed; None for this machine itself."""
+def engine_of(given: Mapping[str, Any]) -> tuple[str, str | None]:
+    """The engine that the options ask for, and its address."""
     scheduler, master = given["scheduler"], given["master"]
     if scheduler is not None and master is not None:
         raise click.UsageError("--scheduler is of Dask, and --master of Spark; give one of them.")
     name = given["engine"] or ("dask" if scheduler is not None else "spark" if master is not None else "local")
-    for other, address, its in (("--scheduler", scheduler, "dask"), ("--master", master, "spark")):
+    for option, address, its in (("--scheduler", scheduler, "dask"), ("--master", master, "spark")):
         if address is not None and name != its:
-            raise click.UsageError(f"{other} is the address of {its}, and --engine is {name}.")
+            raise click.UsageError(f"{option} is the address of {its}, and --engine is {name}.")
+    if name != "local":
+        for option in ("folds", "holdout", "checkpoint"):
+            if given[option] is not None:
+                raise click.UsageError(
+                    f"--{option} is for rows that one machine reads, and --engine is {name}; judge the model by files "
+                    "that it has not learned (ingenuo evaluate)."
+                )
+    return name, scheduler or master
+
+
+@contextmanager
+def opened_engine(name: str, address: str | None) -> Iterator[Any]:
+    """The engine, as long as it is needed; None for this machine itself."""
     if name == "local":
         yield None
         return
     from ingenuo.engines.files import opened
 
-    with opened(name, scheduler or master) as found:
+    with opened(name, address) as found:
         yield found
 
 

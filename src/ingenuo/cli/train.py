@@ -70,6 +70,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
 
     if output is None and not given["dry_run"]:
         raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
+    chosen = options.engine_of(given)
     options.refuse_both(output, given["as_json"])
     options.check_writable(output, files, model=True)
     model, declared = training.model_and_kinds(
@@ -84,7 +85,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
         return
     assert output is not None
     folds = given["folds"]
-    with watched(rows, "learning") as seen, options.opened_engine(given) as engine:
+    with watched(rows, "learning") as seen, options.opened_engine(*chosen) as engine:
         done = training.train(
             model,
             seen,

@@ -18,6 +18,7 @@ from ingenuo.engines.spread import (
     known,
     lacks_package,
     not_installed,
+    refuse_doubled,
     tables_of,
     without_package,
 )
@@ -47,6 +48,7 @@ class DaskFrame:
         if self.names != list(frame.columns):
             odd = next(name for name in frame.columns if not isinstance(name, str))
             raise InputError(f"the Dask frame has a column called {odd!r}; name columns by strings")
+        refuse_doubled(self)
 
     @staticmethod
     def of(X: Any) -> DaskFrame:
@@ -114,7 +116,10 @@ class DaskFiles:
 def cluster(address: str | None = None) -> Iterator[None]:
     """The cluster at an address, or worker processes on this machine, as long as it is needed."""
     if address is None:
-        with distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as own, distributed.Client(own):
+        with (
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0") as own,
+            distributed.Client(own),
+        ):
             yield
         return
     try:

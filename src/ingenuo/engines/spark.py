@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,7 @@ from ingenuo.engines.spread import (
     known,
     lacks_package,
     not_installed,
+    refuse_doubled,
     tables_of,
     without_package,
 )
@@ -38,6 +40,15 @@ except ImportError as error:
 
 _MANY = 4 * TOGETHER  # partitions from which on the executors merge, and not the driver alone
 _WAIT = 10  # seconds for a master to answer
+# What Spark says on the screen: errors alone.
+_QUIET = """rootLogger.level = error
+rootLogger.appenderRef.stderr.ref = stderr
+appender.stderr.type = Console
+appender.stderr.name = stderr
+appender.stderr.target = SYSTEM_ERR
+appender.stderr.layout.type = PatternLayout
+appender.stderr.layout.pattern = %m%n
+"""
 _SUMS = "part int, sums binary"
 _ROW = pa.schema([("part", pa.int32()), ("sums", pa.binary())])
 
@@ -51,9 +62,7 @@ class SparkFrame:
     def __init__(self, frame: Any) -> None:
         self.frame = frame
         self.names: list[str] = list(frame.columns)
-        doubled = next((name for name in self.names if self.names.count(name) > 1), None)
-        if doubled is not None:
-            raise InputError(f"two columns of the Spark frame are called {doubled!r}; rename one")
+        refuse_doubled(self)
 
     @staticmethod
     def of(X: Any) -> SparkFrame:
@@ -68,7 +77,7 @@ class SparkFrame:
         fields = []
         for field in self.frame.schema.fields:
             try:
-                fields.append(to_arrow_schema(StructType([field])).field(0))
+                fields.append(to_arrow_schema(StructType([field]), timezone="UTC").field(0))
             except (PySparkException, TypeError):
                 fields.append(pa.field(field.name, pa.struct([])))  # which is refused, should it be learned from
         return pa.schema(fields)
@@ -125,14 +134,20 @@ def session(master: str | None = None) -> Iterator[Any]:
     builder = SparkSession.builder.appName("ingenuo").config("spark.ui.enabled", "false")
     builder = builder.config("spark.ui.showConsoleProgress", "false")
     _refuse_unreachable(master)
-    try:
-        own = builder.master(master or "local[*]").config("spark.log.level", "ERROR").getOrCreate()
-    except Exception as error:  # Java's own, or that there is no Java: pyspark has no common class for them
-        raise EngineError(_no_session(master, error)) from None
-    try:
-        yield own
-    finally:
-        own.stop()
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
+        quiet = os.path.join(folder, "log4j2.properties")
+        with open(quiet, "w", encoding="ascii") as file:
+            file.write(_QUIET)
+        builder = builder.config("spark.driver.extraJavaOptions", f"-Dlog4j2.configurationFile=file:{quiet}")
+        try:
+            own = builder.master(master or "local[*]").getOrCreate()
+        except Exception as error:  # Java's own, or that there is no Java: pyspark has no common class for them
+            raise EngineError(_no_session(master, error)) from None
+        try:
+            yield own
+        finally:
+            own.stop()
 
 
 def _refuse_unreachable(master: str | None) -> None:
@@ -199,7 +214,7 @@ def _merged(rows: Any, merge: Merge) -> bytes:
 def _told(error: Exception) -> EngineError:
     said = str(error)
     if lacks_package(said):
-        return without_package("Spark")
+        return without_package("Spark", "and let PYSPARK_PYTHON name the Python that has it")
     lines = [line.strip() for line in said.splitlines() if line.strip()]
     told = [line for line in lines if "Error" in line or "Exception" in line] or lines or [type(error).__name__]
     return EngineError(f"Spark could not do the work ({told[-1][:300]}); nothing was learned")

@@ -6,6 +6,7 @@ engine's business.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
@@ -64,6 +65,13 @@ def known(frame: Spread, name: str) -> str:
     return name
 
 
+def refuse_doubled(frame: Spread) -> None:
+    """Raise where two columns have one name."""
+    doubled = next((name for name, count in Counter(frame.names).items() if count > 1), None)
+    if doubled is not None:
+        raise InputError(f"two columns of {frame.called} are called {doubled!r}; rename one")
+
+
 def tables_of(piece: bytes) -> Iterator[pa.Table]:
     """The rows of a piece of files, some at a time."""
     from ingenuo.sources.files.pieces import open_piece
@@ -76,11 +84,10 @@ def lacks_package(message: str) -> bool:
     return "No module named 'ingenuo'" in message
 
 
-def without_package(engine: str) -> EngineError:
+def without_package(engine: str, remedy: str = "pip install ingenuo") -> EngineError:
     """The error for a worker that lacks this package."""
     return EngineError(
-        f"a worker of {engine} cannot import ingenuo; install the same version of it on every worker "
-        "(pip install ingenuo)"
+        f"a worker of {engine} cannot import ingenuo; install the same version of it on every worker ({remedy})"
     )
 
 

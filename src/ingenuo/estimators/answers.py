@@ -11,9 +11,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo import container
 from ingenuo.engines import spread
-from ingenuo.errors import InputError, KindError
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators.packed_models import pack_model, unpack_model
 from ingenuo.kernels import threads
+from ingenuo.schema import FAMILIES, column_name
 
 EVERYTHING, PROBABILITIES = "everything", "probabilities"
 _BEST = ("predicted", "probability")
@@ -63,6 +64,13 @@ def of_frame(model: Any, X: Any, what: str = EVERYTHING) -> Any:
         raise InputError(
             f"{frame.called} has the columns {', '.join(map(repr, frame.names))}, and the model reads texts; give "
             "the column of the texts alone, frame[['text']]"
+        )
+    named = model.schema_.names[model.schema_.families != list(FAMILIES).index("ignore")].tolist()
+    lacking = [column_name(name) for name in named if model.schema_.named and name not in frame.names]
+    if lacking:
+        raise InputError(
+            f"{frame.called} has no column {lacking[0]!r}, which the model was trained on"
+            f"{did_you_mean(lacking[0], frame.names)}"
         )
     if hasattr(model, "_parameters"):
         model._parameters()  # what is wrong with the model is said here and now

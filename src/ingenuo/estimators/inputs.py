@@ -17,7 +17,7 @@ from ingenuo.labels import Labels, encode, is_missing, labels_of, objects, recod
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
-from ingenuo.sources.table import is_texts
+from ingenuo.sources.table import is_texts, refuse_elsewhere
 from ingenuo.sources.weights import weights as weights
 
 Floats = NDArray[np.float64]
@@ -32,6 +32,7 @@ def is_frame(X: Any) -> bool:
 
 def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source:
     """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
+    refuse_elsewhere(X)
     if sparse and is_texts(X):
         return open_source(X)
     if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which

@@ -39,7 +39,13 @@ def is_spread(X: Any) -> bool:
 
 
 def in_parts(
-    X: Any, y: Any = None, sample_weight: Any = None, declared: Collection[Any] = (), *, labelled: bool = True
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    declared: Collection[Any] = (),
+    *,
+    labelled: bool = True,
+    strict: bool = True,
 ) -> InParts:
     """The rows of a Dask or Spark frame, or of files on an engine.
 
@@ -53,6 +59,8 @@ def in_parts(
         Columns of which it is known what they are, and that need not be looked at.
     labelled
         Whether there must be a column of classes.
+    strict
+        Whether columns that are neither numbers nor categories are an error; else they are set aside.
     """
     found: Any = spread(X)
     if found is None:
@@ -67,7 +75,7 @@ def in_parts(
         found, weight = found.column(sample_weight, "sample_weight")
         if weight == target:
             raise InputError(f"column {weight!r} cannot be both the class and the weight; name another")
-    return InParts(found, target, weight, declared)
+    return InParts(found, target, weight, declared, strict=strict)
 
 
 class InParts:
@@ -84,9 +92,15 @@ class InParts:
     """
 
     def __init__(
-        self, rows: Spread, target: str | None = None, weight: str | None = None, declared: Collection[Any] = ()
+        self,
+        rows: Spread,
+        target: str | None = None,
+        weight: str | None = None,
+        declared: Collection[Any] = (),
+        *,
+        strict: bool = True,
     ) -> None:
-        self.rows, self.target, self.weight, self._declared = rows, target, weight, declared
+        self.rows, self.target, self.weight, self._declared, self._strict = rows, target, weight, declared, strict
         self.names = [name for name in rows.names if name not in (target, weight)]
         if not self.names:
             raise InputError(f"{rows.called} has no column to learn from; keep one at least")
@@ -109,8 +123,16 @@ class InParts:
                 elif name in strings:
                     self._kinds[name] = ("text", strings[name]) if strings[name] else ("category", "strings")
                 else:
-                    self._kinds[name] = source.guess(place)
+                    self._kinds[name] = self._guessed(source, place)
         return self._kinds
+
+    def _guessed(self, source: FrameSource, place: int) -> tuple[str, str]:
+        try:
+            return source.guess(place)
+        except InputError:
+            if self._strict:
+                raise
+            return "ignore", "neither numbers nor categories"
 
     def empty(self) -> pa.Table:
         """No rows; the columns say what they are."""

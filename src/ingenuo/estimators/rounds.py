@@ -180,7 +180,7 @@ def _sort(type: pa.DataType) -> str:
         return "strings"
     if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
         return "numbers"
-    return str(type)
+    return "dates" if pa.types.is_temporal(type) else str(type)
 
 
 def is_string(type: pa.DataType) -> bool:

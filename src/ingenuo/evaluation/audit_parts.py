@@ -68,7 +68,7 @@ def audit_in_parts(
     random_state: int,
 ) -> GroupAudit:
     """Audit a classifier by the rows of a Dask or Spark frame; parameters as of `audit`."""
-    rows = in_parts(X, y, labelled=False)
+    rows = in_parts(X, y, labelled=False, strict=False)
     named = _named(protected, rows)
     known = known_columns(model)
     others = [name for name in rows.names if name not in named]

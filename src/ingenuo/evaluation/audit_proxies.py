@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
+from ingenuo.errors import InputError
 from ingenuo.evaluation.audit_columns import MISSING, band_names
 from ingenuo.labels import Labels, find, labels_of, objects, unite
 from ingenuo.networks.structure.trees import told
@@ -153,7 +154,11 @@ def proxies_of(
         if len(tables) == COLUMNS:
             left_out[name] = f"only the first {COLUMNS:,} columns were looked at"
             continue
-        kind, _ = source.guess(place)
+        try:
+            kind, _ = source.guess(place)
+        except InputError:  # dates and the like, which a model may have been told to ignore
+            left_out[name] = "its values are neither numbers nor categories"
+            continue
         table = _counted(source, place, kind, groups, len(names)) if kind in ("number", "category") else kind
         if isinstance(table, str):
             left_out[name] = f"a column of {kind} is not looked at" if table == kind else table

@@ -68,6 +68,16 @@ def is_texts(X: Any) -> bool:
     return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum"))
 
 
+def refuse_elsewhere(X: Any) -> None:
+    """Raise for rows that lie elsewhere, where all of them are needed at once."""
+    if getattr(X, "lies_in_parts", False) or type(X).__module__.startswith(("dask.", "pyspark.")):
+        raise RefusedError(
+            "rows of Dask or Spark stay where they are, and what was asked for needs them all at once; bring what fits "
+            "the memory to this machine (frame.compute(), frame.toPandas()), or give the DataFrame to fit or predict "
+            "of a model that is a sum, such as NaiveBayes, or to evaluate(model, frame, y)"
+        )
+
+
 def open_source(X: Any) -> Source:
     """The source for an array, a sparse matrix, or a pandas, polars or Arrow table."""
     if is_texts(X):
@@ -84,12 +94,7 @@ def open_source(X: Any) -> Source:
         return SparseSource(X.tocsr())
     from ingenuo.sources.frames import FrameSource
 
-    if type(X).__module__.startswith(("dask.", "pyspark.")):
-        raise RefusedError(
-            "the rows of a Dask or Spark frame stay where they are, and what was asked for needs them all at once; "
-            "bring what fits the memory to this machine (frame.compute(), frame.toPandas()), or ask a model that is a "
-            "sum, such as NaiveBayes, to fit, predict or be evaluated"
-        )
+    refuse_elsewhere(X)
     frame = FrameSource.of(X)
     if frame is None:
         raise KindError(
