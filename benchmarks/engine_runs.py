@@ -115,6 +115,34 @@ def spark_numbers() -> Iterator[Fit]:
 
 
 @contextmanager
+def _numbers_on(engine: str, address: str | None) -> Iterator[Fit]:
+    from ingenuo import scan
+    from ingenuo.engines.files import Files, opened
+
+    with opened(engine, address) as found:
+
+        def fit(folder: str) -> Any:
+            rows = scan(folder, target=CLASS, columns=dict.fromkeys(NUMBERS, "number"), only=True)
+            return _model().fit(Files(rows, found), CLASS)
+
+        yield fit
+
+
+@contextmanager
+def spark_numbers_of_files() -> Iterator[Fit]:
+    """The numbers of files that Spark's Python workers read."""
+    with _numbers_on("spark", f"local[{WORKERS}]") as fit:
+        yield fit
+
+
+@contextmanager
+def dask_numbers_of_files() -> Iterator[Fit]:
+    """The numbers of files that two Dask workers read."""
+    with dask_cluster() as cluster, _numbers_on("dask", cluster.scheduler_address) as fit:
+        yield fit
+
+
+@contextmanager
 def mllib() -> Iterator[Fit]:
     """Spark MLlib's Gaussian naive Bayes of the numbers, which it takes as one column of vectors."""
     from pyspark.ml import Pipeline
@@ -170,35 +198,26 @@ def dask_numbers() -> Iterator[Fit]:
 @contextmanager
 def dask_ml() -> Iterator[Fit]:
     """dask-ml's Gaussian naive Bayes of the numbers, as arrays of known lengths."""
+    import dask
     import dask.dataframe as dd
+    import pandas as pd
     from dask_ml.naive_bayes import GaussianNB
 
     with dask_cluster():
 
         def fit(folder: str) -> Any:
-            frame = dd.read_parquet(folder, columns=[*NUMBERS, CLASS])
+            files = sorted(os.path.join(folder, name) for name in os.listdir(folder))
+            frame = dd.from_map(pd.read_parquet, files, columns=[*NUMBERS, CLASS])  # partitions that are not joined
             X = frame[NUMBERS].to_dask_array(lengths=True)
             y = frame[CLASS].astype(object).to_dask_array(lengths=True)
             found = GaussianNB(classes=sorted(frame[CLASS].unique().compute().tolist())).fit(X, y)
-            import dask
-
             return dask.compute(found.theta_, found.sigma_ if hasattr(found, "sigma_") else found.var_)
 
         yield fit
 
 
-_PEERS_AND_OURS = (
-    local,
-    dask,
-    spark,
-    dask_frame,
-    spark_frame,
-    spark_numbers,
-    dask_numbers,
-    mllib,
-    mllib_mixed,
-    dask_ml,
-)
+_OURS = (local, dask, spark, dask_frame, spark_frame, spark_numbers, dask_numbers)
+_PEERS_AND_OURS = (*_OURS, spark_numbers_of_files, dask_numbers_of_files, mllib, mllib_mixed, dask_ml)
 RUNS: dict[str, Callable[[], Any]] = {each.__name__: each for each in _PEERS_AND_OURS}
 
 

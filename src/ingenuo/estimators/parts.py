@@ -174,7 +174,7 @@ class InParts:
         strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
         if not unknown and not strings:
             return {}
-        seen = self._asked(rounds.lengths, None, {"unknown": unknown}, [*unknown, *strings], {})
+        seen = self._asked(rounds.lengths, None, {"unknown": unknown}, unknown or strings[:1], {})
         for name, type in _types(seen, unknown).items():
             self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
         strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
