@@ -185,9 +185,13 @@ PRIORS = {
 @pytest.mark.parametrize("folds", [FOLDED, "leave-one-out"], ids=["ten folds", "leave-one-out"])
 class TestNaiveBayesOfTables:
     @pytest.mark.parametrize(
-        "class_prior", [ing.MaximumLikelihood(), ing.Laplace(), GIVEN], ids=["rows", "imaginary", "given"]
+        ("prior", "class_prior"),
+        [
+            *((prior, ing.MaximumLikelihood()) for prior in PRIORS),
+            *(("laplace", of_classes) for of_classes in (ing.Laplace(), GIVEN)),
+        ],
+        ids=[*PRIORS, "imaginary rows of classes", "given shares of classes"],
     )
-    @pytest.mark.parametrize("prior", PRIORS)
     def test_every_prior_is_exact(self, answers: list[Any], prior: str, class_prior: Any, folds: Any) -> None:
         model = ing.NaiveBayes(COLUMNS, prior=PRIORS[prior], class_prior=class_prior)
         assert_exact(answers, model, TABLE, LABELS, folds)
