@@ -31,6 +31,7 @@ ROWS = 50_000_000
 FILE_ROWS = 1_000_000
 ROW_BYTES = 100  # on the disk, about
 MEMORY = 1000  # MB, of the local engine
+LONGEST = 900  # seconds of one training
 SPARE = 2e9  # bytes of the disk that are left to others
 PEERS = 5  # the peers get one row in so many
 
@@ -125,7 +126,10 @@ def run(what: str, rows: int, of: int, repeat: int = 1) -> dict[str, Any]:
 
 def _once(what: str, data: str, warm: str) -> dict[str, Any]:
     call = [sys.executable, "-m", "benchmarks.engine_runs", what, data, warm]
-    done = subprocess.run(call, capture_output=True, text=True, check=False)
+    try:
+        done = subprocess.run(call, capture_output=True, text=True, check=False, timeout=LONGEST)
+    except subprocess.TimeoutExpired:
+        raise Absent(f"{what} did not end within {LONGEST} s") from None
     if done.returncode:
         raise Absent(f"{what} failed: {(done.stderr.strip().splitlines() or ['?'])[-1][:200]}")
     said: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
