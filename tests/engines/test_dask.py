@@ -136,14 +136,34 @@ def test_a_partition_with_another_schema_is_named() -> None:
         NaiveBayes(columns={"town": "category", "note": "text"}).fit(frame, "paid")
 
 
-def test_a_worker_without_the_package_is_told_in_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def lacking(*_: Any, **__: Any) -> bytes:
-        raise ModuleNotFoundError("No module named 'ingenuo'", name="ingenuo")
+LACKING = """
+import sys
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] == "ingenuo":
+            raise ModuleNotFoundError("No module named 'ingenuo'", name="ingenuo")
+
+sys.meta_path.insert(0, Lacking())
+
+def dask_setup(worker):
+    pass
+"""
+
+
+def test_a_worker_without_the_package_is_told_in_one_sentence(whole: NaiveBayes) -> None:
+    import distributed
 
     frame = dd.from_pandas(FRAME, npartitions=2)
-    monkeypatch.setattr("ingenuo.engines.dask._of_frame", lacking)
-    with pytest.raises(EngineError, match=r"cannot import ingenuo; install the same version of it on every worker"):
-        NaiveBayes().fit(frame, "paid")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0", preload=[LACKING]
+        ) as cluster,
+        distributed.Client(cluster),
+    ):
+        for ask in (lambda: NaiveBayes().fit(frame, "paid"), lambda: whole.predict(frame)):
+            with pytest.raises(EngineError, match=r"cannot import ingenuo; install the same version of it on every"):
+                ask()
 
 
 def test_columns_are_called_by_strings() -> None:

@@ -96,6 +96,7 @@ class DaskFrame:
 
     def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A Dask DataFrame with what a function answers to its rows in further columns, not yet computed."""
+        _refuse_lacking()
         meta = pd.concat([self.frame._meta, _pandas(fields.empty_table(), self.frame._meta.index)], axis=1)
         return self.frame.map_partitions(_beside, answer, meta=meta)
 
@@ -133,8 +134,23 @@ def cluster(address: str | None = None) -> Iterator[None]:
         yield
 
 
+def _refuse_lacking() -> None:
+    """Raise where a worker cannot import this package; such a worker would fail over every task, and never end."""
+    try:
+        client = distributed.default_client()
+    except ValueError:  # threads of this process, which has it
+        return
+    try:
+        client.run(exec, "import ingenuo")
+    except ModuleNotFoundError as error:
+        if not lacks_package(str(error)):
+            raise
+        raise without_package("the Dask cluster") from None
+
+
 def _merged(level: list[Any], merge: Merge) -> bytes:
     """The merged parts: a tree of tasks in a fixed order."""
+    _refuse_lacking()
     while len(level) > 1:
         groups = [level[at : at + TOGETHER] for at in range(0, len(level), TOGETHER)]
         level = [delayed(merge)(group) for group in groups]
@@ -142,10 +158,6 @@ def _merged(level: list[Any], merge: Merge) -> bytes:
         return merge([])
     try:
         return bytes(level[0].compute())
-    except ModuleNotFoundError as error:
-        if not lacks_package(str(error)):
-            raise
-        raise without_package("the Dask cluster") from None
     except distributed.scheduler.KilledWorker:
         raise EngineError(
             "workers of the Dask cluster died again and again over one part, and nothing was learned; give them more "
