@@ -18,7 +18,8 @@
     │       ├── ImpossibleEvidenceError  evidence of probability 0
     │       ├── NetworkFileError         a network file that is damaged; it names line and column
     │       └── TooWideError             tables that exact inference would need and no memory holds
-    └── KindError (TypeError)            a value of a type that has no meaning here
+    ├── KindError (TypeError)            a value of a type that has no meaning here
+    └── KernelError (ImportError)        the compiled library is missing, older than its sources, or of another platform
 
 Every message is one sentence that says what happened, where, the value and the remedy.
 """
@@ -95,6 +96,10 @@ class TooWideError(NetworkError):
 
 class KindError(IngenuoError, TypeError):
     """A value of a type that has no meaning here."""
+
+
+class KernelError(IngenuoError, ImportError):
+    """The compiled library cannot be loaded: it is missing, older than its sources, or of another platform."""
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:

@@ -1,0 +1,70 @@
+// What every kernel uses: the types, the exported names, and the choice of a function by the type of an array.
+//
+// The sources are compiled once for each instruction set (see compile.py). Each time, every exported function has the
+// set's name in front, base_ or avx2_, and ingenuo.kernels.native picks one. There is no C++ run-time library: no std::,
+// no exceptions, no new. Nothing here checks its arguments; Python has done so.
+#pragma once
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int8_t i8;
+typedef int16_t i16;
+typedef int32_t i32;
+typedef int64_t i64;
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#if defined(_WIN32)
+#define EXPORTED extern "C" __declspec(dllexport)
+#else
+#define EXPORTED extern "C" __attribute__((visibility("default")))
+#endif
+#define JOINED_(a, b) a##_##b
+#define JOINED(a, b) JOINED_(a, b)
+// API(i64, name)(arguments) { ... }
+#define API(type, name) EXPORTED type JOINED(VARIANT, name)
+
+#define INLINE static inline __attribute__((always_inline))
+
+// Doubles in a vector register; kernels that write their vectors out use these.
+#if defined(__AVX2__)
+enum { LANES = 4 };
+#else
+enum { LANES = 2 };
+#endif
+typedef double Vector __attribute__((vector_size(8 * LANES)));
+typedef i64 Integers __attribute__((vector_size(8 * LANES)));
+typedef double LooseVector __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef i64 LooseIntegers __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+INLINE Vector load(const double* p) { return *(const LooseVector*)p; }
+INLINE void store(double* p, Vector v) { *(LooseVector*)p = v; }
+INLINE Vector every(double x) { return (Vector){} + x; }
+
+template <class T> INLINE T smaller(T a, T b) { return b < a ? b : a; }
+template <class T> INLINE T larger(T a, T b) { return a < b ? b : a; }
+
+// The codes of the types of arrays, as native.TYPES has them; f is called with the pointer, typed.
+enum Type { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64 };
+template <class F> INLINE auto with_integers(i64 type, const void* p, F f) {
+    switch (type) {
+        case I8: return f((const i8*)p);
+        case I16: return f((const i16*)p);
+        case I32: return f((const i32*)p);
+        case I64: return f((const i64*)p);
+        case U8: return f((const u8*)p);
+        case U16: return f((const u16*)p);
+        case U32: return f((const u32*)p);
+        default: return f((const u64*)p);
+    }
+}
+template <class F> INLINE auto with_numbers(i64 type, const void* p, F f) {
+    switch (type) {
+        case F32: return f((const float*)p);
+        case F64: return f((const double*)p);
+        default: return with_integers(type, p, f);
+    }
+}

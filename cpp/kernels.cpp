@@ -1,0 +1,34 @@
+// The whole library: one file, compiled once for each instruction set.
+#include "common.hpp"
+#include "math.hpp"
+#include "numbers.hpp"
+#include "products.hpp"
+#include "density.hpp"
+#include "codes.hpp"
+#include "networks.hpp"
+#include "counts.hpp"
+#include "text.hpp"
+#include "vocabulary.hpp"
+#include "ngrams.hpp"
+
+#if defined(FIRST)
+// What the loader asks first: from which sources the library was made, and which instruction set this machine has.
+EXPORTED const char* ingenuo_sources() { return SOURCES; }
+#if defined(__x86_64__) && !defined(ONLY)
+#include <cpuid.h>
+// By cpuid itself: no __cpu_model, which not every compiler's run-time library has.
+EXPORTED i64 ingenuo_has_avx2() {
+    unsigned a, b, c, d;
+    const unsigned avx = 1u << 28, saved = 1u << 27, fma = 1u << 12, popcnt = 1u << 23;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || (c & (avx | saved | fma | popcnt)) != (avx | saved | fma | popcnt)) return 0;
+    unsigned low, high;
+    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    const unsigned avx2 = 1u << 5, bmi1 = 1u << 3, bmi2 = 1u << 8;
+    if ((low & 6) != 6 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+    const bool extended = (b & (avx2 | bmi1 | bmi2)) == (avx2 | bmi1 | bmi2);
+    return extended && __get_cpuid(0x80000001, &a, &b, &c, &d) && (c >> 5 & 1);  // lzcnt
+}
+#else
+EXPORTED i64 ingenuo_has_avx2() { return 0; }
+#endif
+#endif

@@ -1,0 +1,34 @@
+"""exp, log and log1p of arrays, with the same bits on every machine.
+
+NumPy's and the C library's differ in the last bit from one processor or version to the next. What a model answers is
+made of these, so that it is the same everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ingenuo.kernels.native import F64, INT, function
+
+Floats = NDArray[np.float64]
+
+
+def _over_array(name: str) -> Callable[[ArrayLike], Any]:
+    kernel = function(name, F64, F64, INT)
+
+    def of(x: ArrayLike) -> Any:
+        values = np.ascontiguousarray(x, np.float64)
+        out = np.empty_like(values)
+        kernel(values, out, values.size)
+        return out if out.ndim and np.ndim(x) else float(out.reshape(()))
+
+    of.__name__ = name
+    of.__doc__ = f"{name}(x) of a number, or of each number of an array."
+    return of
+
+
+exp, log, log1p = (_over_array(name) for name in ("exp", "log", "log1p"))
