@@ -233,7 +233,9 @@ class Believable(TallyClassifier):
         """What was tuned, and as they are the columns that came later."""
         tuned = list(self.tuning_.attributes)
         known = {name for each in tuned for name in each.names.tolist()}
-        return tuned + [each for each in plain(self.schema_, self.prior) if each.names[0] not in known]
+        tuned += [each for each in plain(self.schema_, self.prior) if each.names[0] not in known]
+        places = {name: place for place, name in enumerate(self.schema_.names.tolist())}
+        return sorted(tuned, key=lambda each: places[each.names[0]])
 
     def _shifts(self, classes: Any) -> Floats:
         places = find(self.tuning_.classes, classes)

@@ -115,6 +115,12 @@ class Density:
         remarks = (remark(crowds),) if crowds else ()
         return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
 
+    def part(self, parameters: DensityParameters, lo: int, hi: int) -> DensityParameters:
+        """The parameters of some columns."""
+        curves = parameters.curves[lo:hi]
+        tables = _tables(curves, parameters.tables.points.shape[1])
+        return DensityParameters(parameters.columns[lo:hi], curves, parameters.scores[lo:hi], tables)
+
     def log_likelihood(
         self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:

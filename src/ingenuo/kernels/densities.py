@@ -10,13 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ingenuo.kernels import threads
+from ingenuo.kernels import portable, threads
 from ingenuo.kernels.moments import Rows
 
 Floats = NDArray[np.float64]
 
 # Sums may be taken in any order here (they are not tallies); NaN must keep its meaning.
 ANY_ORDER = {"reassoc", "contract", "nsz"}
+HALF_LOG_2PI = 0.9189385332046727
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 
 
@@ -108,6 +109,11 @@ def repeated(row: Floats, n_rows: int) -> Floats:
     return matrix
 
 
+def constants(deviations: Floats) -> Floats:
+    """-log σ - ½ log 2π: what a number at the mean adds to the log joint."""
+    return -portable.log(deviations) - HALF_LOG_2PI
+
+
 def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> tuple[int, int] | None:
     """Add the log density of each row under each class to out (rows × classes).
 
@@ -115,15 +121,15 @@ def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) ->
     """
     assert out.shape == (table.shape[0], len(means)), "the loop would write beyond its rows"
     inverse = 1.0 / deviations
-    constants = -np.log(deviations) - 0.5 * np.log(2 * np.pi)
-    totals = constants.sum(axis=1)
+    given = constants(deviations)
+    totals = given.sum(axis=1)
 
     infinite: list[tuple[int, int]] = []
 
     def work(lo: int, hi: int) -> None:
         for start in range(lo, hi, table.step):
             stop = min(start + table.step, hi)
-            row, column = _add_gaussian(table.rows(start, stop), means, inverse, constants, totals, start, out)
+            row, column = _add_gaussian(table.rows(start, stop), means, inverse, given, totals, start, out)
             if row >= 0:
                 infinite.append((start + row, column))
                 return
