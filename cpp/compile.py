@@ -66,7 +66,9 @@ def own_compiler() -> tuple[str, ...] | None:
             if done.returncode == 0:
                 return tuple(command)
             if given:
-                raise CompilerError(f"CXX={given} does not compile a small program; unset it, or mend it:\n{done.stderr}")
+                raise CompilerError(
+                    f"CXX={given} does not compile a small program; unset it, or mend it:\n{done.stderr}"
+                )
     return None
 
 
@@ -103,7 +105,9 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
         caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder} if zig else {}
 
         def run(*call: str) -> None:
-            done = subprocess.run([*compiler, *call], env=os.environ | caches, capture_output=True, text=True, errors="replace")
+            done = subprocess.run(
+                [*compiler, *call], env=os.environ | caches, capture_output=True, text=True, errors="replace"
+            )
             if done.returncode:
                 raise CompilerError(f"{shlex.join([*compiler, *call])} failed:\n{done.stderr}")
 
@@ -129,7 +133,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=HERE.parent / "src" / "ingenuo" / NAME)
     parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UBSan")
-    parser.add_argument("--zig", metavar="TARGET", nargs="?", const=zig_target(), help="by zig's compiler, for a target")
+    parser.add_argument(
+        "--zig", metavar="TARGET", nargs="?", const=zig_target(), help="by zig's compiler, for a target"
+    )
     options = parser.parse_args()
     library(options.output, zig_compiler(options.zig) if options.zig else (), sanitize=options.sanitize)
 

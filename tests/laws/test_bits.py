@@ -46,7 +46,10 @@ def test_an_answer_does_not_depend_on_the_threads(case):
 
 @pytest.mark.skipif(len(native.VARIANTS) < 2, reason="this processor has one variant only")
 def test_every_processor_variant_gives_the_same_bits():
-    found = [_elsewhere(INGENUO_VARIANT=variant, INGENUO_THREADS=threads) for variant, threads in (("base", "1"), ("avx2", "3"))]
+    found = [
+        _elsewhere(INGENUO_VARIANT=variant, INGENUO_THREADS=threads)
+        for variant, threads in (("base", "1"), ("avx2", "3"))
+    ]
     assert found[0] == found[1]
 
 

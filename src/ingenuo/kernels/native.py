@@ -62,7 +62,7 @@ def _load() -> ctypes.CDLL:
         raise KernelError(f"the compiled kernels of ingenuo cannot be loaded: {fault}; {remedy}") from None
     library.ingenuo_sources.restype = ctypes.c_char_p
     compiler = Path(__file__).parents[3] / "cpp" / "compile.py"
-    if compiler.exists() and "INGENUO_KERNELS" not in os.environ:
+    if compiler.exists() and not os.environ.get("INGENUO_KERNELS"):
         found = library.ingenuo_sources().decode()
         if found != _sources_hash(compiler):
             raise KernelError(
