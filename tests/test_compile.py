@@ -1,4 +1,4 @@
-"""The compile script: what is said where there is no compiler, or one that does not work; and that every one will do."""
+"""The compile script: what is said where there is no compiler, or one that does not work."""
 
 from __future__ import annotations
 

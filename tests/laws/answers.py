@@ -13,7 +13,28 @@ import numpy as np
 
 import ingenuo as ing
 
-WORDS = "film plot cast music dull fine not never good bad a the of été ΣΊΣΥΦΟΣ laughter twice didn't like it".split()
+WORDS = [
+    "film",
+    "plot",
+    "cast",
+    "music",
+    "dull",
+    "fine",
+    "not",
+    "never",
+    "good",
+    "bad",
+    "a",
+    "the",
+    "of",
+    "été",
+    "ΣΊΣΥΦΟΣ",
+    "laughter",
+    "twice",
+    "didn't",
+    "like",
+    "it",
+]
 
 
 def texts(rng, n):

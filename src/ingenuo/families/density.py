@@ -144,15 +144,16 @@ class Density:
     def factors(self, parameters: DensityParameters, block: Numbers) -> list[Factor]:
         """The density of each class, and how it comes about."""
         found = []
-        for name, curve, x in zip(parameters.columns, parameters.curves, block.rows(0, 1)[0]):
+        for j, (name, curve, x) in enumerate(zip(parameters.columns, parameters.curves, block.rows(0, 1)[0])):
             if math.isnan(x):
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
             if isinstance(curve, SilentCurve):
                 found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
                 continue
-            values = curve.log_density(np.array([x]))[0].tolist()
-            terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(values)]
+            logs = np.zeros((1, parameters.tables.points.shape[1]))
+            self.log_likelihood(self.part(parameters, j, j + 1), block.only(j, j + 1), logs)
+            terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(logs[0].tolist())]
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 

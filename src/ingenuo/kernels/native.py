@@ -27,7 +27,7 @@ from ingenuo.errors import KernelError
 NAME = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 
 #: The codes by which the library knows the types of arrays.
-TYPES = {np.dtype(name): code for code, name in enumerate("i1 i2 i4 i8 u1 u2 u4 u8 f4 f8".split())}
+TYPES = {np.dtype(name): code for code, name in enumerate(["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"])}
 
 INT, REAL, POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
