@@ -7,6 +7,7 @@
 #include "codes.hpp"
 #include "networks.hpp"
 #include "counts.hpp"
+#include "solver.hpp"
 #include "text.hpp"
 #include "vocabulary.hpp"
 #include "ngrams.hpp"
