@@ -302,7 +302,7 @@ class Believable(TallyClassifier):
             ]
         found = []
         for place, attribute in enumerate(parameters["attributes"]):
-            if attribute.home.startswith("words") and attribute.weight:
+            if attribute.home.startswith("words"):  # of any weight: the calibrator was fitted by the length of all
                 columns = self.schema_.columns(attribute.home).tolist()
                 found.append((attribute.home, columns.index(attribute.names[0]), parameters[str(place)][0]))
         return found
