@@ -248,3 +248,250 @@ API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, 
     }
     return negative;
 }
+
+// Contingency tables. The columns on one side (a class and an attribute, or a node and its parents) are joined into one
+// cell for each row, which then meets one column after another. What is missing is counted in a row and a column of its
+// own and left behind, so that the loop has no branches.
+
+// out = above * card + code, or `missing` where either is below zero.
+template <class T> INLINE void join_codes(const i64* above, const i32* codes, i64 n, i64 card, i64 missing, T* out) {
+    for (i64 i = 0; i < n; i++) out[i] = (T)(above[i] < 0 || codes[i] < 0 ? missing : above[i] * card + codes[i]);
+}
+
+// tables[offsets[k] + (code + 1) * width + cell] += weight, for each of m columns (of all, which have n_rows each).
+// Four columns at a time, so that a table's increments do not wait for one another.
+template <class T, class W>
+INLINE void count_rows(const u32* cells, const i32* codes, i64 n_rows, i64 lo, i64 n, const i64* columns, i64 m, W weight,
+                       i64 width, const i64* offsets, T* tables) {
+    i64 k = 0;
+    for (; k + 4 <= m; k += 4) {
+        const i32 *a = codes + columns[k] * n_rows + lo, *b = codes + columns[k + 1] * n_rows + lo;
+        const i32 *c = codes + columns[k + 2] * n_rows + lo, *d = codes + columns[k + 3] * n_rows + lo;
+        T *at_a = tables + offsets[k] + width, *at_b = tables + offsets[k + 1] + width;
+        T *at_c = tables + offsets[k + 2] + width, *at_d = tables + offsets[k + 3] + width;
+        for (i64 i = 0; i < n; i++) {
+            const i64 cell = cells[i];
+            const T w = weight(i);
+            at_a[a[i] * width + cell] += w;
+            at_b[b[i] * width + cell] += w;
+            at_c[c[i] * width + cell] += w;
+            at_d[d[i] * width + cell] += w;
+        }
+    }
+    for (; k < m; k++) {
+        const i32* a = codes + columns[k] * n_rows + lo;
+        T* at = tables + offsets[k] + width;
+        for (i64 i = 0; i < n; i++) at[a[i] * width + cells[i]] += weight(i);
+    }
+}
+
+// The tables of the columns with the cells (above, node), zeros before; counts without weights, else doubles.
+API(void, count_tables)(const i64* above, const i32* codes, i64 n_rows, i64 node, i64 card, const i64* columns, i64 m,
+                        i64 weighted, const double* weights, i64 width, const i64* offsets, void* tables) {
+    u32 cells[SLOTS];
+    for (i64 lo = 0, n; lo < n_rows; lo += n) {
+        n = smaller<i64>(SLOTS, n_rows - lo);
+        join_codes(above + lo, codes + node * n_rows + lo, n, card, width - 1, cells);
+        if (weighted)
+            count_rows(cells, codes, n_rows, lo, n, columns, m, [=](i64 i) { return weights[lo + i]; }, width, offsets,
+                       (double*)tables);
+        else
+            count_rows(cells, codes, n_rows, lo, n, columns, m, [](i64) { return 1; }, width, offsets, (i64*)tables);
+    }
+}
+
+// Join a column to the configurations of others and, where there is a map (all -1), number them as they first come.
+// Returns how many there are, or 0 without a map.
+API(i64, number_configurations)(const i64* above, const i32* codes, i64 n, i64 card, i64 mapped, i64* map, i64* keys) {
+    join_codes(above, codes, n, card, -1, keys);
+    i64 found = 0;
+    for (i64 i = 0; mapped && i < n; i++)
+        if (keys[i] >= 0) {
+            i64& place = map[keys[i]];
+            if (place < 0) place = found++;
+            keys[i] = place;
+        }
+    return found;
+}
+
+// log Gamma(x) of a positive x: Stirling's series, which from 10 on is right to the last places of a double.
+INLINE double log_gamma_of(double x) {
+    double product = 1.0;
+    for (; x < 10.0; x += 1.0) product *= x;
+    const double square = 1.0 / (x * x), tail = 1.0 / 1680 - square * (1.0 / 1188 - square * (691.0 / 360360));
+    const double series = (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * tail))) / x;
+    return (x - 0.5) * log_of(x) - x + 0.9189385332046727 + series - log_of(product);
+}
+
+// What each table says of a node with `states` states; a table is (card + 1) x (configurations * states + 1).
+// With a prior of 0 the term is the greatest log likelihood, sum N log N over the cells - sum N log N over the
+// configurations; with a prior of alpha per cell it is the logarithm of the Dirichlet-multinomial, where
+// log Gamma(alpha + N) - log Gamma(alpha) stands in place of N log N. The weight is that of the rows counted.
+template <class T>
+INLINE void score_table(const T* table, i64 width, i64 card, i64 states, double alpha, double* term, double* weight) {
+    const double above = alpha * (double)states;
+    const double start = alpha > 0 ? log_gamma_of(alpha) : 0.0, above_start = alpha > 0 ? log_gamma_of(above) : 0.0;
+    double sum = 0.0, total = 0.0;
+    for (i64 code = 1; code <= card; code++)
+        for (i64 first = 0; first < width - 1; first += states) {
+            double together = 0.0;
+            for (i64 cell = first; cell < first + states; cell++) {
+                const double count = (double)table[code * width + cell];
+                if (count > 0) {
+                    together += count;
+                    sum += alpha > 0 ? log_gamma_of(alpha + count) - start : count * log_of(count);
+                }
+            }
+            if (together > 0) {
+                total += together;
+                sum -= alpha > 0 ? log_gamma_of(above + together) - above_start : together * log_of(together);
+            }
+        }
+    *term = sum;
+    *weight = total;
+}
+API(void, score_tables)(const void* tables, i64 weighted, i64 m, const i64* offsets, i64 width, const i64* cards,
+                        i64 states, const double* priors, double* terms, double* weights) {
+    for (i64 k = 0; k < m; k++)
+        if (weighted)
+            score_table((const double*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
+        else
+            score_table((const i64*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
+}
+
+// sum n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class c, a, b), where
+// q = (n_bc - 1/2) / (n_c - 1 + B/2) and B values of b occur. `by_class` is room for classes x values of b.
+API(double, information_of_others)(const double* counts, i64 classes, i64 firsts, i64 seconds, double* by_class) {
+    const i64 size = firsts * seconds;
+    double half = 0.0, total = 0.0;
+    for (i64 c = 0; c < classes; c++)
+        for (i64 a = 0; a < firsts; a++)
+            for (i64 b = 0; b < seconds; b++) by_class[c * seconds + b] += counts[c * size + a * seconds + b];
+    for (i64 b = 0; b < seconds; b++) {
+        bool seen = false;
+        for (i64 row = 0; row < classes * firsts; row++) seen |= counts[row * seconds + b] > 0;
+        half += seen ? 0.5 : 0.0;
+    }
+    for (i64 c = 0; c < classes; c++) {
+        double of_class = 0.0;
+        for (i64 b = 0; b < seconds; b++) of_class += by_class[c * seconds + b];
+        const double below = larger(of_class - 1.0, 0.0) + half;
+        for (i64 a = 0; a < firsts; a++) {
+            const double* row = counts + c * size + a * seconds;
+            double alike = 0.0;
+            for (i64 b = 0; b < seconds; b++) alike += row[b];
+            if (alike <= 0) continue;
+            alike = larger(alike - 1.0, 0.0) + half;
+            for (i64 b = 0; b < seconds; b++)
+                if (row[b] > 0) {
+                    const double q = (larger(by_class[c * seconds + b] - 1.0, 0.0) + 0.5) / below;
+                    total += row[b] * log_of((larger(row[b] - 1.0, 0.0) + half * q) / (alike * q));
+                }
+        }
+    }
+    return total;
+}
+
+// out[i, k] = log of the mean over the parents p that may be one of P(k, x_p) prod_j P(x_j | k, x_p).
+//
+// roots[root_at[p] + x_p, k] is log P(k, x_p); pairs[pair_at[p, j] + x_p * sizes[j] + x_j, k] is log P(x_j | k, x_p).
+// A row none of whose values may be a parent gets the naive product, whose tables are naive[root_at[j] + x_j, k], the
+// row n_naive - 1 being the prior. `terms` is room for d x K, of each parent's terms, and 2 K.
+API(void, average_parents)(const i32* codes, i64 n, i64 d, const double* roots, const i64* root_at, const double* pairs,
+                           const i64* pair_at, const i64* sizes, const u8* usable, const double* naive, i64 n_naive,
+                           i64 K, double* terms, double* out) {
+    double *largest = terms + d * K, *total = largest + K;
+    for (i64 i = 0; i < n; i++, codes += d, out += K) {
+        i64 models = 0;
+        for (i64 p = 0; p < d; p++) {
+            const i64 x = codes[p];
+            if (x < 0 || !usable[root_at[p] + x]) continue;
+            double* __restrict term = terms + models++ * K;
+            memcpy(term, roots + (root_at[p] + x) * K, (size_t)K * sizeof *term);
+            for (i64 j = 0; j < d; j++) {
+                if (codes[j] < 0 || j == p) continue;
+                const double* add = pairs + (pair_at[p * d + j] + x * sizes[j] + codes[j]) * K;
+                for (i64 k = 0; k < K; k++) term[k] += add[k];
+            }
+        }
+        if (models == 0) {
+            memcpy(out, naive + (n_naive - 1) * K, (size_t)K * sizeof *out);
+            for (i64 j = 0; j < d; j++)
+                for (i64 k = 0; codes[j] >= 0 && k < K; k++) out[k] += naive[(root_at[j] + codes[j]) * K + k];
+            continue;
+        }
+        for (i64 k = 0; k < K; k++) {
+            largest[k] = -HUGE_VAL, total[k] = 0.0;
+            for (i64 p = 0; p < models; p++) largest[k] = larger(largest[k], terms[p * K + k]);
+        }
+        // A class that no parent admits: exp(-inf - 0) = 0, and the log of it is -inf again.
+        for (i64 p = 0; p < models; p++)
+            for (i64 k = 0; k < K; k++) terms[p * K + k] -= largest[k] == -HUGE_VAL ? 0.0 : largest[k];
+        for (i64 e = 0; e < models * K; e++) terms[e] = exp_of(terms[e]);
+        for (i64 p = 0; p < models; p++)
+            for (i64 k = 0; k < K; k++) total[k] += terms[p * K + k];
+        for (i64 k = 0; k < K; k++) total[k] = log_of(total[k] / (double)models);
+        for (i64 k = 0; k < K; k++) out[k] = total[k] + (largest[k] == -HUGE_VAL ? 0.0 : largest[k]);
+    }
+}
+
+// The log loss of rows whose log joint is joint + sign * scores, none more than MOST_LOSS.
+static const double MOST_LOSS = 700.0;
+enum { LOSSES = 256, FACTORS = 16 };  // rows at a time; so many factors, none more than 2, share a logarithm
+
+// Of two classes: sum log(1 + e^-d), d the log odds of the true class.
+static double loss_of_two(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
+                          i64 n) {
+    double total = 0.0, gap[LOSSES], own[LOSSES], logs[FACTORS];
+    for (i64 lo = 0, m; lo < n; lo += m, joint += 2 * m, scores += 2 * m) {
+        m = smaller<i64>(LOSSES, n - lo);
+        for (i64 i = 0; i < m; i++) {
+            const double d = joint[2 * i + 1] - joint[2 * i] + sign * (scores[2 * i + 1] - scores[2 * i]);
+            const double odds = codes[lo + i] == 1 ? d : -d;
+            own[i] = odds < 0.0 ? -odds : 0.0;
+            gap[i] = exp_of(odds < 0.0 ? odds : -odds);
+        }
+        if (weights) {
+            for (i64 i = 0; i < m; i++) gap[i] = log1p_of(gap[i]) + own[i];
+            for (i64 i = 0; i < m; i++) total += weights[lo + i] * smaller(gap[i], MOST_LOSS);
+            continue;
+        }
+        for (i64 i = 0; i < m; i++) total += smaller(own[i], MOST_LOSS);
+        for (i64 i = m; i < LOSSES; i++) gap[i] = 0.0;
+        for (int f = 0; f < FACTORS; f++) logs[f] = 1.0;
+        for (i64 i = 0; i < LOSSES; i += FACTORS)
+            for (int f = 0; f < FACTORS; f++) logs[f] *= 1.0 + gap[i + f];
+        for (int f = 0; f < FACTORS; f++) logs[f] = log_of(logs[f]);
+        for (int f = 0; f < FACTORS; f++) total += logs[f];
+    }
+    return total;
+}
+
+// Of any number of classes; `room` is for K numbers.
+static double loss_of_many(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
+                           i64 n, i64 K, double* room) {
+    double total = 0.0;
+    for (i64 i = 0; i < n; i++, joint += K, scores += K) {
+        double top = -HUGE_VAL, below = 0.0;
+        for (i64 k = 0; k < K; k++) room[k] = joint[k] + sign * scores[k];
+        for (i64 k = 0; k < K; k++) top = larger(top, room[k]);
+        const double own = room[codes[i]];
+        for (i64 k = 0; k < K; k++) room[k] = exp_of(room[k] - top);
+        for (i64 k = 0; k < K; k++) below += room[k];
+        total += (weights ? weights[i] : 1.0) * smaller(log_of(below) + top - own, MOST_LOSS);
+    }
+    return total;
+}
+
+API(double, log_loss)(const double* joint, const double* scores, double sign, const i32* codes, i64 weighted,
+                      const double* weights, i64 n, i64 K, double* room) {
+    if (!weighted) weights = NULL;
+    return K == 2 ? loss_of_two(joint, scores, sign, codes, weights, n)
+                  : loss_of_many(joint, scores, sign, codes, weights, n, K, room);
+}
+
+// into[offsets[rows[i]]:] = data[starts[i]:starts[i] + lengths[i]] for each row i of a piece.
+API(void, copy_rows)(const u8* data, const i64* starts, const i64* lengths, i64 n, const i64* rows, const i64* offsets,
+                     u8* into) {
+    for (i64 i = 0; i < n; i++) memcpy(into + offsets[rows[i]], data + starts[i], (size_t)lengths[i]);
+}
