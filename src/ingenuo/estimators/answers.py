@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo import container
 from ingenuo.engines import spread
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.packed_models import pack_model, unpack_model
 from ingenuo.kernels import threads
 from ingenuo.schema import FAMILIES, column_name

@@ -15,8 +15,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
@@ -24,6 +22,7 @@ from ingenuo.engines import local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
 from ingenuo.estimators import answers, class_prior, inputs, parts, rounds, streams
 from ingenuo.estimators.adding import Adding
+from ingenuo.estimators.contract import Classifier, check_is_fitted, clone
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.scoring import Scoring
 from ingenuo.exact import Exact
@@ -68,7 +67,7 @@ class _Estimates:
         self.epsilon = 0.0
 
 
-class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TallyClassifier(Adding, Scoring, Classifier):
     """A classifier that is a function of a tally."""
 
     schema_: Schema

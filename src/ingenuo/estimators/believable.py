@@ -14,7 +14,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, from_arrays
 from ingenuo.calibrate.choice import Choice, choose
@@ -24,6 +23,7 @@ from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationE
 from ingenuo.estimators import parts
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked

@@ -14,12 +14,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Codes
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.estimators import inputs, network_explanation, network_in_parts
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.network_structure import (
     Structure,
     class_of,

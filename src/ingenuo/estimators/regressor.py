@@ -13,14 +13,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError, did_you_mean
 from ingenuo.estimators import answers, inputs, parts, rounds, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.contract import Regressor, check_is_fitted, clone
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.explanation.distribution import Distribution
 from ingenuo.explanation.expectation import Expectation
@@ -41,7 +40,7 @@ _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
 
 
-class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayesRegressor(Adding, Regressor):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters

@@ -14,14 +14,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Texts
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import answers, inputs, parts, streams
 from ingenuo.estimators.base import public
+from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
 from ingenuo.estimators.linear.words import TextFeatures
@@ -65,7 +63,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SoftmaxRegression(Refusals, Scoring, Classifier):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -185,6 +183,8 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
         self.__dict__.pop("_target", None)
         self.__dict__.update(learned)
         if not self.converged_:
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(self._not_there(), ConvergenceWarning, stacklevel=2)
         return self
 
