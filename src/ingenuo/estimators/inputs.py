@@ -72,16 +72,10 @@ def _note_names(estimator: Any, X: Any, source: Source) -> None:
 
 
 def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: str | None = None) -> Any:
-    """The rows of an array or a sparse matrix (as CSR), checked as scikit-learn does; only NaN and infinity may be there.
+    """The rows of an array or a sparse matrix (as CSR), checked as scikit-learn checks them; NaN and infinity may be.
 
-    Parameters
-    ----------
-    estimator, reset
-        With reset, the estimator notes the number of columns, else it is checked against that.
-    sparse
-        Whether a sparse matrix will do.
-    dtype
-        "numeric" where the values must be numbers.
+    With `reset` the estimator notes the number of columns, else it is checked against that. Of dtype "numeric", the
+    values must be numbers.
     """
     if sparse and type(X).__module__.startswith("scipy.sparse"):
         X = X.tocsr()

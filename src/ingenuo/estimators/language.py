@@ -10,8 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
-from ingenuo.estimators import parts, rounds
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
 from ingenuo.estimators.contract import Estimator, check_is_fitted, clone
@@ -152,8 +152,10 @@ class LanguageModel(SequenceModel, Adding, Estimator):
 
     def _sums_of(self, texts: Any) -> Tally:
         """The sums of texts, which may lie elsewhere."""
-        if not parts.is_spread(texts):
+        if not is_spread(texts):
             return self._tally_of(texts)
+        from ingenuo.estimators import parts, rounds
+
         rows = parts.in_parts(texts, declared=parts.EVERYTHING, labelled=False)
         if len(rows.names) > 1:
             raise InputError(

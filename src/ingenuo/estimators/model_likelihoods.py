@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.estimators.contract import Estimator
@@ -176,6 +175,8 @@ def _of_model(model: Any, method: str, items: Any, n: int, name: Any) -> Floats:
         items = np.asarray(items).reshape(n, -1)  # numbers are a column to scikit-learn
     found = np.asarray(getattr(model, method)(items), np.float64)
     if method == "predict_joint_log_proba":  # p(x) = Σ_k P(k) p(x | k)
+        from scipy.special import logsumexp
+
         found = logsumexp(found, axis=1)
     found = found.reshape(-1) if found.size == n else found
     if found.shape != (n,):

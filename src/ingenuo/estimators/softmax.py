@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Block, Texts
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import answers, inputs, parts, streams
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.base import public
 from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.linear.fit import groups_of, solve
@@ -335,7 +336,9 @@ class SoftmaxRegression(Refusals, Scoring, Classifier):
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, for each row; rows sum to 1. Of a Dask or Spark frame, such a frame."""
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X, answers.PROBABILITIES)
         joint = self._joint(*self._rows(X))
         densities.posterior(joint)
@@ -343,7 +346,9 @@ class SoftmaxRegression(Refusals, Scoring, Classifier):
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row. Of a Dask or Spark frame, such a frame, with probabilities."""
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X)
         best, _ = densities.best(self._joint(*self._rows(X)))
         return np.asarray(self.classes_[best])

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError
-from ingenuo.estimators import inputs, parts
+from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import logs, term
 from ingenuo.labels import Labels, find, labels_of, same
@@ -52,7 +53,9 @@ class DropIn(TallyClassifier):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels; see `NaiveBayes.fit`."""
         self._check_settings()
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import parts
+
             rows = parts.in_parts(X, y, sample_weight)
             with self._restored(), naming(self):
                 self._learn_in_parts(rows)
