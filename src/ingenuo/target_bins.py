@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import Labels, objects
@@ -228,6 +227,8 @@ def log_complexity(most: int, n: float) -> Floats:
 
 
 def _log_binomial(n: int, k: Any) -> Any:
+    from scipy.special import gammaln
+
     return gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
 

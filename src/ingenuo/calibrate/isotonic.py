@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from ingenuo.calibrate.platt import Platt
 from ingenuo.calibrate.scores import Codes, Floats, checked_training, log_odds
@@ -144,6 +143,8 @@ def grouped(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple
 
 
 def _curve(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
+    from scipy.optimize import isotonic_regression
+
     finite = np.isfinite(odds)
     # Infinite log odds stand just outside the finite ones: so has their block a place, and a probability of its own.
     reach = float(np.abs(odds[finite]).max(initial=0.0)) + 1.0

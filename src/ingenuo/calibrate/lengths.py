@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
 
 from ingenuo.calibrate.scores import Codes, Floats
 from ingenuo.errors import InputError
@@ -55,6 +54,8 @@ def learned_scale(
     """The exponent for which `loss`, the least one to be had from scaled scores, is least; plus γ²/2, as a prior."""
     if lengths is None:
         return None
+    from scipy.optimize import minimize_scalar
+
     typical = typical_length(lengths, weights)
     known = checked_prior(prior, d.shape[1])
     if np.ptp(lengths) == 0:

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
 
 from ingenuo.calibrate.lengths import (
     LengthScale,
@@ -103,6 +102,8 @@ class Platt:
 
 def _sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
     """a, the shifts and the loss, by Newton's steps, on log odds of one size whatever their scale."""
+    from scipy.special import expit
+
     with np.errstate(invalid="ignore"):
         odds = d[:, 1] - d[:, 0]
     positive, negative = float(weights[codes == 1].sum()), float(weights[codes == 0].sum())

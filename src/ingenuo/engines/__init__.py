@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ingenuo.engines.spread import Spread
+if TYPE_CHECKING:
+    from ingenuo.engines.spread import Spread
 
 
-def spread(X: Any) -> Spread | None:
+def is_spread(X: Any) -> bool:
+    """Whether the rows of X lie on an engine: a Dask or Spark frame, or files."""
+    return rows_on_engine(X) is not None
+
+
+def rows_on_engine(X: Any) -> Spread | None:
     """The rows of a Dask or Spark frame, or of files on an engine; None for anything else."""
     if getattr(X, "lies_in_parts", False):
         return X  # type: ignore[no-any-return]

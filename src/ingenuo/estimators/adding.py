@@ -6,10 +6,9 @@ import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError
+from ingenuo.estimators.contract import check_is_fitted, clone
 from ingenuo.labels import find
 from ingenuo.tally import Tally
 

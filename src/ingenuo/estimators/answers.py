@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo import container
-from ingenuo.engines import spread
+from ingenuo.engines import rows_on_engine
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.packed_models import pack_model, unpack_model
 from ingenuo.kernels import threads
 from ingenuo.schema import FAMILIES, column_name
@@ -57,7 +57,7 @@ def free(name: str, taken: list[str]) -> str:
 def of_frame(model: Any, X: Any, what: str = EVERYTHING) -> Any:
     """A Dask or Spark frame with the answers beside its rows, not yet computed."""
     check_is_fitted(model)
-    frame: Any = spread(X)
+    frame: Any = rows_on_engine(X)
     if not hasattr(frame, "answered"):
         raise KindError("the rows of files are answered by the command `predict`; of a frame give the frame itself")
     if not len(model.schema_) and len([name for name in frame.names if name != getattr(model, "_target", None)]) != 1:

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
@@ -345,6 +344,8 @@ def mutual_information(table: Floats) -> float:
 
 def _chance(table: Floats) -> float:
     """How often a table without any information would show as much: the likelihood-ratio test of independence."""
+    from scipy.special import chdtrc
+
     used = table[table.any(axis=1)]
     freedom = (used.shape[0] - 1) * (used.shape[1] - 1)
     return float(chdtrc(freedom, 2 * table.sum() * mutual_information(table))) if freedom > 0 else 1.0

@@ -11,19 +11,18 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
-from ingenuo.engines import local
+from ingenuo.engines import is_spread, local
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
-from ingenuo.estimators import answers, class_prior, inputs, parts, rounds, streams
+from ingenuo.estimators import class_prior, inputs, streams
 from ingenuo.estimators.adding import Adding
+from ingenuo.estimators.contract import Classifier, check_is_fitted, clone
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.scoring import Scoring
 from ingenuo.exact import Exact
@@ -43,6 +42,9 @@ from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Table, Tally
+
+if TYPE_CHECKING:
+    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -77,7 +79,7 @@ class _Estimates:
         self.epsilon = 0.0
 
 
-class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TallyClassifier(Adding, Scoring, Classifier):
     """A classifier that is a function of a tally."""
 
     schema_: Schema
@@ -146,7 +148,9 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
             How often each row counts; of a scan or such a frame, the name of a column.
         """
         self._check_settings()
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import parts
+
             self._refuse_parts()
             self._learn_in_parts(parts.in_parts(X, y, sample_weight, self._declared()))
         elif streams.is_stream(X):
@@ -166,8 +170,10 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         self._target = target
         self._set(schema, tally)
 
-    def _learn_in_parts(self, rows: parts.InParts) -> None:
+    def _learn_in_parts(self, rows: InParts) -> None:
         """Learn from rows that lie elsewhere: what the columns are first, where that is not declared; then the sums."""
+        from ingenuo.estimators import rounds
+
         schema = self._schema_in_parts(rows)
         tally = rows.total(rounds.sums, self._bare(schema))
         if CLASS not in tally:
@@ -177,11 +183,13 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         self._target = str(rows.target)
         self._set(schema, tally)
 
-    def _schema_in_parts(self, rows: parts.InParts) -> Schema:
+    def _schema_in_parts(self, rows: InParts) -> Schema:
         schema = self._schema_of(open_source(rows.empty()))
         measured = measured_texts(schema.texts)
         if not measured:
             return schema
+        from ingenuo.estimators import rounds
+
         plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
         documents = rows.total(rounds.documents, self._bare(plain), measured=measured)
         return replace(schema, references=references_of(documents, schema.texts))
@@ -256,7 +264,9 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
     def _sums_of(self, X: Any, y: Any, sample_weight: Any, *, first: bool = False) -> tuple[Schema, Tally]:
         """The schema and the sums of some rows, which may come in batches."""
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import parts, rounds
+
             self._refuse_parts()
             rows = parts.in_parts(X, y, sample_weight, self._declared() if first else self._looked_at())
             if first:
@@ -441,7 +451,9 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
 
         Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, and `P(…)` of each class.
         """
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X, answers.PROBABILITIES)
         return self._posterior(*self._rows(X))
 
@@ -451,7 +463,9 @@ class TallyClassifier(Adding, Scoring, ClassifierMixin, BaseEstimator):  # type:
         Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, `predicted`, `probability`,
         and `P(…)` of each class.
         """
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X)
         found, n_rows = self._rows(X)
         best, odd = densities.best(self._scores(found, n_rows))

@@ -14,16 +14,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, from_arrays
 from ingenuo.calibrate.choice import Choice, choose
 from ingenuo.calibrate.folds import stratified
 from ingenuo.chunk import Block, Chunk, Counts, Texts
+from ingenuo.engines import is_spread
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
-from ingenuo.estimators import parts
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
@@ -285,7 +285,7 @@ class Believable(TallyClassifier):
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row."""
-        if self.calibration is None or parts.is_spread(X):
+        if self.calibration is None or is_spread(X):
             return super().predict(X)
         found, n_rows = self._rows(X)
         return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])

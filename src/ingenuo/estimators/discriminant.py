@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Numbers
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.numbers import schema_of_numbers
 from ingenuo.families.covariance import variances_towards_their_mean
 from ingenuo.families.family import Term, logs

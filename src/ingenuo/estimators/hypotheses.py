@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import logsumexp
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators.likelihoods import Exactly, Floats, Number, Steps, Tables, hashable, log, shares
@@ -178,6 +177,8 @@ class Hypotheses:
     @property
     def log_evidence(self) -> float:
         """log P(D), where P(D) itself may be too small for a double."""
+        from scipy.special import logsumexp
+
         return float(logsumexp(self._log_joint))
 
     def map(self) -> Any:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import _num_samples, column_or_1d, validate_data
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.labels import Labels, encode, is_missing, labels_of, objects, recode
@@ -48,26 +47,83 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
                 "is required: the table is empty."
             )
         if reset:
-            with ours():
-                validate_data(estimator, X, skip_check_array=True, reset=True)
-            estimator.n_features_in_ = len(source.names)
-            if all(isinstance(name, str) for name in source.names):
-                estimator.feature_names_in_ = source.names
+            _note_names(estimator, X, source)
         return source
     if X is None or isinstance(X, str | bytes | Mapping | set):
         return open_source(X)  # which refuses it
     if isinstance(X, list | tuple):
         X = array_of(X)
+    return open_source(validate_array(estimator, X, reset=reset, sparse=sparse))
+
+
+def _note_names(estimator: Any, X: Any, source: Source) -> None:
+    """Note the columns of a table that is learned from, as scikit-learn does: their names where all are strings."""
+    strings = sum(isinstance(name, str) for name in source.names)
+    if 0 < strings < len(source.names):  # which scikit-learn refuses
+        from sklearn.utils.validation import validate_data
+
+        with ours():
+            validate_data(estimator, X, skip_check_array=True, reset=True)
+    estimator.n_features_in_ = len(source.names)
+    if strings:
+        estimator.feature_names_in_ = source.names
+    else:
+        estimator.__dict__.pop("feature_names_in_", None)
+
+
+def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: str | None = None) -> Any:
+    """The rows of an array or a sparse matrix (as CSR), checked as scikit-learn checks them; NaN and infinity may be.
+
+    With `reset` the estimator notes the number of columns, else it is checked against that. Of dtype "numeric", the
+    values must be numbers.
+    """
+    if sparse and type(X).__module__.startswith("scipy.sparse"):
+        X = X.tocsr()
+    elif type(X) is np.memmap:
+        X = np.asarray(X)
+    columns = X.shape[1] if getattr(X, "ndim", 0) == 2 else 0
+    good = type(X) is np.ndarray or (sparse and type(X).__module__.startswith("scipy.sparse"))
+    good = good and columns > 0 and X.shape[0] > 0 and X.dtype.kind in ("fiub" if dtype else "fiubOUSMm")
+    if good and (reset or (getattr(estimator, "n_features_in_", columns) == columns and not _has_names(estimator))):
+        if reset:
+            estimator.n_features_in_ = columns
+            estimator.__dict__.pop("feature_names_in_", None)
+        return X
+    from sklearn.utils.validation import validate_data  # which converts, warns or says what is wrong
+
     with ours():
-        X = validate_data(
+        return validate_data(
             estimator,
             X,
             accept_sparse="csr" if sparse else False,
-            dtype=None,
+            dtype=dtype,
             ensure_all_finite=False,
             reset=reset,
         )
-    return open_source(X)
+
+
+def _has_names(estimator: Any) -> bool:
+    return getattr(estimator, "feature_names_in_", None) is not None
+
+
+def count_rows(X: Any) -> int:
+    """How many rows there are in anything that has rows."""
+    if not hasattr(X, "fit") and hasattr(X, "__len__") and not hasattr(X, "tocsr") and getattr(X, "ndim", 1):
+        return len(X)
+    from sklearn.utils.validation import _num_samples
+
+    with ours():
+        return int(_num_samples(X))
+
+
+def _as_one_column(y: NDArray[Any]) -> NDArray[Any]:
+    """An array of one dimension; one of a single column is taken for that, with a warning."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "c":
+        return np.ascontiguousarray(y)
+    from sklearn.utils.validation import column_or_1d
+
+    with ours():
+        return np.asarray(column_or_1d(y, warn=True))
 
 
 def _reads_one_text(estimator: Any) -> bool:
@@ -177,8 +233,7 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
         )
     if isinstance(y, str):
         raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
-    with ours():
-        n_labels = _num_samples(y.codes if isinstance(y, Coded) else y)
+    n_labels = count_rows(y.codes if isinstance(y, Coded) else y)
     if n_labels != n_rows:
         called = "target" if isinstance(y, Coded) else "label"
         raise InputError(
@@ -189,10 +244,7 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
         return y.codes, y.classes
     codes, classes = _series(y)
     if classes is None:
-        array = y if isinstance(y, np.ndarray) else _label_array(y)
-        with ours():
-            array = column_or_1d(array, warn=True)
-        codes, classes = encode(array)
+        codes, classes = encode(_as_one_column(y if isinstance(y, np.ndarray) else _label_array(y)))
     if len(codes) and int(codes.min()) < 0:
         raise InputError(
             f"Input y contains NaN: row {int(np.argmin(codes >= 0))} has no label; drop rows without a label"
@@ -216,8 +268,7 @@ def targets(estimator: Any, y: Any) -> Floats:
         )
     if isinstance(y, str):
         raise KindError(f"y must hold a number for each row, got the string {y!r}; a column name needs a table as X")
-    with ours():
-        array = column_or_1d(y if isinstance(y, np.ndarray) else _label_array(y), warn=True)
+    array = _as_one_column(y if isinstance(y, np.ndarray) else _label_array(y))
     if len(array) == 0:
         raise InputError("Found array with 0 sample(s): y is empty, and there is nothing to learn from; give some rows")
     if array.dtype.kind not in "fiub":

@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
-from ingenuo.estimators import parts, rounds
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.contract import Estimator, check_is_fitted, clone
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.families import ngrams, sequences
 from ingenuo.families.ngrams import START
@@ -30,7 +29,7 @@ from ingenuo.text import Words
 _ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
 
 
-class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
+class LanguageModel(SequenceModel, Adding, Estimator):
     r"""The probability of a text, each word given the few before it.
 
     Parameters
@@ -153,8 +152,10 @@ class LanguageModel(SequenceModel, Adding, BaseEstimator):  # type: ignore[misc]
 
     def _sums_of(self, texts: Any) -> Tally:
         """The sums of texts, which may lie elsewhere."""
-        if not parts.is_spread(texts):
+        if not is_spread(texts):
             return self._tally_of(texts)
+        from ingenuo.estimators import parts, rounds
+
         rows = parts.in_parts(texts, declared=parts.EVERYTHING, labelled=False)
         if len(rows.names) > 1:
             raise InputError(

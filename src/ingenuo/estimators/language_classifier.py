@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError
-from ingenuo.estimators import class_prior, inputs, parts
+from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.families import ngrams, sequences
@@ -23,6 +23,9 @@ from ingenuo.prior import MaximumLikelihood, Prior
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 from ingenuo.text import Words
+
+if TYPE_CHECKING:
+    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -96,9 +99,11 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
         return SCHEMA if reset else self.schema_, tally, classes
 
     def _declared(self) -> Any:
-        return parts.EVERYTHING
+        from ingenuo.estimators.parts import EVERYTHING
 
-    def _schema_in_parts(self, rows: parts.InParts) -> Schema:
+        return EVERYTHING
+
+    def _schema_in_parts(self, rows: InParts) -> Schema:
         return SCHEMA
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:

@@ -12,12 +12,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Numbers
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.numbers import schema_of_numbers
 from ingenuo.explanation.sums import Addend, SumExplanation
 from ingenuo.families.family import difference, logs

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
-from sklearn.base import is_outlier_detector
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.estimators.contract import Estimator
 from ingenuo.estimators.inputs import is_frame
 from ingenuo.estimators.likelihoods import Exactly, Floats, Number, Steps, items_of, log, multiply, number, times_of
 from ingenuo.labels import objects
@@ -29,7 +28,7 @@ _OF_TEXTS = ("score", "perplexity", "generate")
 
 def method_of(way: Any, name: Any) -> str | None:
     """The method of a model that gives log p(observation); None for a function."""
-    if hasattr(way, "__sklearn_tags__") and is_outlier_detector(way):
+    if hasattr(way, "__sklearn_tags__") and _is_outlier_detector(way):
         raise KindError(
             f"{type(way).__name__}, given for {name!r}, scores outliers, which is no density; give a density such as "
             "KernelDensity or GaussianMixture"
@@ -51,6 +50,14 @@ def method_of(way: Any, name: Any) -> str | None:
             f"{', '.join(_METHODS)}, or a LanguageModel"
         )
     return None
+
+
+def _is_outlier_detector(model: Any) -> bool:
+    if isinstance(model, Estimator):
+        return False
+    from sklearn.base import is_outlier_detector
+
+    return bool(is_outlier_detector(model))
 
 
 class Densities:
@@ -168,6 +175,8 @@ def _of_model(model: Any, method: str, items: Any, n: int, name: Any) -> Floats:
         items = np.asarray(items).reshape(n, -1)  # numbers are a column to scikit-learn
     found = np.asarray(getattr(model, method)(items), np.float64)
     if method == "predict_joint_log_proba":  # p(x) = Σ_k P(k) p(x | k)
+        from scipy.special import logsumexp
+
         found = logsumexp(found, axis=1)
     found = found.reshape(-1) if found.size == n else found
     if found.shape != (n,):

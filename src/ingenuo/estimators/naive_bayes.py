@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.bins import bins_name
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import class_prior
 from ingenuo.estimators.base import CLASS, Parameters
 from ingenuo.estimators.believable import Believable
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.tuning import TUNED
 from ingenuo.explanation import density_curves
 from ingenuo.families.density import Chosen, chosen

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Codes
 from ingenuo.errors import InputError, KindError, RefusedError
-from ingenuo.estimators import inputs, network_explanation, network_in_parts
+from ingenuo.estimators import inputs, network_explanation
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.network_structure import (
     Structure,
     class_of,
@@ -28,7 +28,6 @@ from ingenuo.estimators.network_structure import (
     refuse_empty,
     with_class,
 )
-from ingenuo.estimators.parts import InParts
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.family import Factor, logs
@@ -49,6 +48,9 @@ from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
 from ingenuo.sources.table import match
 from ingenuo.tally import Table, Tally
+
+if TYPE_CHECKING:
+    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -256,6 +258,8 @@ class NetworkClassifier(TallyClassifier):
 
     def _learn_in_parts(self, rows: InParts) -> None:
         assert rows.target is not None
+        from ingenuo.estimators import network_in_parts
+
         schema, found, tally = network_in_parts.learn(self, rows)
         self.__dict__.pop("_declared_classes", None)
         self._target = rows.target

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.families import FAMILY
 from ingenuo.packed.tallies import pack_schema, pack_tally, unpack_schema, unpack_tally
 from ingenuo.packed.values import pack, pack_labels, unpack, unpack_labels

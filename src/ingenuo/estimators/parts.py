@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ingenuo.engines import spread
+from ingenuo.engines import rows_on_engine
 from ingenuo.engines.spread import Spread
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import rounds
@@ -22,7 +22,7 @@ from ingenuo.sources.frames import FrameSource, described
 from ingenuo.sources.table import reads_as_text
 from ingenuo.tally import Tally
 
-__all__ = ["EVERYTHING", "InParts", "Round", "in_parts", "is_spread"]
+__all__ = ["EVERYTHING", "InParts", "Round", "in_parts"]
 
 
 class _Everything:
@@ -31,11 +31,6 @@ class _Everything:
 
 
 EVERYTHING: Any = _Everything()  # columns that are declared: all
-
-
-def is_spread(X: Any) -> bool:
-    """Whether the rows of X lie on an engine: a Dask or Spark frame, or files."""
-    return spread(X) is not None
 
 
 def in_parts(
@@ -62,7 +57,7 @@ def in_parts(
     strict
         Whether columns that are neither numbers nor categories are an error; else they are set aside.
     """
-    found: Any = spread(X)
+    found: Any = rows_on_engine(X)
     if found is None:
         raise KindError(f"a Dask or Spark frame was expected, got {type(X).__name__}")
     target = weight = None

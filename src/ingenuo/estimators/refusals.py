@@ -31,4 +31,7 @@ class Refusals:
         why = type(self)._refusals.get(name)
         if why is not None:
             raise RefusedError(f"a {type(self).__name__} cannot {name}: {why}")
+        further = getattr(super(), "__getattr__", None)
+        if further is not None:
+            return further(name)
         return object.__getattribute__(self, name)  # raises as it did before, with the reason of a property

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.explanation.regions import curves, regions
 from ingenuo.labels import find, labels_of, objects
 from ingenuo.schema import Schema, column_name

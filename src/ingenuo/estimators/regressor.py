@@ -9,18 +9,18 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, RegressorMixin, clone
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Chunk, Numbers
+from ingenuo.engines import is_spread
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.estimators import answers, inputs, parts, rounds, streams
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.adding import Adding
 from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.contract import Regressor, check_is_fitted, clone
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.explanation.distribution import Distribution
 from ingenuo.explanation.expectation import Expectation
@@ -34,6 +34,9 @@ from ingenuo.tally import Tally
 from ingenuo.target_bins import RULES, Bins, cut, edges_of
 from ingenuo.text.words import Words
 
+if TYPE_CHECKING:
+    from ingenuo.estimators.parts import InParts
+
 Floats = NDArray[np.float64]
 
 # The sums of the target within each bin are those of a column of numbers, under names of their own.
@@ -41,7 +44,7 @@ _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
 
 
-class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class NaiveBayesRegressor(Adding, Regressor):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -186,7 +189,9 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
     def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
         """Cut the target, and learn from the first rows."""
         self._check_settings()
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import parts
+
             return self._begin_in_parts(parts.in_parts(X, y, sample_weight, {*(self.columns or {})}), whole=whole)
         if streams.is_stream(X):
             X, y, sample_weight = streams.whole(X, y, sample_weight)
@@ -216,7 +221,7 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
         self._set(schema, tally)
         return self
 
-    def _begin_in_parts(self, rows: parts.InParts, *, whole: bool) -> Self:
+    def _begin_in_parts(self, rows: InParts, *, whole: bool) -> Self:
         """Learn from rows that lie elsewhere, into bins that are given."""
         if isinstance(self.bins, int | np.integer):
             raise RefusedError(
@@ -227,6 +232,8 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
         bare._declared_classes = Bins(edges_of(self.bins)).labels
         schema = bare._built()._schema_in_parts(rows)
         bare._set(schema, Tally())
+        from ingenuo.estimators import rounds
+
         tally = rows.total(rounds.targets, bare)
         if CLASS not in tally:
             raise InputError(f"{rows.rows.called}: there are no rows to learn from")
@@ -327,7 +334,9 @@ class NaiveBayesRegressor(Adding, RegressorMixin, BaseEstimator):  # type: ignor
 
         Of a Dask or Spark frame the answer is such a frame, not yet computed, with a column `predicted`.
         """
-        if parts.is_spread(X) and not return_std:
+        if is_spread(X) and not return_std:
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X)
         found = self.predict_distribution(X)
         return (found.mean(), found.deviation()) if return_std else found.mean()

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import _safe_indexing
 
 from ingenuo.estimators import inputs
 
@@ -17,4 +16,10 @@ def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
         import narwhals as nw
 
         return nw.to_native(nw.from_native(X, eager_only=True)[places])
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
+        return X[places]
+    if isinstance(X, list):
+        return [X[place] for place in places.tolist()]
+    from sklearn.utils import _safe_indexing
+
     return _safe_indexing(X, places)

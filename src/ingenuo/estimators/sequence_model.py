@@ -17,7 +17,7 @@ from ingenuo.families.ngrams import END, START, Smoothing
 from ingenuo.families.sequences import NGRAMS, SEPARATOR, Given, Reading
 from ingenuo.labels import Labels, is_missing
 from ingenuo.schema import Schema
-from ingenuo.sources.texts import ArrowText, ListText
+from ingenuo.sources.texts import ArrowText, ListText, is_arrow
 from ingenuo.tally import Tally
 from ingenuo.text import Words
 from ingenuo.text.words import LONGEST
@@ -60,8 +60,6 @@ def _check(model: Any) -> None:
 
 def texts_of(given: Any) -> Given:
     """Texts as strings, or as lists of words."""
-    import pyarrow as pa
-
     if isinstance(given, str):
         given = [given]
     if is_frame(given):
@@ -70,7 +68,7 @@ def texts_of(given: Any) -> Given:
         given = given.to_arrow()
     if isinstance(given, bytes | Mapping) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) != 1:
         raise KindError(f"texts must be a list of strings, or of lists of words, got {type(given).__name__} {given!r}")
-    texts = given if isinstance(given, pa.Array | pa.ChunkedArray) else list(given)
+    texts = given if is_arrow(given) else list(given)
     if not len(texts):
         raise InputError("there is no text to read (0 samples); give one at least")
     if not isinstance(texts, list):

@@ -14,14 +14,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Texts
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import answers, inputs, parts, streams
+from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.base import public
+from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
 from ingenuo.estimators.linear.words import TextFeatures
@@ -65,7 +64,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class SoftmaxRegression(Refusals, Scoring, Classifier):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -185,6 +184,8 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
         self.__dict__.pop("_target", None)
         self.__dict__.update(learned)
         if not self.converged_:
+            from sklearn.exceptions import ConvergenceWarning
+
             warnings.warn(self._not_there(), ConvergenceWarning, stacklevel=2)
         return self
 
@@ -335,7 +336,9 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
 
     def predict_proba(self, X: Any) -> Any:
         """The probability of each class, for each row; rows sum to 1. Of a Dask or Spark frame, such a frame."""
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X, answers.PROBABILITIES)
         joint = self._joint(*self._rows(X))
         densities.posterior(joint)
@@ -343,7 +346,9 @@ class SoftmaxRegression(Refusals, Scoring, ClassifierMixin, BaseEstimator):  # t
 
     def predict(self, X: Any) -> Any:
         """The most probable class of each row. Of a Dask or Spark frame, such a frame, with probabilities."""
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import answers
+
             return answers.of_frame(self, X)
         best, _ = densities.best(self._joint(*self._rows(X)))
         return np.asarray(self.classes_[best])

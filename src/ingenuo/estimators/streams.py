@@ -7,16 +7,17 @@ rows at once would give, however they are cut.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from ingenuo.engines.local import Total
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.schema import Schema
-from ingenuo.sources.streams import Described
 from ingenuo.tally import Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _TOGETHER = 4  # batches that are summed at a time
 _LARGE = 1 << 26  # bytes, unless they are large
@@ -56,6 +57,8 @@ def named(X: Any, y: Any, sample_weight: Any) -> tuple[str, str | None]:
 
 def whole(X: Any, y: Any, sample_weight: Any) -> tuple[Any, str, Any]:
     """All the rows of a stream at once, the name of their class, and their weights."""
+    from ingenuo.sources.streams import Described
+
     target, weight = named(X, y, sample_weight)
     rows, weights = weighed(Described(X).table(), weight)
     return rows, target, weights
@@ -77,6 +80,8 @@ def tally_of(
     after : function, optional
         Called after each batch with its number, the schema, and the sum so far.
     """
+    from ingenuo.sources.streams import Described
+
     target, weight = named(X, y, sample_weight)
     total, before = Total(), 0
     for n, batch in _gathered(Described(X).batches(), done):
@@ -114,7 +119,11 @@ def _gathered(batches: Iterator[pa.Table], done: int) -> Iterator[tuple[int, pa.
 
 def together(tables: list[pa.Table]) -> pa.Table:
     """Some tables as one."""
-    return tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="default").unify_dictionaries()
+    if len(tables) == 1:
+        return tables[0]
+    import pyarrow as pa
+
+    return pa.concat_tables(tables, promote_options="default").unify_dictionaries()
 
 
 def _check_weights(X: Any, name: str | None, weights: Any, before: int) -> None:

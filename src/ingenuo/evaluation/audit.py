@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError
 from ingenuo.estimators import inputs, streams
-from ingenuo.estimators.parts import is_spread
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import audit_classes
 from ingenuo.evaluation.audit_columns import groups_of, known_columns, refuse_target, taken_off

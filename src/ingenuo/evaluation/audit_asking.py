@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from ingenuo.errors import IngenuoError, InputError, did_you_mean
 from ingenuo.labels import encode, find, objects
@@ -127,6 +126,8 @@ def _log_odds(log: Floats) -> Floats:
     >>> _log_odds(np.log([[0.8, 0.2]])).round(4).tolist()
     [[1.3863, -1.3863]]
     """
+    from scipy.special import logsumexp
+
     found = np.empty_like(log)
     for k in range(log.shape[1]):
         rest = np.delete(log, k, axis=1)

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 Floats = NDArray[np.float64]
 
@@ -122,6 +121,8 @@ def weights_of(frames: NDArray[np.int64], codes: NDArray[np.int64], group: int, 
 
 def welch(one: Floats, other: Floats) -> float | None:
     """The p-value of Welch's t test; None where a side has one term, or nothing varies."""
+    from scipy.special import stdtr
+
     if min(len(one), len(other)) < 2:
         return None
     a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)

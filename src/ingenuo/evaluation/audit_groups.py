@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from ingenuo.errors import InputError, MergeError, did_you_mean
 from ingenuo.evaluation import audit_plain, intervals
@@ -200,6 +199,8 @@ class GroupAudit:
 
     def _calibration(self, at: int, g: int, n: int) -> tuple[float | None, Estimate, Estimate]:
         """The mean probability; how much it is too high, with Student's interval; and the ECE, by the bootstrap."""
+        from scipy.special import stdtrit
+
         if self.sums.binned is None or self.sums.gaps is None or n == 0:
             return None, Estimate(None), Estimate(None)
         rows, true, p = self.sums.binned[g, at].T

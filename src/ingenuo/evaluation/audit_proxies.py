@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 
 from ingenuo.errors import InputError
 from ingenuo.evaluation.audit_columns import MISSING, band_names
@@ -81,6 +80,8 @@ class Proxies(Sequence[Proxy]):
         return [proxy for proxy in self._found if proxy.told >= STRONG]
 
     def _proxy(self, name: str, table: Table) -> Proxy:
+        from scipy.special import entr
+
         by_group = table.counts.sum(axis=0)
         n = int(by_group.sum())
         entropy = float(entr(by_group / max(n, 1)).sum())

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, ndtri
 
 from ingenuo.evaluation.intervals import exact
 
@@ -64,6 +63,8 @@ def contrast(one: Share, other: Share, confidence: float) -> Contrast | None:
     >>> print(f"{found.difference:.2f} [{found.low:.3f}, {found.high:.3f}], ratio {found.ratio:.2f}, {found.test}")
     -0.30 [-0.422, -0.163], ratio 0.50, χ²
     """
+    from scipy.special import ndtri
+
     if one.value is None or other.value is None:
         return None
     z = float(ndtri(0.5 + confidence / 2))
@@ -93,6 +94,8 @@ def wilson(count: int, n: int, z: float) -> tuple[float, float]:
 
 def _test(one: Share, other: Share) -> tuple[float, str]:
     """The probability of a table that is as far from equal shares, if they are equal."""
+    from scipy.special import chdtrc
+
     table = np.array([[one.count, one.n - one.count], [other.count, other.n - other.count]], np.int64)
     columns, rows, n = table.sum(axis=0), table.sum(axis=1), int(table.sum())
     if not columns.all():

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtr
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation import audit_classes, audit_plain
@@ -182,6 +181,8 @@ class TextAudit:
         self, at: int, kind: str, group: str, against: str, weights: Floats, replicates: int, rng: np.random.Generator
     ) -> Comparison:
         """One comparison: weights are positive for the group's sentences, negative for the others', by frame."""
+        from scipy.special import stdtr
+
         frames, scores = self.sentences.frames, self.scores[:, at]
         rows = np.flatnonzero(weights)
         present = np.unique(frames[rows])

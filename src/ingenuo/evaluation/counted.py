@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.engines import is_spread
 from ingenuo.engines.local import Total
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.estimators import streams
 from ingenuo.estimators.packed_models import name_of
-from ingenuo.estimators.parts import in_parts, is_spread
+from ingenuo.estimators.parts import in_parts
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.counted_sums import CURVES, LOSSES, OF_IT, OTHER, counted, known_classes, sums_of
 from ingenuo.evaluation.forecast_sums import SUMS, calibration_error, column

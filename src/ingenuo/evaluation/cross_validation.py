@@ -16,13 +16,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone, is_classifier
-from sklearn.model_selection import LeaveOneOut
-from sklearn.utils.validation import _num_samples
 
 from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
+from ingenuo.estimators.contract import clone, is_classifier
 from ingenuo.estimators.leave_one_out import leave_one_out
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
@@ -180,14 +178,14 @@ def cross_validate(
     """
     _check_model(model)
     check_confidence(confidence)
-    if isinstance(folds, LeaveOneOut) and groups is None:
+    if groups is None and _is_leave_one_out(folds):
         folds = LEAVE_ONE_OUT
     if streams.is_stream(X):
         X, y, sample_weight = streams.whole(X, y, sample_weight)
     if isinstance(groups, str):
         X, groups = inputs.target_column(X, groups)
     X, y = inputs.target_column(X, y)
-    codes, classes = inputs.labels(model, y, _n_rows(X))
+    codes, classes = inputs.labels(model, y, inputs.count_rows(X))
     n_rows = len(codes)
     weights = inputs.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
@@ -315,6 +313,14 @@ def _anew(
     )
 
 
+def _is_leave_one_out(folds: Any) -> bool:
+    if not type(folds).__module__.startswith("sklearn."):
+        return False
+    from sklearn.model_selection import LeaveOneOut
+
+    return isinstance(folds, LeaveOneOut)
+
+
 def _check_model(model: Any) -> None:
     if isinstance(model, type):
         raise KindError(f"a classifier was expected, got the class {model.__name__}; give {model.__name__}()")
@@ -322,8 +328,3 @@ def _check_model(model: Any) -> None:
         raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
     if not is_classifier(model):
         raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
-
-
-def _n_rows(X: Any) -> int:
-    with inputs.ours():
-        return int(_num_samples(X))

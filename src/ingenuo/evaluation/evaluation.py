@@ -13,8 +13,8 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import KindError
-from ingenuo.estimators.parts import is_spread
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.counted import CountedEvaluation, count

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import digamma
 
 from ingenuo.evaluation.measures import Steps
 
@@ -111,6 +110,8 @@ def bounds(
     >>> bounds(found, np.array([False, False]))[0], bounds(found, np.array([True, True]))[0]
     ((0.5, 1.0), (0.75, 0.75))
     """
+    from scipy.special import digamma
+
     tp, fp = np.cumsum(found.positive), np.cumsum(found.negative)
     P, N = float(tp[-1]), float(fp[-1])
     nothing = (math.nan, math.nan)

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.special import betaincinv, ndtri
 
 from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
@@ -59,6 +57,8 @@ def exact(count: float, n: float, confidence: float) -> Interval:
     >>> f"{low:.4f} {high:.4f}"
     '0.5550 0.9975'
     """
+    from scipy.special import betaincinv
+
     tail = (1 - confidence) / 2
     low = 0.0 if count <= 0 else float(betaincinv(count, n - count + 1, tail))
     high = 1.0 if count >= n else float(betaincinv(count + 1, n - count, 1 - tail))
@@ -118,6 +118,8 @@ def of_weighted_cells(
 
 def _drawn(cells: NDArray[np.int64], n_classes: int, replicates: int, draw: Callable[[int], NDArray[Any]]) -> Matrix:
     """The three sums of each class in replicates of the cells, some of which are drawn at a time."""
+    from scipy.sparse import csr_array
+
     codes, predicted = np.divmod(cells, n_classes)
     every, right = np.arange(len(cells)), codes == predicted
     shape = (len(cells), n_classes)
@@ -188,6 +190,8 @@ def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
     confidence : float
         How sure.
     """
+    from scipy.special import ndtri
+
     mean = sums[0] / weights[0]
     # Σ w²(l - m)² = Σ w²l² - 2m Σ w²l + m² Σ w², in fractions, for the terms may cancel.
     squares = sums[2] - 2 * mean * sums[1] + mean * mean * weights[1]

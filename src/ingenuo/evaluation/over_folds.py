@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
 
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.evaluation.verdict import Effect, Verdict, level, number, numbers_of
@@ -35,6 +34,8 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     >>> found.said
     'Over 5 differences the first is higher by 0.02 on average'
     """
+    from scipy.special import stdtr, stdtrit
+
     alpha = level(confidence)
     found = numbers_of("differences", differences, (1, 2)).ravel()
     if isinstance(test_share, bool) or not isinstance(test_share, int | float | np.integer | np.floating):

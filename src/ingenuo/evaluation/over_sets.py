@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.verdict import Effect, Verdict, level, number, numbers_of, p_text, percent, share_of
@@ -123,6 +122,8 @@ def _sums_of_signs(doubled: NDArray[np.int64]) -> Floats:
 
 
 def _signed_rank_p(ranks: Floats, smaller: float) -> float:
+    from scipy.special import ndtr
+
     n = len(ranks)
     if n <= _EXACT:
         doubled = np.rint(2 * ranks).astype(np.int64)
@@ -133,6 +134,8 @@ def _signed_rank_p(ranks: Floats, smaller: float) -> float:
 
 def _hodges_lehmann(d: Floats, alpha: float) -> Effect:
     """The median of the means of all pairs (a difference with itself too), and the interval that W+ gives it."""
+    from scipy.special import ndtri
+
     name, n = "median difference (Hodges–Lehmann)", len(d)
     row, column = np.triu_indices(n)
     means = np.sort((d[row] + d[column]) / 2)
@@ -193,6 +196,8 @@ def friedman(
     >>> found.details["average_ranks"], round(found.details["chi2"], 6), round(found.statistic, 6)
     ((1.0, 2.5, 2.5), 6.0, 9.0)
     """
+    from scipy.special import chdtrc, fdtrc
+
     alpha = level(confidence)
     _, ranks = _table(scores, higher_is_better)
     n, k = ranks.shape

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import bdtr, ndtri
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation import intervals
@@ -148,6 +147,8 @@ def mcnemar_of(answers: Judged, method: str, alpha: float) -> Verdict:
 
 def binomial(b: int, c: int, method: str) -> float:
     """Both tails of Binomial(b + c, ½); mid-p counts what was seen half: P(X ≤ m) + P(X < m)."""
+    from scipy.special import bdtr
+
     fewer, n = min(b, c), b + c
     if b == c:
         return 1.0
@@ -162,6 +163,8 @@ def tango(b: int, c: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
     >>> [round(end, 4) for end in tango(8, 1, 20)]
     [0.066, 0.5845]
     """
+    from scipy.special import ndtri
+
     z2, middle = float(ndtri(1 - alpha / 2)) ** 2, (b - c) / n
 
     def inside(d: float) -> bool:

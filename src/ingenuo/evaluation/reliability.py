@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.estimators.parts import is_spread
 from ingenuo.evaluation.calibration_error import (
     Bins,
     BrierScore,

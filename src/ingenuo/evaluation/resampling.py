@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators.base import public
@@ -275,6 +274,8 @@ def _swapped(
 
 def student(named: str, rows: Floats, alpha: float) -> Effect:
     """The mean with Student's interval."""
+    from scipy.special import stdtrit
+
     n, mean, spread = len(rows), float(rows.mean()), float(rows.std(ddof=1))
     if rows.max() == rows.min():
         return Effect(named, mean, reason=f"all rows differ by the same, and show no spread for {percent(1 - alpha)}")

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
@@ -87,6 +86,8 @@ def _stratified(
             f"so a fold would have none of it; {instead}give more rows of it, leave it out, or pass a splitter such as "
             "sklearn.model_selection.KFold"
         )
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=random_state)
     if groups is not None:
         distinct = len(np.unique(groups))

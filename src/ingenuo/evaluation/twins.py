@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public
 from ingenuo.estimators.bayes_optimal import log_probabilities
+from ingenuo.estimators.contract import clone
 from ingenuo.estimators.discriminant import GaussianDiscriminant
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.rows import take_rows

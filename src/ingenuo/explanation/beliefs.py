@@ -13,7 +13,6 @@ from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.pictures import axes
@@ -76,6 +75,8 @@ class Beliefs(Sequence[dict[Any, float]]):
 
     def at(self, steps: NDArray[Any]) -> Floats:
         """Beliefs after some of the steps."""
+        from scipy.special import softmax
+
         joint = np.tile(self.log_prior, (len(steps), 1))
         total = np.zeros(len(self.names), np.longdouble)
         block = max(1, (1 << 20) // len(self.names))

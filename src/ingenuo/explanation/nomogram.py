@@ -17,7 +17,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit, logit
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.explanation.beliefs import aligned
@@ -69,6 +68,8 @@ class Nomogram(Shown):
 
     def probability(self, total: float) -> float:
         """The probability of the positive class for a total of points."""
+        from scipy.special import expit
+
         odds = self.log_odds(total)
         if self.calibrated is None or not math.isfinite(odds):
             return float(expit(odds))
@@ -76,6 +77,8 @@ class Nomogram(Shown):
 
     def total(self, probability: float) -> float | None:
         """The total of points with this probability; None where no total has it."""
+        from scipy.special import logit
+
         if self.calibrated is None:
             return (float(logit(probability)) - self.base) * self.unit
         low, high = -500.0, 500.0
@@ -278,6 +281,8 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
     """From log odds to the repaired probability, where that is a function of the log odds alone; else why not."""
     if getattr(model, "calibration", None) is None:
         return None, ""
+    from scipy.special import expit
+
     calibrator = model._calibrator()
     stage = getattr(calibrator, "platt", calibrator)
     scale = getattr(stage, "scale", None)

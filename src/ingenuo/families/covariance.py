@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -105,6 +104,8 @@ def triangle(covariance: Floats) -> Triangle:
 
 def root_of_inverse(covariance: Floats, factor: Triangle) -> Floats:
     """A (d × r) with A Aᵀ the inverse of the covariance, or its pseudo-inverse where it is singular."""
+    from scipy.linalg import solve_triangular
+
     d = len(covariance)
     free = np.flatnonzero(factor.free)
     if not factor.dependent.any():

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
@@ -200,6 +199,8 @@ def by_pattern(block: Numbers, rows: NDArray[np.intp]) -> Iterator[tuple[NDArray
 
 def _solved(factor: Triangle, apart: Floats) -> Floats:
     """z with L z = x - μ, on the free columns."""
+    from scipy.linalg import solve_triangular
+
     free = np.flatnonzero(factor.free)
     result = np.zeros(len(apart))
     if len(free):

@@ -17,8 +17,6 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
 from ingenuo.errors import InputError
 
 T = TypeVar("T")
@@ -74,6 +72,8 @@ def limited(threads: int) -> Iterator[None]:
 
 def single_blas() -> AbstractContextManager[Any]:
     """Let BLAS work in the thread that calls it within the block: ours are enough, and its own wait for one another."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
     return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,6 @@ diagonal.
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ingenuo.solve.dense import Dense
 from ingenuo.solve.problem import SEPARATED, Floats, Problem, shares
@@ -87,6 +86,8 @@ def _solved(bend: Floats, slope: Floats, l2: float) -> Floats:
     A number added to the weights of a column for all the classes changes no probability, so in that direction there is
     no curvature but l2; the weights are centred, so the gradient is zero there, and any curvature will do.
     """
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
     d, width = slope.shape
     matrix = bend.copy()
     diagonal = np.einsum("kiki->ki", matrix)

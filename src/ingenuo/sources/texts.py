@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Piece, Text, Texts
@@ -17,12 +16,15 @@ from ingenuo.schema import column_name
 # Pieces that are converted, or put together from smaller ones, have about so many bytes.
 _PIECE = 1 << 25
 
+_REMEDY = "decode the text with its own encoding first, or take Words(errors='replace')"
+
 
 class ArrowText(Text):
     """A column of Arrow's, which is not copied unless it comes in many small chunks."""
 
     def __init__(self, name: object, column: Any) -> None:
-        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        chunks = getattr(column, "chunks", None)
+        chunks = [column] if chunks is None else chunks
         super().__init__(name, sum(len(chunk) for chunk in chunks))
         self._chunks = [chunk for chunk in chunks if len(chunk)]
 
@@ -46,17 +48,16 @@ class ListText(Text):
         first = [len(value) for value in self._values[:100] if isinstance(value, str | bytes)]
         step = max(1, _PIECE // (max(sum(first), 1) // max(len(first), 1) + 16))
         for at in range(0, self.n_rows, step):
-            yield _piece(_arrow(self._values[at : at + step], at, self.name, errors), at, self.name, errors)
+            rows = self._values[at : at + step]
+            yield _encoded(rows.tolist() if isinstance(rows, np.ndarray) else rows, at, self.name, errors)
 
 
-def _arrow(values: Any, at: int, name: object, errors: str) -> Any:
-    """Strings (or bytes) as an Arrow array; what is neither is an error that names it."""
-    try:
-        found = pa.array(values, pa.large_string(), from_pandas=True)
-        if not any(type(value) is bytes for value in values[:1]):
-            return found
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, UnicodeEncodeError):
-        pass
+def _encoded(values: Any, at: int, name: object, errors: str) -> Piece:
+    """Strings (or bytes) as UTF-8; what is neither is an error that names it."""
+    if set(map(type, values)) == {str}:
+        joined = "".join(values)
+        if joined.isascii():
+            return _joined(at, joined.encode(), map(len, values), len(values))
     rows: list[bytes | None] = []
     for row, value in enumerate(values):
         if isinstance(value, str):
@@ -70,7 +71,7 @@ def _arrow(values: Any, at: int, name: object, errors: str) -> Any:
                     ) from None
                 rows.append(value.encode("utf-8", "replace"))
         elif isinstance(value, bytes):
-            rows.append(value)
+            rows.append(_utf8(value, errors, f"column {column_name(name)!r}, row {at + row}", _REMEDY))
         elif is_missing(value):
             rows.append(None)
         else:
@@ -78,11 +79,31 @@ def _arrow(values: Any, at: int, name: object, errors: str) -> Any:
                 f"column {column_name(name)!r} has a {type(value).__name__} in row {at + row} ({value!r}) where text "
                 "is expected; turn it into a string, or declare the column as something else"
             )
-    return pa.array(rows, pa.large_binary())
+    missing = np.fromiter((row is None for row in rows), np.bool_, len(rows))
+    known = [row or b"" for row in rows]
+    return _joined(at, b"".join(known), map(len, known), len(known), missing if missing.any() else None)
+
+
+def _joined(at: int, data: bytes, lengths: Iterable[int], n: int, missing: NDArray[np.bool_] | None = None) -> Piece:
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, n), out=offsets[1:])
+    return Piece(at, np.frombuffer(data or b"\0", np.uint8), offsets, missing)
+
+
+def _utf8(value: bytes, errors: str, place: str, remedy: str) -> bytes:
+    """Bytes that are UTF-8, mended if so asked; else the error says where they are none."""
+    try:
+        return value.decode("utf-8", errors).encode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{place}: the byte {value[error.start]:#04x} at offset {error.start} is not UTF-8; {remedy}"
+        ) from None
 
 
 def _grouped(chunks: list[Any]) -> Iterator[Any]:
     """Chunks of at least a piece's size, as far as putting small ones together goes."""
+    import pyarrow as pa
+
     waiting: list[Any] = []
     size = 0
     for chunk in chunks:
@@ -100,6 +121,8 @@ def _grouped(chunks: list[Any]) -> Iterator[Any]:
 
 def _piece(array: Any, at: int, name: object, errors: str) -> Piece:
     """The bytes, offsets and missing rows of an Arrow array."""
+    import pyarrow as pa
+
     kind = array.type
     if pa.types.is_dictionary(kind):
         array = array.dictionary_decode()
@@ -133,23 +156,22 @@ def _piece(array: Any, at: int, name: object, errors: str) -> Piece:
 
 def _decoded(array: Any, at: int, name: object, errors: str) -> Any:
     """Bytes as text; the first that are none are an error, or replaced."""
+    import pyarrow as pa
+
     try:
         return array.cast(pa.large_string())
     except pa.ArrowInvalid:
-        remedy = "decode the text with its own encoding first, or take Words(errors='replace')"
-        return decode(array, errors, lambda row: f"column {column_name(name)!r}, row {at + row}", remedy)
+        return decode(array, errors, lambda row: f"column {column_name(name)!r}, row {at + row}", _REMEDY)
 
 
 def decode(values: Any, errors: str, place: Callable[[int], str], remedy: str) -> Any:
     """Bytes as text, one by one; the error says where those are that are no text."""
-    rows: list[str | None] = []
-    for row, value in enumerate(values.to_pylist()):
-        try:
-            rows.append(None if value is None else value.decode("utf-8", errors))
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{place(row)}: the byte {value[error.start]:#04x} at offset {error.start} is not UTF-8; {remedy}"
-            ) from None
+    import pyarrow as pa
+
+    rows = [
+        None if value is None else _utf8(value, errors, place(row), remedy)
+        for row, value in enumerate(values.to_pylist())
+    ]
     return pa.array(rows, pa.large_string())
 
 
@@ -162,8 +184,8 @@ class TextSource:
         self.names: Labels = objects(["text"])
         if hasattr(values, "to_arrow"):  # polars
             values = values.to_arrow()
-        elif not isinstance(values, list | tuple | np.ndarray | pa.Array | pa.ChunkedArray):  # pandas
-            values = pa.array(values, from_pandas=True) if str(values.dtype) != "object" else values.tolist()
+        elif not isinstance(values, list | tuple | np.ndarray) and not is_arrow(values):  # pandas
+            values = _from_pandas(values)
         self.values = values
         self.n_rows = len(values)
 
@@ -188,9 +210,22 @@ class TextSource:
     numbers = codes = counts = _refuse
 
 
+def _from_pandas(series: Any) -> Any:
+    if str(series.dtype) == "object":
+        return series.tolist()
+    import pyarrow as pa
+
+    return pa.array(series, from_pandas=True)
+
+
+def is_arrow(values: Any) -> bool:
+    """Whether some values are an array of Arrow's."""
+    return type(values).__module__.startswith("pyarrow.")
+
+
 def columns(names: Labels, values: list[Any]) -> list[Text]:
     """A text column for each of the values: Arrow arrays, lists or arrays of strings."""
     return [
-        ArrowText(name, value) if isinstance(value, pa.Array | pa.ChunkedArray) else ListText(name, value)
+        ArrowText(name, value) if is_arrow(value) else ListText(name, value)
         for name, value in zip(names.tolist(), values)
     ]

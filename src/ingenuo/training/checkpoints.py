@@ -9,13 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import clone
-
 from ingenuo import store
 from ingenuo.engines.local import Total
 from ingenuo.errors import InputError
 from ingenuo.estimators import streams
 from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.contract import clone
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 

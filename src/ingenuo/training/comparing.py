@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from sklearn.base import clone
-
 from ingenuo import store
 from ingenuo.errors import InputError
 from ingenuo.estimators import streams
 from ingenuo.estimators.by_name import MODELS
+from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
 from ingenuo.evaluation.comparison import TESTED, Comparison
 from ingenuo.training.rows import chosen, model_and_kinds

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from ingenuo.engines.files import Engine, Files
 from ingenuo.errors import InputError
 from ingenuo.estimators import streams
 from ingenuo.estimators.adding import refuse_besides
 from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.evaluation.cross_validation import cross_validate

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.chunk import Block, Codes
 from ingenuo.errors import InputError
 from ingenuo.estimators import inputs
+from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.drop_in.discrete import Discrete
-from ingenuo.estimators.drop_in.shell import Floats, naming
+from ingenuo.estimators.drop_in.shell import ARRAY_LIKE, COUNT, NONE, NOT_NEGATIVE, Allowed, Floats, naming
 from ingenuo.families.categorical import CategoricalParameters, ColumnParameters, frequencies, table_name
 from ingenuo.families.family import logs
 from ingenuo.labels import Labels
@@ -32,10 +30,10 @@ class CategoricalNB(Discrete):
     """
 
     _family = "categorical"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Discrete._parameter_constraints,
-        "min_categories": [None, "array-like", Interval(Integral, 1, None, closed="left")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {
+        **Discrete._allowed,
+        "min_categories": [NONE, ARRAY_LIKE, COUNT],
+        "alpha": [NOT_NEGATIVE],
     }
 
     def __init__(

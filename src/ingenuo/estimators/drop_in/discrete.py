@@ -7,13 +7,20 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_matrix
-from sklearn.utils._param_validation import Interval
 
 from ingenuo.chunk import Block, Counts
 from ingenuo.errors import InputError, MergeError
 from ingenuo.estimators.base import Parameters
-from ingenuo.estimators.drop_in.shell import DropIn, Floats, numbers_in
+from ingenuo.estimators.drop_in.shell import (
+    ARRAY_LIKE,
+    BOOLEAN,
+    NONE,
+    NOT_NEGATIVE,
+    Allowed,
+    DropIn,
+    Floats,
+    numbers_in,
+)
 from ingenuo.families.bernoulli import PRESENT, PresenceParameters, presence
 from ingenuo.families.family import fraction, logs, term
 from ingenuo.families.multinomial import SUM, BagParameters, bag, complement, refuse_not_finite
@@ -30,11 +37,11 @@ class Discrete(DropIn):
     fit_prior: bool
     class_prior: Any
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [Interval(Real, 0, None, closed="left"), "array-like"],
-        "fit_prior": ["boolean"],
-        "class_prior": ["array-like", None],
-        "force_alpha": ["boolean"],
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {
+        "alpha": [NOT_NEGATIVE, ARRAY_LIKE],
+        "fit_prior": [BOOLEAN],
+        "class_prior": [ARRAY_LIKE, NONE],
+        "force_alpha": [BOOLEAN],
     }
 
     def _settings(self) -> Any:
@@ -149,10 +156,7 @@ class ComplementNB(MultinomialNB):
     """
 
     _family = "complement"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Discrete._parameter_constraints,
-        "norm": ["boolean"],
-    }
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "norm": [BOOLEAN]}
 
     def __init__(
         self,
@@ -200,10 +204,7 @@ class BernoulliNB(Discrete):
     """
 
     _family = "bernoulli"
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Discrete._parameter_constraints,
-        "binarize": [None, Interval(Real, 0, None, closed="left")],
-    }
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "binarize": [NONE, NOT_NEGATIVE]}
 
     def __init__(
         self,
@@ -236,7 +237,7 @@ class BernoulliNB(Discrete):
         m = block.matrix
         if not block.sparse:
             return {self._family: Counts(block.names, block.n_rows, m > self.binarize)}
-        there = csr_matrix((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
+        there = type(m)((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
         return {self._family: Counts(block.names, block.n_rows, there)}
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:

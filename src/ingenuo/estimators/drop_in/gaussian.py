@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from ingenuo.errors import InputError
 from ingenuo.estimators.base import Parameters
-from ingenuo.estimators.drop_in.shell import DropIn, Floats, numbers_in
+from ingenuo.estimators.drop_in.shell import ARRAY_LIKE, NONE, NOT_NEGATIVE, Allowed, DropIn, Floats, numbers_in
 from ingenuo.families.family import fraction
 from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
 
@@ -35,10 +33,7 @@ class GaussianNB(DropIn):
 
     _family = "gaussian"
     _sparse = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "priors": ["array-like", None],
-        "var_smoothing": [Interval(Real, 0, None, closed="left")],
-    }
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {"priors": [ARRAY_LIKE, NONE], "var_smoothing": [NOT_NEGATIVE]}
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, ClassVar, Self
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
+from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError
-from ingenuo.estimators import inputs, parts
+from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.families.family import logs, term
 from ingenuo.labels import Labels, find, labels_of, same
@@ -22,17 +23,39 @@ from ingenuo.tally import Tally
 Floats = NDArray[np.float64]
 
 
+class Allowed(NamedTuple):
+    """Values that a parameter may have, and what scikit-learn calls them."""
+
+    called: str
+    holds: Callable[[Any], bool]
+
+
+NONE = Allowed("None", lambda value: value is None)
+BOOLEAN = Allowed(
+    "an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, bool | np.bool_)
+)
+ARRAY_LIKE = Allowed(
+    "an array-like",
+    lambda value: not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__")),
+)
+NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstance(value, Real) and bool(value >= 0))
+COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and bool(value >= 1))
+
+
 class DropIn(TallyClassifier):
     """What the five share: one family for all columns, and scikit-learn's rules for classes."""
 
     _family: ClassVar[str]
+    _allowed: ClassVar[dict[str, list[Allowed]]]  # the values that each parameter may have
     _dtype: ClassVar[Any] = "numeric"
     _sparse: ClassVar[bool] = True
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from rows and their labels; see `NaiveBayes.fit`."""
         self._check_settings()
-        if parts.is_spread(X):
+        if is_spread(X):
+            from ingenuo.estimators import parts
+
             rows = parts.in_parts(X, y, sample_weight)
             with self._restored(), naming(self):
                 self._learn_in_parts(rows)
@@ -88,19 +111,19 @@ class DropIn(TallyClassifier):
             raise
 
     def _check_settings(self) -> None:
-        self._validate_params()
+        for name, allowed in self._allowed.items():
+            value = getattr(self, name)
+            if not any(each.holds(value) for each in allowed):
+                from sklearn.utils._param_validation import InvalidParameterError
+
+                said = [each.called for each in allowed]
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be "
+                    f"{' or '.join([', '.join(said[:-1]), said[-1]] if said[1:] else said)}. Got {value!r} instead."
+                )
 
     def _source(self, X: Any, *, reset: bool) -> Source:
-        with inputs.ours():
-            X = validate_data(
-                self,
-                X,
-                accept_sparse="csr" if self._sparse else False,
-                dtype=self._dtype,
-                ensure_all_finite=False,
-                reset=reset,
-            )
-        return open_source(X)
+        return open_source(inputs.validate_array(self, X, reset=reset, sparse=self._sparse, dtype=self._dtype))
 
     def _schema_of(self, source: Source) -> Schema:
         code = list(FAMILIES).index(self._family)

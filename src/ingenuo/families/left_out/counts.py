@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import sparse
 
 from ingenuo.chunk import Chunk, Counts
 from ingenuo.families.family import Floats, logs
@@ -23,6 +22,8 @@ def scores(
     family: Multinomial, tally: Tally, prior: Prior, schema: Schema, classes: Labels, chunk: Chunk, block: Counts
 ) -> Floats:
     """The log likelihood of every row without itself (1 × rows × classes): all the columns are one bag."""
+    from scipy import sparse
+
     p = family.estimate(tally, prior, schema, block.names, classes)
     out = np.zeros((1, block.n_rows, len(classes)))
     family.log_likelihood(p, block, out[0])

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from ingenuo.networks.drawing.rows import Parents, Rows, Size
 
@@ -35,6 +33,9 @@ def choose_layers(parents: Parents, sizes: Sequence[Size]) -> list[int]:
 
 def shortest_layers(parents: Parents) -> list[int]:
     """Layers with the least total length of the arcs (the programme's matrix is totally unimodular: whole numbers)."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
     arcs = [(parent, child) for child, above in enumerate(parents) for parent in above]
     if not arcs:
         return [0] * len(parents)

@@ -7,8 +7,6 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import coo_array
 
 from ingenuo.networks.drawing.rows import Rows
 
@@ -29,6 +27,9 @@ def distances(graph: Rows, widths: Sequence[float]) -> dict[tuple[int, int], flo
 
 def horizontal(graph: Rows, widths: Sequence[float]) -> tuple[float, list[float]]:
     """The centre of each vertex, so that long arcs are straight and ways short, and what that costs at least."""
+    from scipy.optimize import linprog
+    from scipy.sparse import coo_array
+
     n, total = graph.n_nodes, len(graph.above)
     apart = distances(graph, widths)
     edges = [(u, v) for u in range(total) for v in graph.below[u]]
