@@ -20,7 +20,6 @@ _best = function("best", F64, INT, INT, I64, BYTES)
 
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 HALF_LOG_2PI = 0.9189385332046727
-ANY_ORDER = {"reassoc", "contract", "nsz"}
 
 
 def repeated(row: Floats, n_rows: int) -> Floats:
