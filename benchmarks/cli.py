@@ -31,9 +31,10 @@ from benchmarks import data
 from benchmarks.by_hand import JoinedByHand, joint_without_missing
 from benchmarks.cases import Case, Duel, Pace
 from benchmarks.report import Bar, Result, farthest
-from ingenuo import NaiveBayes, store, training
+from ingenuo import NaiveBayes, store
 from ingenuo.cli import main as command_line
 from ingenuo.sources.files import scan
+from ingenuo.training.train import Trained, train
 
 ROWS = 1_000_000  # texts; the tables have a share of them
 LEARNED = 0.75  # of the rows: 100 MB of a table
@@ -164,12 +165,12 @@ class Program:
 # What is timed.
 
 
-def learned(path: Path, target: str) -> training.Trained:
+def learned(path: Path, target: str) -> Trained:
     """What `ingenuo train` does, but for the writing of the model."""
-    return training.train(NaiveBayes(), scan([path], target=target), target)
+    return train(NaiveBayes(), scan([path], target=target), target)
 
 
-def learning(path: Path, target: str, difference: Callable[[pa.Table, training.Trained], float]) -> Duel:
+def learning(path: Path, target: str, difference: Callable[[pa.Table, Trained], float]) -> Duel:
     """pyarrow reads the file, we read it and learn it."""
     megabytes = path.stat().st_size / 1e6
 
