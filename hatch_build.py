@@ -12,7 +12,7 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 sys.path.insert(0, str(Path(__file__).parent / "cpp"))
-import compile as kernels  # noqa: E402
+import compile as kernels
 
 
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]

@@ -1,4 +1,497 @@
-// Categorical codes: contingency tables, log likelihoods, information, averaged one-dependence, and losses of attributes.
+// Categorical codes: how often categories meet classes and one another, and what they say of a row.
+//
+// A code is the place of its category; below zero it is missing. Counting and adding both begin with *slots*: column j
+// has one for -1, one for each category and one, the last, for all else.
 #pragma once
 #include "common.hpp"
 #include "math.hpp"
+
+// Columns of any integer types and strides; where `rowwise`, those of a matrix whose rows lie in one piece each.
+struct Columns {
+    const u64* addresses;
+    const i64 *types, *strides;
+    const u32 *offsets, *tops;  // of each column the first slot, and how many lie behind it
+    i64 n_rows, n_columns;
+    bool rowwise;
+};
+
+// Slots of a block: in 2 kB of codes in one piece, or of columns that are read side by side.
+enum { SLOTS = 4096, ROWWISE_SLOTS = 512, MOST_ROWS = 1024, MOST_STREAMS = 16 };
+// How many bytes ahead a matrix is fetched while a block is worked on, which else is done by turns (1.4 times as long).
+enum { AHEAD = 4096 };
+
+// The slots of a block of rows and columns: of row i and column j at i * by_row + j * by_column.
+struct Block {
+    u32 slots[SLOTS];
+    u32 offsets[ROWWISE_SLOTS], tops[ROWWISE_SLOTS];  // of the columns, again for each row
+    i64 first, by_row, by_column;
+};
+
+template <class T> INLINE T read(const T* p) {
+    T x;
+    memcpy(&x, p, sizeof x);
+    return x;
+}
+
+// slots[j] = offset + min(code + 1, top), what is negative being large; returns whether there is a code below zero.
+// `each`: every code has an offset and a top of its own.
+template <bool each, class T> INLINE bool find_slots(const T* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    T all = 0;
+    for (i64 j = 0; j < n; j++) {
+        const T code = read(codes + j);
+        all |= code;
+        slots[j] = offsets[each * j] + smaller((u32)code + 1, tops[each * j]);
+    }
+    return all < 0;
+}
+
+// Codes of 64 bits in two halves: where the upper half of code + 1 is not zero, the lower half becomes large.
+typedef u64 Longs __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
+typedef u32 Words __attribute__((vector_size(8 * LANES), aligned(4), may_alias));
+#if defined(__clang__)
+#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define PICK(a, b, ...) __builtin_shuffle(a, b, (Words){__VA_ARGS__})
+#endif
+#if defined(__AVX2__)
+#define EVEN 0, 2, 4, 6, 8, 10, 12, 14
+#define ODD 1, 3, 5, 7, 9, 11, 13, 15
+#else
+#define EVEN 0, 2, 4, 6
+#define ODD 1, 3, 5, 7
+#endif
+template <bool each>
+INLINE bool find_slots(const u64* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    Longs any = {};
+    i64 j = 0;
+    for (; j + 2 * LANES <= n; j += 2 * LANES) {
+        Longs a, b;
+        memcpy(&a, codes + j, sizeof a);
+        memcpy(&b, codes + j + LANES, sizeof b);
+        any |= a | b;
+        a += 1, b += 1;
+        const Words low = PICK((Words)a, (Words)b, EVEN), high = PICK((Words)a, (Words)b, ODD);
+        const Words place = low | (Words)(high != 0), first = each ? *(const Words*)(offsets + j) : (Words){} + *offsets;
+        const Words top = each ? *(const Words*)(tops + j) : (Words){} + *tops;
+        *(Words*)(slots + j) = first + (place < top ? place : top);
+    }
+    u64 all = 0;
+    for (int k = 0; k < LANES; k++) all |= any[k];
+    for (; j < n; j++) {
+        const u64 code = read(codes + j);
+        all |= code;
+        slots[j] = offsets[each * j] + (u32)smaller<u64>(code + 1, tops[each * j]);
+    }
+    return (i64)all < 0;
+}
+#undef PICK
+#undef EVEN
+#undef ODD
+template <bool each>
+INLINE bool find_slots(const i64* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    return find_slots<each>((const u64*)codes, offsets, tops, n, slots);
+}
+template <bool each>
+INLINE bool find_slots(const u32* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    for (i64 j = 0; j < n; j++)
+        slots[j] = offsets[each * j] + (u32)smaller<u64>((u64)read(codes + j) + 1, tops[each * j]);
+    return false;
+}
+
+// The next columns of a block, and how many rows it has.
+static i64 begin_columns(const Columns& c, i64 first, Block& block) {
+    const i64 m = smaller<i64>(c.rowwise ? ROWWISE_SLOTS : MOST_STREAMS, c.n_columns - first);
+    if (c.rowwise && block.first != first)
+        for (i64 j = 0; j < ROWWISE_SLOTS / m * m; j++) {
+            block.offsets[j] = c.offsets[first + j % m];
+            block.tops[j] = c.tops[first + j % m];
+        }
+    block.first = first;
+    return m;
+}
+INLINE i64 rows_of_block(const Columns& c, i64 m) {
+    return smaller<i64>((c.rowwise ? ROWWISE_SLOTS : SLOTS) / m, MOST_ROWS);
+}
+
+// Fill the block from row lo and column first; returns whether a code is below zero.
+static bool fill_block(const Columns& c, i64 lo, i64 n, i64 first, i64 m, Block& block) {
+    bool negative = false;
+    block.by_row = c.rowwise ? m : 1;
+    block.by_column = c.rowwise ? 1 : n;
+    for (i64 j = 0; j < (c.rowwise ? 1 : m); j++) {
+        const i64 stride = c.strides[first + j];
+        const char* start = (const char*)(uintptr_t)c.addresses[first + j] + lo * stride;
+        with_integers(c.types[first + j], start, [&](auto* codes) {
+            const i64 size = sizeof *codes;
+            u32* slots = block.slots + j * n;
+            if (c.rowwise && stride == m * size) {
+                negative |= find_slots<true>(codes, block.offsets, block.tops, n * m, slots);
+            } else if (c.rowwise) {
+                for (i64 i = 0; i < n; i++) {
+                    auto* row = (decltype(codes))(start + i * stride);
+                    negative |= find_slots<true>(row, block.offsets, block.tops, m, slots + i * m);
+                }
+            } else if (stride == size) {
+                negative |= find_slots<false>(codes, c.offsets + first + j, c.tops + first + j, n, slots);
+            } else {
+                for (i64 i = 0; i < n; i++) {
+                    auto* code = (decltype(codes))(start + i * stride);
+                    negative |= find_slots<false>(code, c.offsets + first + j, c.tops + first + j, 1, slots + i);
+                }
+            }
+        });
+    }
+    return negative;
+}
+
+// Fetch what will be row i + some of a matrix, of which the loops have a stretch ahead.
+INLINE void fetch_ahead(const Columns& c, i64 i) {
+    if (c.rowwise) {
+        const u64 at = c.addresses[0] + (u64)(i * c.strides[0]) + AHEAD;
+        for (i64 b = 0; b < c.strides[0]; b += 64) __builtin_prefetch((const void*)(uintptr_t)(at + (u64)b));
+    }
+}
+
+// counts, lanes x slots of the labels x slots of the codes. The labels are a column like others, so that rows without a
+// class have their slots too. Lanes (a power of two) are taken in turn, else a frequent cell of a small table waits for
+// its own last store (5 cycles) at every row.
+API(void, tally_codes)(const u64* addresses, const i64* types, const i64* strides, const u32* offsets, const u32* tops,
+                       i64 n_rows, i64 n_columns, i64 rowwise, const void* labels, i64 type, i64 lanes, i64 n_classes,
+                       i64 n_slots, u32* __restrict counts) {
+    const Columns c = {addresses, types, strides, offsets, tops, n_rows, n_columns, rowwise != 0};
+    const u32 none = 0, beyond = (u32)(n_classes - 1), lane = (u32)(n_classes * n_slots);
+    Block block;
+    block.first = -1;
+    u32 starts[MOST_ROWS];
+    for (i64 first = 0, m; first < n_columns; first += m) {
+        m = begin_columns(c, first, block);
+        for (i64 lo = 0, n; lo < n_rows; lo += n) {
+            n = smaller(rows_of_block(c, m), n_rows - lo);
+            fill_block(c, lo, n, first, m, block);
+            with_integers(type, labels, [&](auto* p) { find_slots<false>(p + lo, &none, &beyond, n, starts); });
+            for (i64 i = 0; i < n; i++) starts[i] = starts[i] * (u32)n_slots + ((u32)i & (u32)(lanes - 1)) * lane;
+            for (i64 i = 0; c.rowwise && i < n; i++) {
+                u32* cells = counts + starts[i];
+                const u32* slots = block.slots + i * m;
+                fetch_ahead(c, lo + i);
+                i64 j = 0;
+                for (; j + 4 <= m; j += 4) {
+                    const u32 p = slots[j], q = slots[j + 1], r = slots[j + 2], s = slots[j + 3];
+                    cells[p]++, cells[q]++, cells[r]++, cells[s]++;
+                }
+                for (; j < m; j++) cells[slots[j]]++;
+            }
+            for (i64 j = 0; !c.rowwise && j < m; j++) {
+                u32* slots = block.slots + j * n;
+                for (i64 i = 0; i < n; i++) slots[i] += starts[i];
+                i64 i = 0;
+                for (; i + 4 <= n; i += 4) {
+                    const u32 p = slots[i], q = slots[i + 1], r = slots[i + 2], s = slots[i + 3];
+                    counts[p]++, counts[q]++, counts[r]++, counts[s]++;
+                }
+                for (; i < n; i++) counts[slots[i]]++;
+            }
+        }
+    }
+}
+
+// Add the table's rows of a block, column by column, to `count` classes of each row of out; the table may be read up to
+// WIDTH numbers from any row's start.
+enum { WIDTH = 8 };
+template <int V, int ROWS>
+INLINE void add_terms(const Block& block, i64 i, i64 m, const double* table, i64 classes, i64 count, double* out) {
+    double buffer[ROWS][V * LANES] = {};
+    Vector sums[ROWS][V];
+    for (int r = 0; r < ROWS; r++) {
+        for (i64 k = 0; k < count; k++) buffer[r][k] = out[r * classes + k];
+        for (int v = 0; v < V; v++) sums[r][v] = load(buffer[r] + v * LANES);
+    }
+    const u32* slots = block.slots + i * block.by_row;
+    for (i64 j = 0; j < m; j++, slots += block.by_column)
+        for (int r = 0; r < ROWS; r++) {
+            const double* terms = table + (i64)slots[r * block.by_row] * classes;
+            for (int v = 0; v < V; v++) sums[r][v] += load(terms + v * LANES);
+        }
+    for (int r = 0; r < ROWS; r++) {
+        for (int v = 0; v < V; v++) store(buffer[r] + v * LANES, sums[r][v]);
+        for (i64 k = 0; k < count; k++) out[r * classes + k] = buffer[r][k];
+    }
+}
+template <int V>
+INLINE void add_rows(const Block& block, i64 n, i64 m, const double* table, i64 classes, i64 count, double* out) {
+    i64 i = 0;
+    for (; i + LANES <= n; i += LANES) add_terms<V, LANES>(block, i, m, table, classes, count, out + i * classes);
+    for (; i < n; i++) add_terms<V, 1>(block, i, m, table, classes, count, out + i * classes);
+}
+
+// out[i, k] += table[slot of row i and column j, k], one column after another. Returns whether a code is below zero.
+API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, const u32* offsets, const u32* tops,
+                    i64 n_rows, i64 n_columns, i64 rowwise, const double* table, i64 classes, double* out) {
+    const Columns c = {addresses, types, strides, offsets, tops, n_rows, n_columns, rowwise != 0};
+    Block block;
+    block.first = -1;
+    bool negative = false;
+    const i64 rows = rows_of_block(c, begin_columns(c, 0, block));
+    for (i64 lo = 0, n; lo < n_rows; lo += n) {
+        n = smaller(rows, n_rows - lo);
+        for (i64 i = 0; i < n; i++) fetch_ahead(c, lo + i);
+        for (i64 first = 0, m; first < n_columns; first += m) {
+            m = begin_columns(c, first, block);
+            negative |= fill_block(c, lo, n, first, m, block);
+            for (i64 k = 0; k < classes; k += WIDTH) {
+                const i64 count = smaller<i64>(classes - k, WIDTH);
+                double* into = out + lo * classes + k;
+                if (count <= 4) add_rows<4 / LANES>(block, n, m, table + k, classes, count, into);
+                else add_rows<WIDTH / LANES>(block, n, m, table + k, classes, count, into);
+            }
+        }
+    }
+    return negative;
+}
+
+// Contingency tables. The columns on one side (a class and an attribute, or a node and its parents) are joined into one
+// cell for each row, which then meets one column after another. What is missing is counted in a row and a column of its
+// own and left behind, so that the loop has no branches.
+
+// out = above * card + code, or `missing` where either is below zero.
+template <class T> INLINE void join_codes(const i64* above, const i32* codes, i64 n, i64 card, i64 missing, T* out) {
+    for (i64 i = 0; i < n; i++) out[i] = (T)(above[i] < 0 || codes[i] < 0 ? missing : above[i] * card + codes[i]);
+}
+
+// tables[offsets[k] + (code + 1) * width + cell] += weight, for each of m columns (of all, which have n_rows each).
+// Four columns at a time, so that a table's increments do not wait for one another.
+template <class T, class W>
+INLINE void count_rows(const u32* cells, const i32* codes, i64 n_rows, i64 lo, i64 n, const i64* columns, i64 m, W weight,
+                       i64 width, const i64* offsets, T* tables) {
+    i64 k = 0;
+    for (; k + 4 <= m; k += 4) {
+        const i32 *a = codes + columns[k] * n_rows + lo, *b = codes + columns[k + 1] * n_rows + lo;
+        const i32 *c = codes + columns[k + 2] * n_rows + lo, *d = codes + columns[k + 3] * n_rows + lo;
+        T *at_a = tables + offsets[k] + width, *at_b = tables + offsets[k + 1] + width;
+        T *at_c = tables + offsets[k + 2] + width, *at_d = tables + offsets[k + 3] + width;
+        for (i64 i = 0; i < n; i++) {
+            const i64 cell = cells[i];
+            const T w = weight(i);
+            at_a[a[i] * width + cell] += w;
+            at_b[b[i] * width + cell] += w;
+            at_c[c[i] * width + cell] += w;
+            at_d[d[i] * width + cell] += w;
+        }
+    }
+    for (; k < m; k++) {
+        const i32* a = codes + columns[k] * n_rows + lo;
+        T* at = tables + offsets[k] + width;
+        for (i64 i = 0; i < n; i++) at[a[i] * width + cells[i]] += weight(i);
+    }
+}
+
+// The tables of the columns with the cells (above, node), zeros before; counts without weights, else doubles.
+API(void, count_tables)(const i64* above, const i32* codes, i64 n_rows, i64 node, i64 card, const i64* columns, i64 m,
+                        i64 weighted, const double* weights, i64 width, const i64* offsets, void* tables) {
+    u32 cells[SLOTS];
+    for (i64 lo = 0, n; lo < n_rows; lo += n) {
+        n = smaller<i64>(SLOTS, n_rows - lo);
+        join_codes(above + lo, codes + node * n_rows + lo, n, card, width - 1, cells);
+        if (weighted)
+            count_rows(cells, codes, n_rows, lo, n, columns, m, [=](i64 i) { return weights[lo + i]; }, width, offsets,
+                       (double*)tables);
+        else
+            count_rows(cells, codes, n_rows, lo, n, columns, m, [](i64) { return 1; }, width, offsets, (i64*)tables);
+    }
+}
+
+// Join a column to the configurations of others and, where there is a map (all -1), number them as they first come.
+// Returns how many there are, or 0 without a map.
+API(i64, number_configurations)(const i64* above, const i32* codes, i64 n, i64 card, i64 mapped, i64* map, i64* keys) {
+    join_codes(above, codes, n, card, -1, keys);
+    i64 found = 0;
+    for (i64 i = 0; mapped && i < n; i++)
+        if (keys[i] >= 0) {
+            i64& place = map[keys[i]];
+            if (place < 0) place = found++;
+            keys[i] = place;
+        }
+    return found;
+}
+
+// log Gamma(x) of a positive x: Stirling's series, which from 10 on is right to the last places of a double.
+INLINE double log_gamma_of(double x) {
+    double product = 1.0;
+    for (; x < 10.0; x += 1.0) product *= x;
+    const double square = 1.0 / (x * x), tail = 1.0 / 1680 - square * (1.0 / 1188 - square * (691.0 / 360360));
+    const double series = (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * tail))) / x;
+    return (x - 0.5) * log_of(x) - x + 0.9189385332046727 + series - log_of(product);
+}
+
+// What each table says of a node with `states` states; a table is (card + 1) x (configurations * states + 1).
+// With a prior of 0 the term is the greatest log likelihood, sum N log N over the cells - sum N log N over the
+// configurations; with a prior of alpha per cell it is the logarithm of the Dirichlet-multinomial, where
+// log Gamma(alpha + N) - log Gamma(alpha) stands in place of N log N. The weight is that of the rows counted.
+template <class T>
+INLINE void score_table(const T* table, i64 width, i64 card, i64 states, double alpha, double* term, double* weight) {
+    const double above = alpha * (double)states;
+    const double start = alpha > 0 ? log_gamma_of(alpha) : 0.0, above_start = alpha > 0 ? log_gamma_of(above) : 0.0;
+    double sum = 0.0, total = 0.0;
+    for (i64 code = 1; code <= card; code++)
+        for (i64 first = 0; first < width - 1; first += states) {
+            double together = 0.0;
+            for (i64 cell = first; cell < first + states; cell++) {
+                const double count = (double)table[code * width + cell];
+                if (count > 0) {
+                    together += count;
+                    sum += alpha > 0 ? log_gamma_of(alpha + count) - start : count * log_of(count);
+                }
+            }
+            if (together > 0) {
+                total += together;
+                sum -= alpha > 0 ? log_gamma_of(above + together) - above_start : together * log_of(together);
+            }
+        }
+    *term = sum;
+    *weight = total;
+}
+API(void, score_tables)(const void* tables, i64 weighted, i64 m, const i64* offsets, i64 width, const i64* cards,
+                        i64 states, const double* priors, double* terms, double* weights) {
+    for (i64 k = 0; k < m; k++)
+        if (weighted)
+            score_table((const double*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
+        else
+            score_table((const i64*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
+}
+
+// sum n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class c, a, b), where
+// q = (n_bc - 1/2) / (n_c - 1 + B/2) and B values of b occur. `by_class` is room for classes x values of b.
+API(double, information_of_others)(const double* counts, i64 classes, i64 firsts, i64 seconds, double* by_class) {
+    const i64 size = firsts * seconds;
+    double half = 0.0, total = 0.0;
+    for (i64 c = 0; c < classes; c++)
+        for (i64 a = 0; a < firsts; a++)
+            for (i64 b = 0; b < seconds; b++) by_class[c * seconds + b] += counts[c * size + a * seconds + b];
+    for (i64 b = 0; b < seconds; b++) {
+        bool seen = false;
+        for (i64 row = 0; row < classes * firsts; row++) seen |= counts[row * seconds + b] > 0;
+        half += seen ? 0.5 : 0.0;
+    }
+    for (i64 c = 0; c < classes; c++) {
+        double of_class = 0.0;
+        for (i64 b = 0; b < seconds; b++) of_class += by_class[c * seconds + b];
+        const double below = larger(of_class - 1.0, 0.0) + half;
+        for (i64 a = 0; a < firsts; a++) {
+            const double* row = counts + c * size + a * seconds;
+            double alike = 0.0;
+            for (i64 b = 0; b < seconds; b++) alike += row[b];
+            if (alike <= 0) continue;
+            alike = larger(alike - 1.0, 0.0) + half;
+            for (i64 b = 0; b < seconds; b++)
+                if (row[b] > 0) {
+                    const double q = (larger(by_class[c * seconds + b] - 1.0, 0.0) + 0.5) / below;
+                    total += row[b] * log_of((larger(row[b] - 1.0, 0.0) + half * q) / (alike * q));
+                }
+        }
+    }
+    return total;
+}
+
+// out[i, k] = log of the mean over the parents p that may be one of P(k, x_p) prod_j P(x_j | k, x_p).
+//
+// roots[root_at[p] + x_p, k] is log P(k, x_p); pairs[pair_at[p, j] + x_p * sizes[j] + x_j, k] is log P(x_j | k, x_p).
+// A row none of whose values may be a parent gets the naive product, whose tables are naive[root_at[j] + x_j, k], the
+// row n_naive - 1 being the prior. `terms` is room for d x K, of each parent's terms, and 2 K.
+API(void, average_parents)(const i32* codes, i64 n, i64 d, const double* roots, const i64* root_at, const double* pairs,
+                           const i64* pair_at, const i64* sizes, const u8* usable, const double* naive, i64 n_naive,
+                           i64 K, double* terms, double* out) {
+    double *largest = terms + d * K, *total = largest + K;
+    for (i64 i = 0; i < n; i++, codes += d, out += K) {
+        i64 models = 0;
+        for (i64 p = 0; p < d; p++) {
+            const i64 x = codes[p];
+            if (x < 0 || !usable[root_at[p] + x]) continue;
+            double* __restrict term = terms + models++ * K;
+            memcpy(term, roots + (root_at[p] + x) * K, (size_t)K * sizeof *term);
+            for (i64 j = 0; j < d; j++) {
+                if (codes[j] < 0 || j == p) continue;
+                const double* add = pairs + (pair_at[p * d + j] + x * sizes[j] + codes[j]) * K;
+                for (i64 k = 0; k < K; k++) term[k] += add[k];
+            }
+        }
+        if (models == 0) {
+            memcpy(out, naive + (n_naive - 1) * K, (size_t)K * sizeof *out);
+            for (i64 j = 0; j < d; j++)
+                for (i64 k = 0; codes[j] >= 0 && k < K; k++) out[k] += naive[(root_at[j] + codes[j]) * K + k];
+            continue;
+        }
+        for (i64 k = 0; k < K; k++) {
+            largest[k] = -HUGE_VAL, total[k] = 0.0;
+            for (i64 p = 0; p < models; p++) largest[k] = larger(largest[k], terms[p * K + k]);
+        }
+        // A class that no parent admits: exp(-inf - 0) = 0, and the log of it is -inf again.
+        for (i64 p = 0; p < models; p++)
+            for (i64 k = 0; k < K; k++) terms[p * K + k] -= largest[k] == -HUGE_VAL ? 0.0 : largest[k];
+        for (i64 e = 0; e < models * K; e++) terms[e] = exp_of(terms[e]);
+        for (i64 p = 0; p < models; p++)
+            for (i64 k = 0; k < K; k++) total[k] += terms[p * K + k];
+        for (i64 k = 0; k < K; k++) total[k] = log_of(total[k] / (double)models);
+        for (i64 k = 0; k < K; k++) out[k] = total[k] + (largest[k] == -HUGE_VAL ? 0.0 : largest[k]);
+    }
+}
+
+// The log loss of rows whose log joint is joint + sign * scores, none more than MOST_LOSS.
+static const double MOST_LOSS = 700.0;
+enum { LOSSES = 256, FACTORS = 16 };  // rows at a time; so many factors, none more than 2, share a logarithm
+
+// Of two classes: sum log(1 + e^-d), d the log odds of the true class.
+static double loss_of_two(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
+                          i64 n) {
+    double total = 0.0, gap[LOSSES], own[LOSSES], logs[FACTORS];
+    for (i64 lo = 0, m; lo < n; lo += m, joint += 2 * m, scores += 2 * m) {
+        m = smaller<i64>(LOSSES, n - lo);
+        for (i64 i = 0; i < m; i++) {
+            const double d = joint[2 * i + 1] - joint[2 * i] + sign * (scores[2 * i + 1] - scores[2 * i]);
+            const double odds = codes[lo + i] == 1 ? d : -d;
+            own[i] = odds < 0.0 ? -odds : 0.0;
+            gap[i] = exp_of(odds < 0.0 ? odds : -odds);
+        }
+        if (weights) {
+            for (i64 i = 0; i < m; i++) gap[i] = log1p_of(gap[i]) + own[i];
+            for (i64 i = 0; i < m; i++) total += weights[lo + i] * smaller(gap[i], MOST_LOSS);
+            continue;
+        }
+        for (i64 i = 0; i < m; i++) total += smaller(own[i], MOST_LOSS);
+        for (i64 i = m; i < LOSSES; i++) gap[i] = 0.0;
+        for (int f = 0; f < FACTORS; f++) logs[f] = 1.0;
+        for (i64 i = 0; i < LOSSES; i += FACTORS)
+            for (int f = 0; f < FACTORS; f++) logs[f] *= 1.0 + gap[i + f];
+        for (int f = 0; f < FACTORS; f++) logs[f] = log_of(logs[f]);
+        for (int f = 0; f < FACTORS; f++) total += logs[f];
+    }
+    return total;
+}
+
+// Of any number of classes; `room` is for K numbers.
+static double loss_of_many(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
+                           i64 n, i64 K, double* room) {
+    double total = 0.0;
+    for (i64 i = 0; i < n; i++, joint += K, scores += K) {
+        double top = -HUGE_VAL, below = 0.0;
+        for (i64 k = 0; k < K; k++) room[k] = joint[k] + sign * scores[k];
+        for (i64 k = 0; k < K; k++) top = larger(top, room[k]);
+        const double own = room[codes[i]];
+        for (i64 k = 0; k < K; k++) room[k] = exp_of(room[k] - top);
+        for (i64 k = 0; k < K; k++) below += room[k];
+        total += (weights ? weights[i] : 1.0) * smaller(log_of(below) + top - own, MOST_LOSS);
+    }
+    return total;
+}
+
+API(double, log_loss)(const double* joint, const double* scores, double sign, const i32* codes, i64 weighted,
+                      const double* weights, i64 n, i64 K, double* room) {
+    if (!weighted) weights = NULL;
+    return K == 2 ? loss_of_two(joint, scores, sign, codes, weights, n)
+                  : loss_of_many(joint, scores, sign, codes, weights, n, K, room);
+}
+
+// into[offsets[rows[i]]:] = data[starts[i]:starts[i] + lengths[i]] for each row i of a piece.
+API(void, copy_rows)(const u8* data, const i64* starts, const i64* lengths, i64 n, const i64* rows, const i64* offsets,
+                     u8* into) {
+    for (i64 i = 0; i < n; i++) memcpy(into + offsets[rows[i]], data + starts[i], (size_t)lengths[i]);
+}

@@ -26,12 +26,21 @@ HERE = Path(__file__).parent
 NAME = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 #: What pip installs for the build where the machine has no compiler.
 ZIG = "ziglang>=0.15,<0.18"
-FLAGS = (
-    "-std=c++17 -O3 -fPIC -fvisibility=hidden -fno-exceptions -fno-rtti -fno-threadsafe-statics "
-    "-ffp-contract=off -fno-math-errno -fno-trapping-math -Wno-psabi"
-).split()
-AVX2 = "-mavx2 -mfma -mbmi -mbmi2 -mpopcnt -mlzcnt".split()
-SANITIZE = "-g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer".split()
+FLAGS = [
+    "-std=c++17",
+    "-O3",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-threadsafe-statics",
+    "-ffp-contract=off",
+    "-fno-math-errno",
+    "-fno-trapping-math",
+    "-Wno-psabi",
+]
+AVX2 = ["-mavx2", "-mfma", "-mbmi", "-mbmi2", "-mpopcnt", "-mlzcnt"]
+SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"]
 TRIAL = """#include <math.h>
 #include <stdlib.h>
 extern "C" double f(double x) { return frexp(x, (int*)malloc(4)); }
@@ -66,7 +75,9 @@ def own_compiler() -> tuple[str, ...] | None:
             if done.returncode == 0:
                 return tuple(command)
             if given:
-                raise CompilerError(f"CXX={given} does not compile a small program; unset it, or mend it:\n{done.stderr}")
+                raise CompilerError(
+                    f"CXX={given} does not compile a small program; unset it, or mend it:\n{done.stderr}"
+                )
     return None
 
 
@@ -76,12 +87,12 @@ def zig_compiler(target: str | None = None) -> tuple[str, ...]:
         import ziglang
     except ImportError:
         raise CompilerError(
-            "there is no C++ compiler that works; install one (Debian: apt install g++; macOS: xcode-select --install), "
-            f"or the package of zig's compiler: pip install '{ZIG}'"
+            "there is no C++ compiler that works; install one (Debian: apt install g++; macOS: xcode-select --install) "
+            f"or zig's: pip install '{ZIG}'"
         ) from None
     program = Path(ziglang.__file__).with_name("zig.exe" if os.name == "nt" else "zig")
     # Without -mcpu it would compile for this very processor.
-    return str(program), "c++", "-target", target or zig_target(), *"-mcpu=baseline -fno-sanitize=undefined".split()
+    return str(program), "c++", "-target", target or zig_target(), *["-mcpu=baseline", "-fno-sanitize=undefined"]
 
 
 def zig_target() -> str:
@@ -103,7 +114,9 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
         caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder} if zig else {}
 
         def run(*call: str) -> None:
-            done = subprocess.run([*compiler, *call], env=os.environ | caches, capture_output=True, text=True, errors="replace")
+            done = subprocess.run(
+                [*compiler, *call], env=os.environ | caches, capture_output=True, text=True, errors="replace"
+            )
             if done.returncode:
                 raise CompilerError(f"{shlex.join([*compiler, *call])} failed:\n{done.stderr}")
 
@@ -129,7 +142,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("-o", "--output", type=Path, default=HERE.parent / "src" / "ingenuo" / NAME)
     parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UBSan")
-    parser.add_argument("--zig", metavar="TARGET", nargs="?", const=zig_target(), help="by zig's compiler, for a target")
+    parser.add_argument(
+        "--zig", metavar="TARGET", nargs="?", const=zig_target(), help="by zig's compiler, for a target"
+    )
     options = parser.parse_args()
     library(options.output, zig_compiler(options.zig) if options.zig else (), sanitize=options.sanitize)
 

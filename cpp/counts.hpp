@@ -1,4 +1,271 @@
-// Matrices of counts, sparse and dense: sums per class, log likelihoods; and the cross-entropy solver's products.
+// Matrices of counts, sparse and dense: sums per class, log likelihoods, logarithms of shares; and rows times a few weights.
 #pragma once
 #include "common.hpp"
 #include "math.hpp"
+
+// Entries of sparse matrices: Python has made all other types into these.
+template <class F> INLINE auto with_entries(i64 type, const void* p, F f) {
+    switch (type) {
+        case U8: return f((const u8*)p);
+        case I32: return f((const i32*)p);
+        case I64: return f((const i64*)p);
+        case F32: return f((const float*)p);
+        default: return f((const double*)p);
+    }
+}
+
+static const double LARGEST = 1.7976931348623157e308;
+
+// How many entries lie outside lowest..largest double (or are NaN), have a fraction, pass the limit: added to found.
+template <class T> INLINE void inspect_row(const T* row, i64 n, double lowest, double limit, i64* found) {
+    i64 outside = 0, fractions = 0, beyond = 0;
+    for (i64 j = 0; j < n; j++) {
+        const double x = row[j];
+        outside += !(x >= lowest && x <= LARGEST);
+        fractions += !(x == floor(x));
+        beyond += x > limit;
+    }
+    found[0] += outside;
+    found[1] += fractions;
+    found[2] += beyond;
+}
+API(void, inspect_entries)(i64 type, const void* data, i64 n, double lowest, double limit, i64* found) {
+    if (type == F32) inspect_row((const float*)data, n, lowest, limit, found);
+    else inspect_row((const double*)data, n, lowest, limit, found);
+}
+
+// Add columns first..last of each row, times its weight, to its class's row of the table. Doubles are inspected on the way,
+// while they are at hand.
+template <class T>
+static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const T* weights,
+                           bool presence, bool inspected, double lowest, T* table, i64* found) {
+    const i64 m = last - first;
+    for (i64 i = 0; i < n; i++) {
+        const T* row = block + i * stride + first;
+        if (!inspected) inspect_row(row, m, lowest, LARGEST, found);
+        if (labels[i] < 0) continue;
+        const T weight = weights[i];
+        T* sums = table + labels[i] * m;
+        if (presence) {
+            for (i64 j = 0; j < m; j++) sums[j] += row[j] != 0 ? weight : (T)0;
+        } else {
+            for (i64 j = 0; j < m; j++) sums[j] += weight * row[j];
+        }
+    }
+}
+API(void, tally_dense)
+(i64 whole, const void* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const void* weights, i64 presence,
+ double lowest, void* table, i64* found) {
+    if (whole)
+        add_dense_rows((const i64*)block, n, stride, first, last, labels, (const i64*)weights, presence, true, 0, (i64*)table, found);
+    else
+        add_dense_rows((const double*)block, n, stride, first, last, labels, (const double*)weights, presence, false, lowest,
+                       (double*)table, found);
+}
+
+// Add the entries of these rows of a CSR matrix, times the row's weight, to table[class - first].
+template <class T, class I, class N>
+static void add_sparse_rows(const T* data, const I* indices, const I* indptr, const i64* rows, i64 n, const i64* labels,
+                            i64 first, const N* weights, bool presence, N* table, i64 n_columns) {
+    for (i64 r = 0; r < n; r++) {
+        const i64 i = rows[r];
+        const N weight = weights[i];
+        N* row = table + (labels[i] - first) * n_columns;
+        if (presence) {
+            for (I p = indptr[i]; p < indptr[i + 1]; p++) row[indices[p]] += data[p] != 0 ? weight : (N)0;
+        } else {
+            for (I p = indptr[i]; p < indptr[i + 1]; p++) row[indices[p]] += weight * (N)data[p];
+        }
+    }
+}
+API(void, tally_csr)
+(i64 type, i64 wide, i64 whole, const void* data, const void* indices, const void* indptr, const i64* rows, i64 n,
+ const i64* labels, i64 first, const void* weights, i64 presence, void* table, i64 n_columns) {
+    with_entries(type, data, [&](auto* entries) {
+        auto add = [&](auto* at, auto* ends) {
+            if (whole)
+                add_sparse_rows(entries, at, ends, rows, n, labels, first, (const i64*)weights, presence, (i64*)table, n_columns);
+            else
+                add_sparse_rows(entries, at, ends, rows, n, labels, first, (const double*)weights, presence, (double*)table,
+                                n_columns);
+        };
+        if (wide) add((const i64*)indices, (const i64*)indptr);
+        else add((const i32*)indices, (const i32*)indptr);
+    });
+}
+
+// out[i, k] += x table[column, k] over the entries of a row, in their order, for W classes that stay in registers.
+template <int W, class T, class I>
+INLINE void add_entries(const T* data, const I* indices, i64 begin, i64 end, bool presence, const double* table, i64 classes,
+                        double* out) {
+    double sums[W];
+    for (int w = 0; w < W; w++) sums[w] = out[w];
+    for (i64 p = begin; p < end; p++) {
+        if (data[p] == 0) continue;  // 0 · log 0 is 0
+        const double x = presence ? 1.0 : (double)data[p], *terms = table + (i64)indices[p] * classes;
+        for (int w = 0; w < W; w++) sums[w] += x * terms[w];
+    }
+    for (int w = 0; w < W; w++) out[w] = sums[w];
+}
+API(void, add_csr)
+(i64 type, i64 wide, const void* data, const void* indices, const void* indptr, i64 first, i64 last, i64 presence,
+ const double* table, i64 classes, double* out) {
+    with_entries(type, data, [&](auto* entries) {
+        auto add = [&](auto* at, auto* ends) {
+            const i64 all = ends[last];
+            for (i64 i = first; i < last; i++) {
+                const i64 begin = ends[i], end = ends[i + 1];
+                // The lines of the table that the next row needs are on their way while this one is added.
+                const i64 ahead = smaller<i64>(end + (end - begin), all);
+                for (i64 p = end; p < ahead; p++)
+                    for (i64 k = 0; k < classes; k += 8) __builtin_prefetch(table + (i64)at[p] * classes + k);
+                double* row = out + i * classes;
+                i64 k = 0;
+                for (; k + 8 <= classes; k += 8) add_entries<8>(entries, at, begin, end, presence, table + k, classes, row + k);
+                for (; k + 4 <= classes; k += 4) add_entries<4>(entries, at, begin, end, presence, table + k, classes, row + k);
+                for (; k + 2 <= classes; k += 2) add_entries<2>(entries, at, begin, end, presence, table + k, classes, row + k);
+                for (; k < classes; k++) add_entries<1>(entries, at, begin, end, presence, table + k, classes, row + k);
+            }
+        };
+        if (wide) add((const i64*)indices, (const i64*)indptr);
+        else add((const i32*)indices, (const i32*)indptr);
+    });
+}
+
+// Rows of numbers times weights (columns × padded, whole vectors): R rows and V vectors of weights at a time stay in
+// registers, and each sum is taken column by column from left to right. A sum begins with what `start` has (the same for
+// every row), or with what is in out; out is then set, or added to where there is a start.
+template <int R, int V>
+INLINE void multiply_tile(const double* X, i64 d, const double* centre, const double* weights, i64 padded, const double* start,
+                          double* out, i64 width, i64 left) {
+    Vector sums[R][V];
+    double held[V * LANES];
+    for (int r = 0; r < R; r++) {
+        for (i64 k = 0; k < V * LANES; k++) held[k] = start ? start[k] : k < left ? out[r * width + k] : 0.0;
+        for (int v = 0; v < V; v++) sums[r][v] = load(held + v * LANES);
+    }
+    for (i64 j = 0; j < d; j++) {
+        Vector w[V];
+        for (int v = 0; v < V; v++) w[v] = load(weights + j * padded + v * LANES);
+        for (int r = 0; r < R; r++) {
+            const Vector x = every(centre ? X[r * d + j] - centre[j] : X[r * d + j]);
+            for (int v = 0; v < V; v++) sums[r][v] += x * w[v];
+        }
+    }
+    for (int r = 0; r < R; r++) {
+        for (int v = 0; v < V; v++) store(held + v * LANES, sums[r][v]);
+        for (i64 k = 0; k < smaller<i64>(left, V * LANES); k++) {
+            double& o = out[r * width + k];
+            o = start ? o + held[k] : held[k];
+        }
+    }
+}
+template <int R>
+static void multiply_rows(const double* X, i64 d, const double* centre, const double* weights, i64 padded, const double* start,
+                          double* out, i64 width) {
+    i64 k = 0;
+    for (; k + 2 * LANES < padded; k += 3 * LANES)
+        multiply_tile<R, 3>(X, d, centre, weights + k, padded, start ? start + k : nullptr, out + k, width, width - k);
+    for (; k < padded; k += LANES)
+        multiply_tile<R, 1>(X, d, centre, weights + k, padded, start ? start + k : nullptr, out + k, width, width - k);
+}
+
+// out (rows × width) from X (rows × d); a row with a missing value is left as it is and marked, an infinite value ends the
+// work: its place (row · d + column) is returned, else -1. Without marks every row is taken.
+API(i64, multiply)
+(const double* X, i64 n, i64 d, const double* centre, i64 centred, const double* weights, i64 padded, const double* start,
+ i64 started, double* out, i64 width, u8* missing, i64 marked) {
+    const double *c = centred ? centre : nullptr, *s = started ? start : nullptr;
+    for (i64 i = 0; i < n; i += 4) {
+        const i64 rows = smaller<i64>(4, n - i);
+        bool whole = rows == 4;
+        for (i64 r = i; marked && r < i + rows; r++) {
+            double odd = 0;
+            for (i64 j = 0; j < d; j++) odd += X[r * d + j] - X[r * d + j];  // NaN where a value is missing or infinite
+            missing[r] = odd != odd;
+            if (!missing[r]) continue;
+            whole = false;
+            for (i64 j = 0; j < d; j++)
+                if (fabs(X[r * d + j]) == HUGE_VAL) return r * d + j;
+        }
+        if (whole) {
+            multiply_rows<4>(X + i * d, d, c, weights, padded, s, out + i * width, width);
+            continue;
+        }
+        for (i64 r = i; r < i + rows; r++)
+            if (!marked || !missing[r]) multiply_rows<1>(X + r * d, d, c, weights, padded, s, out + r * width, width);
+    }
+    return -1;
+}
+
+// out[i, k] += constant - ½ |image[i] - mean|², summed from left to right, for the rows that are not marked.
+API(void, add_distances)
+(const double* image, i64 n, i64 r, const double* mean, double constant, const u8* missing, double* out, i64 k, i64 width) {
+    for (i64 i = 0; i < n; i++) {
+        if (missing[i]) continue;
+        double total = 0;
+        for (i64 j = 0; j < r; j++) {
+            const double apart = image[i * r + j] - mean[j];
+            total += apart * apart;
+        }
+        out[i * width + k] += constant - 0.5 * total;
+    }
+}
+
+// out[v, k] = log(c + pseudo) - log_totals[k], c the count of column v in class k, or (with others) in all other classes.
+// Most counts are small, so logarithms are looked up: logs has those of the first `known` whole counts where one
+// pseudo-count is shared; else a column's zero is looked up. In tiles that stay in the cache.
+enum { TILE = 64 };
+template <class T>
+static void log_shares(const T* counts, i64 classes, i64 n, const T* whole, bool others, const double* pseudo, bool shared,
+                       const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v,
+                       i64 step_k) {
+    double zero[TILE];
+    for (i64 start = first; start < last; start += TILE) {
+        const i64 stop = smaller<i64>(start + TILE, last);
+        if (!shared)
+            for (i64 v = start; v < stop; v++) zero[v - start] = log_of(pseudo[v]);
+        for (i64 k = 0; k < classes; k++) {
+            const T* row = counts + k * n;
+            for (i64 v = start; v < stop; v++) {
+                T c = row[v];
+                if (others) c = whole[v] > c ? whole[v] - c : (T)0;
+                double log;
+                if (shared) log = c >= 0 && c < known && c == (T)(i64)c ? logs[(i64)c] : log_of((double)c + pseudo[0]);
+                else log = c == 0 ? zero[v - start] : log_of((double)c + pseudo[v]);
+                out[v * step_v + k * step_k] = log - log_totals[k];
+            }
+        }
+    }
+}
+API(void, log_shares)
+(i64 integers, const void* counts, i64 classes, i64 n, const void* whole, i64 others, const double* pseudo, i64 shared,
+ const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v, i64 step_k) {
+    if (integers)
+        log_shares((const i64*)counts, classes, n, (const i64*)whole, others, pseudo, shared, logs, known, log_totals, first,
+                   last, out, step_v, step_k);
+    else
+        log_shares((const double*)counts, classes, n, (const double*)whole, others, pseudo, shared, logs, known, log_totals,
+                   first, last, out, step_v, step_k);
+}
+
+// out[v, k] = log p - log(1 - p), p = (c + pseudo) / totals[k]; Σ log(1 - p) of each tile goes to absent. log1p keeps what
+// log(total - c + pseudo) - log(total) would cancel. present and rest hold the logarithms of small counts.
+API(void, log_odds)
+(const i64* counts, i64 classes, i64 n, double pseudo, const double* totals, const double* log_totals, const double* present,
+ i64 known, const double* rest, i64 rest_known, i64 first_tile, i64 last_tile, double* out, double* absent) {
+    for (i64 tile = first_tile; tile < last_tile; tile++)
+        for (i64 k = 0; k < classes; k++) {
+            const i64* row = counts + k * n;
+            double total = 0;
+            for (i64 v = tile * TILE; v < smaller<i64>((tile + 1) * TILE, n); v++) {
+                const i64 c = row[v];
+                const double share = ((double)c + pseudo) / totals[k];
+                const double log_rest = c < rest_known ? rest[k * rest_known + c] : log1p_of(-share);
+                const double log_present = c < known ? present[c] : log_of((double)c + pseudo);
+                out[v * classes + k] = log_present - log_totals[k] - log_rest;
+                total += log_rest;
+            }
+            absent[tile * classes + k] = total;
+        }
+}

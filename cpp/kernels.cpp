@@ -1,15 +1,29 @@
 // The whole library: one file, compiled once for each instruction set.
 #include "common.hpp"
 #include "math.hpp"
+// A namespace for what belongs together, so that a header need not know the names of the others.
+namespace numbers {
 #include "numbers.hpp"
 #include "products.hpp"
 #include "density.hpp"
+}
+namespace codes {
 #include "codes.hpp"
+}
+namespace networks {
 #include "networks.hpp"
+}
+namespace counts {
 #include "counts.hpp"
+#include "solver.hpp"
+}
+namespace text {
 #include "text.hpp"
 #include "vocabulary.hpp"
+}
+namespace ngrams {
 #include "ngrams.hpp"
+}
 
 #if defined(FIRST)
 // What the loader asks first: from which sources the library was made, and which instruction set this machine has.

@@ -1,4 +1,416 @@
-// Exact sums of xxᵀ by error-free slices, and linear scores of rows of numbers.
+// Exact sums of xxᵀ by error-free slices, and linear scores and distances of rows of numbers.
+//
+// A column has a unit 2^u, and a number is cut into three whole numbers, which multiply and add without rounding:
+//
+//     x = 2^u (a + 2^-23 b + 2^-46 c)        |b|, |c| <= 2^22
+//
+// A row is the polynomial a z² + b z + c at z = 2^23; the product of two columns has degree four, and its values at five
+// points give it: at ∞, 0, 1, -1 and 2 (Toom and Cook). So five products of a matrix by itself do the work of nine, and
+// where every c is zero (float32), or every b too (integers), three and one. A block has at most 128 rows, and for each
+// column and point the squares add up to less than 2^53: then, as (Σ|fg|)² <= Σf² Σg², all products do, in any order.
 #pragma once
 #include "common.hpp"
 #include "math.hpp"
+#include "numbers.hpp"
+#if defined(__FMA__)
+#include <immintrin.h>
+#endif
+
+enum { PANEL = 4, BLOCK = 128, POINTS = 5, NEXT = 23, HELD = 128, LEAST_ROWS = 8, HALVES = PANEL / LANES };
+enum { PANEL_SIZE = BLOCK * PANEL + 8 };  // eight more, or all panels would fall on the same lines of the first cache
+static const double EXACT = 0x1p53, FINER = 0x1p23;
+static const int AIM = 47;           // a unit is chosen for a² that add up to less than 2^47 in 128 rows,
+static const double COARSE = 0x1p41;  // and is kept while they are above this, and no sum of squares reaches 2^53
+
+// Whole numbers: a fused multiply-add gives the same as two operations.
+INLINE Vector add_product(Vector sum, Vector a, Vector b) {
+#if defined(__FMA__)
+    return (Vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
+#else
+    return sum + a * b;
+#endif
+}
+
+// held[4 x 4 WIDE] += the products of the four columns of panel a and those of WIDE panels from b, summed over the rows.
+// Twelve sums, three loads and a number for all lanes fill the sixteen registers of AVX2; not inlined, lest constants take them.
+template <int WIDE> static __attribute__((noinline)) void add_tile(const double* a, const double* b, i64 rows, i64* held) {
+    Vector sums[PANEL][WIDE * HALVES];
+    for (int i = 0; i < PANEL; i++)
+        for (int w = 0; w < WIDE * HALVES; w++) sums[i][w] = (Vector){};
+    i64 r = 0;
+    do {
+        Vector right[WIDE * HALVES];
+        for (int w = 0; w < WIDE; w++)
+            for (int h = 0; h < HALVES; h++) right[w * HALVES + h] = load(b + w * PANEL_SIZE + PANEL * r + h * LANES);
+        for (int i = 0; i < PANEL; i++) {
+            const Vector left = a[PANEL * r + i] - (Vector){};
+            for (int w = 0; w < WIDE * HALVES; w++) sums[i][w] = add_product(sums[i][w], left, right[w]);
+        }
+    } while (++r < rows);
+    // A sum below 2^53 as an integer: what is above 2^10 and the rest, each from the bits of a sum with a large number.
+    const Vector big = 0x1.8p62 - (Vector){}, one = 0x1.8p52 - (Vector){};
+    for (int w = 0; w < WIDE; w++)
+        for (int i = 0; i < PANEL; i++)
+            for (int h = 0; h < HALVES; h++) {
+                const Vector sum = sums[i][w * HALVES + h], high = sum + big, low = (sum - (high - big)) + one;
+                *(LooseIntegers*)(held + PANEL * (PANEL * w + i) + h * LANES) +=
+                    (((Integers)high - (Integers)big) << 10) + ((Integers)low - (Integers)one);
+            }
+}
+
+// The lower triangle of a matrix times itself, in blocks of 4 x 4: panel i by panel j is block i (i + 1) / 2 + j.
+static void add_square(const double* values, i64 rows, i64 panels, i64* held) {
+    for (i64 i = 0; i < panels; i++)
+        for (i64 j = 0; j <= i;) {
+            const double *a = values + i * PANEL_SIZE, *b = values + j * PANEL_SIZE;
+            i64* at = held + PANEL * PANEL * (i * (i + 1) / 2 + j);
+            const i64 left = i + 1 - j;
+            if (LANES == 4 && (left == 3 || left > 4)) add_tile<3>(a, b, rows, at), j += 3;
+            else if (LANES == 4 && left > 1) add_tile<2>(a, b, rows, at), j += 2;
+            else add_tile<1>(a, b, rows, at), j += 1;
+        }
+}
+
+struct Cut {
+    Integers second, third;     // the bits of all b, and of all c
+    Vector first, ones, twice;  // sums of squares: of a; of the values at 1 and -1; of the values at 2
+};
+
+// Cut LANES columns of the rows, and write their values at the five points; rest gets what is left of a row.
+INLINE Cut cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest) {
+    const Vector whole = 0x1.8p52 - (Vector){};  // added and taken away again, it rounds to whole numbers
+    Cut cut = {};
+    for (i64 i = 0; i < n; i++, values += PANEL) {
+        Vector x = load(rows[i] + at);
+        const Integers there = x == x;
+        x = (Vector)((Integers)x & there);
+        const Vector t = x * scale, a = (t + whole) - whole;
+        const Vector r = (t - a) * FINER, b = (r + whole) - whole;
+        const Vector s = (r - b) * FINER, c = (s + whole) - whole;
+        // Where x is so small that t is zero, all of x is left.
+        rest[i] |= (Integers)(s - c) | ((Integers)x & (t == 0.0)) | ~there;
+        const Vector even = a + c, plus = even + b, minus = even - b, half = a + a + b, twice = half + half + c;
+        store(values, a);
+        store(values + point, c);
+        store(values + 2 * point, plus);
+        store(values + 3 * point, minus);
+        store(values + 4 * point, twice);
+        cut.second |= (Integers)b;
+        cut.third |= (Integers)c;
+        cut.first = add_product(cut.first, a, a);
+        cut.ones = add_product(add_product(cut.ones, plus, plus), minus, minus);
+        cut.twice = add_product(cut.twice, twice, twice);
+    }
+    return cut;
+}
+
+INLINE bool any_bit(Integers x) {
+    i64 all = 0;
+    for (int l = 0; l < LANES; l++) all |= x[l];
+    return (u64)all << 1 != 0;  // -0.0 is nothing
+}
+
+// What add_products stops for, and what it keeps from call to call for each group of rows (a class, or all).
+enum Stop { DONE, TOO_LARGE, TOO_SMALL, EMPTY_FIRST, MANY_DEEP };
+struct Progress { i64 at, block, deep, chosen, n_points, n_blocks, rows; };
+
+// Add the rows at these places, from progress.at on, to a group: their slices to their class's totals (a, c and a + b + c),
+// and their products to what is held. Rows that three slices do not hold, and those with a missing value, are put down in
+// `deep`. Stops where columns (`moved`) need another unit, before the block that starts at progress.block or after it, where
+// what is held must be poured out first, and where deep is full.
+API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* places, i64 last, const double* scale, double* totals,
+                       i64* held, double* values, u8* moved, i64* deep, i64 deep_room, Progress* progress) {
+    const i64 panels = (d + PANEL - 1) / PANEL, width = panels * PANEL, point = panels * PANEL_SIZE;
+    const i64 cells = PANEL * PANEL * (panels * (panels + 1) / 2);
+    Progress& p = *progress;
+    const double* rows[BLOCK];
+    double tail[BLOCK][PANEL] = {};  // the last columns, filled up with zeros
+    Integers rest[BLOCK];
+    while (p.at < last) {
+        const i64 n = smaller(p.rows, last - p.at);
+        const i64* own = places + p.at;
+        if (p.n_blocks == HELD) return EMPTY_FIRST;
+        if (p.deep + n > deep_room) return MANY_DEEP;
+        for (i64 i = 0; i < n; i++) {
+            rows[i] = X + own[i] * d;
+            rest[i] = (Integers){};
+            for (i64 j = d / PANEL * PANEL; j < d; j++) tail[i][j % PANEL] = rows[i][j];
+        }
+        Integers second = {}, third = {};
+        bool above = false, below = false;
+        for (i64 j = 0; j < width; j += LANES) {
+            const i64 start = j / PANEL * PANEL;
+            const bool whole = start + PANEL <= d;
+            if (!whole)
+                for (i64 i = 0; i < n; i++) rows[i] = tail[i];
+            double* to = values + start / PANEL * PANEL_SIZE + (j - start);
+            const Cut cut = cut_columns(rows, whole ? j : j - start, n, load(scale + j), to, point, rest);
+            second |= cut.second;
+            third |= cut.third;
+            for (i64 l = 0; l < LANES && j + l < d; l++) {
+                const bool large = !(cut.first[l] < EXACT && cut.ones[l] < EXACT && cut.twice[l] < EXACT);
+                const bool small = n == BLOCK && cut.first[l] > 0.0 && cut.first[l] < COARSE;
+                above |= large;
+                below |= small;
+                moved[j + l] = large | small << 1;
+            }
+        }
+        p.block = p.at;
+        if (above) {
+            for (i64 j = 0; j < d; j++) moved[j] &= 1;
+            if (!p.chosen) return TOO_LARGE;
+            p.rows = larger<i64>(n / 2, LEAST_ROWS);  // of values that all round one way, fewer rows fit: eight of any
+            continue;
+        }
+        const i64 n_points = any_bit(third) ? 5 : any_bit(second) ? 3 : 1;
+        if (p.n_blocks > 0 && n_points > p.n_points) return EMPTY_FIRST;
+        if (p.n_blocks == 0) p.n_points = n_points;
+        for (i64 i = 0; i < n; i++)
+            if (any_bit(rest[i])) {
+                deep[p.deep++] = own[i];
+                for (i64 k = 0; k < POINTS; k++)
+                    for (i64 j = 0; j < panels; j++)
+                        memset(values + k * point + j * PANEL_SIZE + PANEL * i, 0, PANEL * sizeof(double));
+            }
+        for (i64 i = 0; i < n; i++) {
+            double* sums = totals + labels[own[i]] * 3 * width;
+            for (i64 j = 0; j < width; j += LANES) {
+                const double* value = values + j / PANEL * PANEL_SIZE + PANEL * i + j % PANEL;
+                for (i64 k = 0; k < 3; k++) store(sums + k * width + j, load(sums + k * width + j) + load(value + k * point));
+            }
+        }
+        for (i64 k = 0; k < POINTS; k++)
+            if (k == 0 || (k == 2 || k == 3 ? p.n_points > 1 : p.n_points > 3))
+                add_square(values + k * point, n, panels, held + k * cells);
+        p.at += n;
+        p.n_blocks++;
+        p.chosen = 0;
+        if (n == p.rows && p.rows < BLOCK && p.n_blocks % 32 == 0) p.rows *= 2;
+        if (below) {
+            for (i64 j = 0; j < d; j++) moved[j] >>= 1;
+            return TOO_SMALL;
+        }
+    }
+    return DONE;
+}
+
+// The units of the columns that moved, by the squares that these rows have; 0 where a number is infinite.
+API(i64, choose_units)(const double* X, i64 d, const i64* places, i64 first, i64 last, i64* units, const u8* moved) {
+    for (i64 j = 0; j < d; j++) {
+        if (!moved[j]) continue;
+        double most = 0.0, total = 0.0;
+        for (i64 i = first; i < last; i++) {
+            const double x = fabs(X[places[i] * d + j]);
+            most = x > most ? x : most;
+        }
+        if (most == HUGE_VAL) return 0;
+        int e, size;
+        const double f = frexp(most, &e);
+        for (i64 i = first; i < last && most > 0.0; i++) {
+            const double x = X[places[i] * d + j], y = f * (x / most);
+            total += x == x ? y * y : 0.0;
+        }
+        frexp(total * BLOCK / (double)(last - first), &size);
+        // Below 2^-920 a scale would be no double; of numbers that are so small the digits are taken.
+        units[j] = larger<i64>(e - floor_divide(AIM - size, 2), -920);
+    }
+    return 1;
+}
+
+// Two halves, for a limb takes 2^54 at a time, and what is held goes up to 2^62.
+INLINE void pour_held(i64* cell, i64 base, i64 n, i64 position) {
+    pour(cell, base, n >> 31, position + 31);
+    pour(cell, base, n & (((i64)1 << 31) - 1), position);
+}
+
+// Empty what is held of the columns that moved: the coefficients of the polynomials go into the limbs of the products.
+API(void, pour_products)(i64* held, i64 n_points, i64 d, const i64* units, const u8* moved, i64* limbs, i64 base, i64 n_limbs) {
+    const i64 panels = (d + PANEL - 1) / PANEL, cells = PANEL * PANEL * (panels * (panels + 1) / 2);
+    for (i64 i = 0; i < d; i++)
+        for (i64 j = 0; j <= i; j++) {
+            if (!moved[i] && !moved[j]) continue;
+            const i64 panel = i / PANEL, block = panel * (panel + 1) / 2 + j / PANEL;
+            i64* at = held + PANEL * (PANEL * block + i % PANEL) + j % PANEL;
+            u64 v[POINTS], c[POINTS];  // modulo 2^64, for 16 times a coefficient may be more
+            for (i64 k = 0; k < POINTS; k++) v[k] = (u64)at[k * cells], at[k * cells] = 0;
+            const u64 odd = (u64)((i64)(v[2] - v[3]) >> 1), even = (u64)((i64)(v[2] + v[3]) >> 1);
+            c[4] = v[0], c[0] = v[1], c[1] = c[2] = c[3] = 0;
+            if (n_points > 1) c[2] = even - c[4] - c[0], c[3] = odd;
+            if (n_points > 3) {
+                const u64 four = (u64)((i64)(v[4] - 16 * c[4] - 4 * c[2] - c[0]) >> 1);  // c1 + 4 c3
+                c[3] = (four - odd) * 0xaaaa'aaaa'aaaa'aaabULL;                           // divided by 3
+                c[1] = odd - c[3];
+            }
+            i64* cell = limbs + (i * (i + 1) / 2 + j) * n_limbs;
+            for (i64 k = 0; k < POINTS; k++) pour_held(cell, base, (i64)c[k], units[i] + units[j] - NEXT * (4 - k));
+        }
+    carry(limbs, d * (d + 1) / 2, n_limbs);
+}
+
+// Empty the totals of classes first..last and of the columns that moved: sums of a, of c and of a + b + c.
+API(void, pour_totals)(double* totals, i64 d, i64 first, i64 last, const i64* units, const u8* moved, i64* limbs, i64 base, i64 n_limbs) {
+    const i64 width = (d + PANEL - 1) / PANEL * PANEL;
+    for (i64 k = first; k < last; k++)
+        for (i64 j = 0; j < d; j++) {
+            if (!moved[j]) continue;
+            double* at = totals + k * 3 * width + j;
+            const i64 a = (i64)at[0], c = (i64)at[width], all = (i64)at[2 * width];
+            at[0] = at[width] = at[2 * width] = 0.0;
+            i64* cell = limbs + (k * d + j) * n_limbs;
+            pour(cell, base, a, units[j]);
+            pour(cell, base, all - a - c, units[j] - NEXT);
+            pour(cell, base, c, units[j] - 2 * NEXT);
+        }
+    carry(limbs + first * d * n_limbs, (last - first) * d, n_limbs);
+}
+
+// Any other numbers, as products w x, which have 106 bits, are cut into digits of 22 bits at fixed positions.
+enum { DIGIT = 22, FIRST_PLACE = -110, PLACES = 220 };
+
+// Mark the places of n 2^position in the column's index, or add its digits to the row at the places that the index has.
+INLINE void cut_number(i64 n, i64 position, i64* index, double* row) {
+    i64 place = floor_divide(position, DIGIT);
+    const i64 shift = position - DIGIT * place;
+    const double sign = n < 0 ? -1.0 : 1.0;
+    u64 left = n < 0 ? -(u64)n : (u64)n, digit = (left & (((u64)1 << (DIGIT - shift)) - 1)) << shift;
+    left >>= DIGIT - shift;
+    for (place -= FIRST_PLACE; digit || left; place++) {
+        if (digit && row) row[index[place]] += sign * (double)digit;
+        else if (digit) index[place] = 1;
+        digit = left & (((u64)1 << DIGIT) - 1);
+        left >>= DIGIT;
+    }
+}
+
+// The digits of x, or of w x where there are weights: first their places (width 0), then themselves, n x width.
+API(void, cut_digits)(const double* X, i64 n, i64 d, const double* weights, i64 weighted, i64* index, double* digits, i64 width) {
+    for (i64 i = 0; i < n; i++) {
+        int e = 0, own;
+        const double f = weighted ? frexp(weights[i], &e) : 1.0;
+        double* row = width ? digits + i * width : nullptr;
+        for (i64 j = 0; j < d && f != 0.0; j++) {
+            if (X[i * d + j] == 0.0) continue;
+            const double g = frexp(X[i * d + j], &own);
+            i64* places = index + j * PLACES;
+            if (!weighted) {
+                cut_number((i64)(g * 0x1p53), own - 53, places, row);
+                continue;
+            }
+            // f g is a rounded product and its remainder; the exponents are kept apart, so neither is too small.
+            const double p = f * g;
+            cut_number((i64)(p * 0x1p54), e + own - 54, places, row);
+            cut_number((i64)(__builtin_fma(f, g, -p) * 0x1p106), e + own - 106, places, row);
+        }
+    }
+}
+
+// Pour a tile of products of digits: of columns left[a] at position left_at[a] by right[b] at right_at[b].
+// Kind -1: w x by x, of which the pairs of columns i >= j are kept. Else x by x, each two digits once: as they lie to either
+// side of the diagonal (0), or on it (1).
+API(void, pour_tile)(const double* products, i64 n_left, i64 n_right, const i64* left, const i64* left_at, const i64* right,
+                     const i64* right_at, i64 kind, i64* limbs, i64 d, i64 base, i64 n_limbs) {
+    for (i64 a = 0; a < n_left; a++)
+        for (i64 b = 0; b < (kind == 1 ? a + 1 : n_right); b++) {
+            const i64 i = left[a], j = right[b], n = (i64)products[a * n_right + b];
+            if (n == 0 || (kind < 0 && i < j)) continue;
+            const i64 twice = kind >= 0 && i == j && !(kind == 1 && a == b), high = larger(i, j), low = smaller(i, j);
+            pour(limbs + (high * (high + 1) / 2 + low) * n_limbs, base, n, left_at[a] + right_at[b] + twice);
+        }
+    carry(limbs, d * (d + 1) / 2, n_limbs);
+}
+
+// Answers. Rows go in groups of eight, turned: number j of row r, less the centre, is turned[8 j + r]. Lanes are rows, and
+// each row has its own sums, from left to right: a row has the same bits alone and among others.
+enum { GROUP = 8, PARTS = GROUP / LANES };
+
+// Turn rows at..at + GROUP, and mark those with a missing value. Returns the place of an infinite value, or -1.
+INLINE i64 turn_rows(const double* X, i64 at, i64 n, i64 d, const double* centre, double* turned, u8* missing) {
+    for (i64 r = 0; r < GROUP; r++) {
+        const double* row = X + smaller(at + r, n - 1) * d;  // beyond the last row it is turned again
+        double odd = 0.0;
+        for (i64 j = 0; j < d; j++) {
+            turned[GROUP * j + r] = row[j] - centre[j];
+            odd += row[j] - row[j];  // 0, or NaN where the number is missing or infinite
+        }
+        if (at + r >= n) continue;
+        missing[at + r] = odd != odd;
+        for (i64 j = 0; j < d && odd != odd; j++)
+            if (fabs(row[j]) == HUGE_VAL) return (at + r) * d + j;
+    }
+    return -1;
+}
+
+// sums[w] += x_j weights[j * along + w * across], for j from left to right.
+template <int WIDE>
+INLINE void add_terms(const double* turned, i64 d, const double* weights, i64 along, i64 across, Vector (*sums)[PARTS]) {
+    Vector own[WIDE][PARTS];
+    for (int w = 0; w < WIDE; w++)
+        for (int p = 0; p < PARTS; p++) own[w][p] = sums[w][p];
+    for (i64 j = 0; j < d; j++)
+        for (int w = 0; w < WIDE; w++) {
+            const Vector weight = weights[j * along + w * across] - (Vector){};
+            for (int p = 0; p < PARTS; p++) own[w][p] += load(turned + GROUP * j + LANES * p) * weight;
+        }
+    for (int w = 0; w < WIDE; w++)
+        for (int p = 0; p < PARTS; p++) sums[w][p] = own[w][p];
+}
+static void add_terms(i64 wide, const double* turned, i64 d, const double* weights, i64 along, i64 across, Vector (*sums)[PARTS]) {
+    switch (wide) {
+        case 1: return add_terms<1>(turned, d, weights, along, across, sums);
+        case 2: return add_terms<2>(turned, d, weights, along, across, sums);
+        case 3: return add_terms<3>(turned, d, weights, along, across, sums);
+        default: return add_terms<4>(turned, d, weights, along, across, sums);
+    }
+}
+
+// out[i, k] += constants[k] + weights[k] (x - centre), for the rows without a missing value. Returns as turn_rows.
+API(i64, add_lines)(const double* X, i64 n, i64 d, const double* centre, const double* weights, const double* constants, i64 K,
+                    double* out, u8* missing, double* turned) {
+    for (i64 at = 0; at < n; at += GROUP) {
+        const i64 infinite = turn_rows(X, at, n, d, centre, turned, missing);
+        if (infinite >= 0) return infinite;
+        for (i64 k = 0; k < K; k += 4) {
+            Vector sums[4][PARTS];
+            const i64 wide = smaller<i64>(4, K - k);
+            for (i64 w = 0; w < wide; w++)
+                for (int p = 0; p < PARTS; p++) sums[w][p] = constants[k + w] - (Vector){};
+            add_terms(wide, turned, d, weights + k * d, 1, d, sums);
+            for (i64 r = 0; r < smaller<i64>(GROUP, n - at); r++)
+                for (i64 w = 0; w < wide && !missing[at + r]; w++) out[(at + r) * K + k + w] += sums[w][r / LANES][r % LANES];
+        }
+    }
+    return -1;
+}
+
+// out[i, k] += constants[k] - |(x - centre) A_k - placed[k]|² / 2, likewise. A is d x rank: one for all classes, or one each;
+// its column c has zeros from row ends[c] on.
+API(i64, add_distances)(const double* X, i64 n, i64 d, const double* centre, const double* roots, i64 n_roots, i64 rank,
+                        const i64* ends, const double* placed, const double* constants, i64 K, double* out, u8* missing,
+                        double* turned, double* distances) {
+    for (i64 at = 0; at < n; at += GROUP) {
+        const i64 infinite = turn_rows(X, at, n, d, centre, turned, missing);
+        if (infinite >= 0) return infinite;
+        for (i64 k = 0; k < K * GROUP; k++) distances[k] = 0.0;
+        for (i64 root = 0; root < n_roots; root++)
+            for (i64 c = 0; c < rank; c += 4) {
+                Vector image[4][PARTS] = {};
+                const i64 wide = smaller<i64>(4, rank - c), own = root * rank + c;
+                i64 end = 0;
+                for (i64 w = 0; w < wide; w++) end = larger(end, ends[own + w]);
+                add_terms(wide, turned, end, roots + root * d * rank + c, rank, 1, image);
+                for (i64 k = n_roots > 1 ? root : 0; k < (n_roots > 1 ? root + 1 : K); k++)
+                    for (i64 p = 0; p < PARTS; p++) {
+                        Vector sum = load(distances + GROUP * k + LANES * p);
+                        for (i64 w = 0; w < wide; w++) {
+                            const Vector apart = image[w][p] - placed[k * rank + c + w];
+                            sum += apart * apart;
+                        }
+                        store(distances + GROUP * k + LANES * p, sum);
+                    }
+            }
+        for (i64 r = 0; r < smaller<i64>(GROUP, n - at); r++)
+            for (i64 k = 0; k < K && !missing[at + r]; k++)
+                out[(at + r) * K + k] += constants[k] - 0.5 * distances[GROUP * k + r];
+    }
+    return -1;
+}

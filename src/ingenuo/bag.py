@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from ingenuo.errors import ForgetError, MergeError
 from ingenuo.exact import Exact
 from ingenuo.kernels import vocabulary as loops
-from ingenuo.kernels.codes import readable
 from ingenuo.labels import Labels, find, same, unite
 from ingenuo.real import Real
 from ingenuo.vocabulary import Vocabulary
@@ -187,12 +186,5 @@ def joined(one: Side, two: Side) -> tuple[Vocabulary, Integers, NDArray[np.int32
     from (-1: none). A side is a vocabulary, starts, codes, and the new code of each class (None: as it was).
     """
     vocabulary, a, b = one[0].unite(two[0])
-    most = len(one[2]) + len(two[2])
-    starts, codes = np.zeros(len(vocabulary) + 1, np.int64), np.empty(most, np.int32)
-    cells = np.empty(most, np.int64), np.empty(most, np.int64)
-    sides = []
-    for (_, own_starts, own_codes, classes), places in ((one, a), (two, b)):
-        kept = np.arange(int(own_codes.max(initial=-1)) + 1) if classes is None else classes
-        sides += [readable(each) for each in (places, own_starts, own_codes, kept.astype(np.int64))]
-    n = loops.join_cells(*sides, starts, codes, *cells)
-    return vocabulary, starts, codes[:n].copy(), cells[0][:n], cells[1][:n]
+    sides = [(places, *side[1:]) for side, places in ((one, a), (two, b))]
+    return vocabulary, *loops.join_cells(sides[0], sides[1], len(vocabulary))

@@ -62,6 +62,12 @@ class Numbers:
         pieces = [self.rows(lo, min(lo + self.step, self.n_rows))[:, at] for lo in range(0, self.n_rows, self.step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
+    def only(self, lo: int, hi: int) -> Numbers:
+        """Columns lo..hi: a view."""
+        if self.matrix is not None:
+            return Numbers(self.names[lo:hi], self.n_rows, self.matrix[:, lo:hi])
+        return Numbers(self.names[lo:hi], self.n_rows, columns=self.columns[lo:hi])
+
     def place(self, row: int, column: int) -> str:
         """How a cell is called in a message."""
         return f"column {column_name(self.names[column])!r}, row {row}"
@@ -98,6 +104,13 @@ class Codes:
     labels: Sequence[Labels] | None  # unique, in any order; None: codes are their own labels, from 0 on
     holes: bool = True  # whether codes may be missing; where not, one below zero is an error
 
+    def only(self, lo: int, hi: int) -> Codes:
+        """Columns lo..hi: a view."""
+        own = self.columns
+        columns = own[:, lo:hi] if isinstance(own, np.ndarray) else own[lo:hi]
+        labels = None if self.labels is None else self.labels[lo:hi]
+        return replace(self, names=self.names[lo:hi], columns=columns, labels=labels)
+
     def take(self, rows: Places) -> Codes:
         """Some rows, in any order: a copy."""
         return self._at(rows, len(rows))
@@ -120,6 +133,10 @@ class Counts:
     names: Labels
     n_rows: int
     matrix: Any
+
+    def only(self, lo: int, hi: int) -> Counts:
+        """Columns lo..hi of a dense matrix: a view."""
+        return Counts(self.names[lo:hi], self.n_rows, self.matrix[:, lo:hi])
 
     @property
     def sparse(self) -> bool:
@@ -213,6 +230,12 @@ class Texts:
     columns: Sequence[Text]
     settings: Sequence[Words] = ()  # how the words of each are counted
     references: Sequence[Reference | None] = ()  # and measured, where that is fixed
+
+    def only(self, lo: int, hi: int) -> Texts:
+        """Columns lo..hi."""
+        return Texts(
+            self.names[lo:hi], self.n_rows, self.columns[lo:hi], self.settings[lo:hi], self.references[lo:hi]
+        )
 
     def take(self, rows: Places) -> Texts:
         """Some rows, in any order: a copy."""

@@ -39,6 +39,8 @@ FAMILIES = {
     "equal-mass-10": "number",
     "equal-mass-20": "number",
 }
+# Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.
+_TOGETHER = {"multinomial", "complement", "bernoulli", "gaussian-shared", "gaussian-full"}
 KINDS = ("number", "category", "count", "text", "ignore")
 TEXT_FAMILIES = {"multinomial": "words", "complement": "words-complement", "bernoulli": "words-bernoulli"}
 _FAMILY_NAMES = tuple(FAMILIES)
@@ -107,6 +109,30 @@ class Schema:
     def families_used(self) -> list[str]:
         """The families that have a column, in the order of FAMILIES."""
         return [name for i, name in enumerate(_FAMILY_NAMES) if name != "ignore" and (self.families == i).any()]
+
+    def runs(self) -> list[tuple[str, int, int]]:
+        """The columns in the table's order, as runs of one family: its name, and the places lo..hi among its columns.
+
+        This is the order in which terms are added to a log joint. Columns that are modelled together are one run, at
+        the place of the first of them.
+
+        >>> Schema.of({"age": "number", "city": "category", "height": "number", "weight": "number"}).runs()
+        [('gaussian', 0, 1), ('categorical', 0, 1), ('gaussian', 1, 3)]
+        """
+        used = self.families_used()
+        if len(used) == 1:
+            return [(used[0], 0, len(self.columns(used[0])))]
+        result: list[tuple[str, int, int]] = []
+        done = dict.fromkeys(_FAMILY_NAMES, 0)
+        for family in (_FAMILY_NAMES[code] for code in self.families.tolist()):
+            lo = done[family]
+            if family == "ignore" or (family in _TOGETHER and lo):
+                continue
+            done[family] = len(self.columns(family)) if family in _TOGETHER else lo + 1
+            if result and result[-1][0] == family:
+                lo = result.pop()[1]
+            result.append((family, lo, done[family]))
+        return result
 
     def family(self, name: object) -> str:
         """The family of one column."""

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError
 from ingenuo.kernels import vocabulary as loops
-from ingenuo.kernels.codes import readable
 
 Integers = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -51,12 +50,9 @@ class Vocabulary:
         encoded = [word.encode() for word in dict.fromkeys(words)]
         data = np.frombuffer(b"".join(encoded), np.uint8)
         ends = np.cumsum([len(word) for word in encoded], dtype=np.int64)
-        hashes = np.empty(len(encoded), np.uint64)
-        loops.hash_words(readable(data), readable(ends), hashes)
+        hashes = loops.hash_words(data, ends)
         order = np.array(sorted(range(len(encoded)), key=lambda w: (int(hashes[w]), encoded[w])), np.int64)
-        sorted_data, sorted_ends = np.empty_like(data), np.empty_like(ends)
-        loops.write_words(readable(data), readable(np.append(0, ends)), readable(order), sorted_data, sorted_ends)
-        return Vocabulary(sorted_data, sorted_ends, (hashes[order],))
+        return Vocabulary(*loops.pick_words(data, ends, order), (hashes[order],))
 
     @staticmethod
     def parts(
@@ -69,16 +65,13 @@ class Vocabulary:
         if (data[bounds[:-1]] & 0xC0 == 0x80).any():
             raise InputError("a word of a vocabulary begins within a character")
         data.tobytes().decode()  # a ValueError where it is no text
-        hashes = [np.empty(len(ends), np.uint64)]
-        loops.hash_words(readable(data), readable(ends), hashes[0])
+        hashes = [loops.hash_words(data, ends)]
         for above, words in zip(parents, lasts):
             if len(above) != len(words) or _outside(above, len(hashes[-1])) or _outside(words, len(ends)):
                 raise InputError("an n-gram of a vocabulary has no such parts")
-            hashes.append(np.empty(len(above), np.uint64))
-            loops.hash_level(*(readable(each) for each in (hashes[-2], hashes[0], above, words)), hashes[-1])
-        if not loops.in_order(*(readable(each) for each in (data, ends, hashes[0]))) or not all(
-            loops.level_in_order(readable(h), readable(p), readable(w)) for h, p, w in zip(hashes[1:], parents, lasts)
-        ):
+            hashes.append(loops.hash_level(hashes[-1], hashes[0], above, words))
+        levels = zip(hashes[1:], parents, lasts)
+        if not loops.in_order(data, ends, hashes[0]) or not all(loops.level_in_order(*level) for level in levels):
             raise InputError("the words or n-grams of a vocabulary are not in their order, or one is there twice")
         return Vocabulary(data, ends, tuple(hashes), parents, lasts)
 
@@ -136,15 +129,8 @@ class Vocabulary:
             return -1
         node = places[0]
         for level, last in enumerate(places[1:]):
-            above = self.hashes[level][node]
-            hashed = np.empty(1, np.uint64)
-            loops.hash_level(
-                readable(np.array([above])),
-                self.hashes[0],
-                readable(_FIRST),
-                readable(np.array([last], np.int32)),
-                hashed,
-            )
+            above = self.hashes[level][node : node + 1]
+            hashed = loops.hash_level(above, self.hashes[0], _FIRST, np.array([last], np.int32))
             here = self.hashes[level + 1]
             at = int(np.searchsorted(here, hashed[0]))
             while at < len(here) and here[at] == hashed[0]:
@@ -157,10 +143,9 @@ class Vocabulary:
         return self.levels[len(words) - 1] + node
 
     def _bucket(self, words: list[str]) -> int:
-        hashes = [_hash(word.encode()) for word in words]
-        found, last = hashes[0].copy(), np.zeros(1, np.int32)
-        for word in hashes[1:]:
-            loops.hash_level(readable(found.copy()), readable(word), readable(last), readable(last), found)
+        found, *others = [_hash(word.encode()) for word in words]
+        for word in others:
+            found = loops.hash_level(found, word, _FIRST, _FIRST)
         return int(found[0]) >> (64 - self.buckets)
 
     def _place(self, word: bytes) -> int:
@@ -192,31 +177,21 @@ class Vocabulary:
             )
         if self.same(other):
             return self, np.arange(len(self)), np.arange(len(self))
-        a, b = np.empty(len(self.ends), np.int32), np.empty(len(other.ends), np.int32)
-        n = loops.unite_words(self.hashes[0], self.data, self.ends, other.hashes[0], other.data, other.ends, a, b)
-        data, ends = np.empty(len(self.data) + len(other.data), np.uint8), np.empty(n, np.int64)
-        used = loops.join_words(self.data, self.ends, readable(a), other.data, other.ends, readable(b), data, ends)
-        maps = [(a, b)]
-        sizes, hashes = [n], [_joined(n, (a, self.hashes[0]), (b, other.hashes[0]))]
-        parents, lasts = [], []
+        words = [(each.hashes[0], each.data, each.ends) for each in (self, other)]
+        (hashed, data, ends), *where = loops.unite_words(*words)
+        maps = [tuple(where)]
+        hashes, parents, lasts = [hashed], [], []
         for level in range(self.order - 1):
-            one = self.hashes[level + 1], self.parents[level], self.lasts[level]
-            two = other.hashes[level + 1], other.parents[level], other.lasts[level]
-            above_a, above_b = maps[-1]
-            a, b = np.empty(len(one[0]), np.int32), np.empty(len(two[0]), np.int32)
-            most = len(one[0]) + len(two[0])
-            level_hashes = np.empty(most, np.uint64)
-            level_parents, level_lasts = np.empty(most, np.int32), np.empty(most, np.int32)
-            n = loops.unite_level(
-                *one, *two, *map(readable, (above_a, above_b, *maps[0])), a, b, level_hashes, level_parents, level_lasts
-            )
-            hashes.append(level_hashes[:n].copy())
-            parents.append(level_parents[:n].copy())
-            lasts.append(level_lasts[:n].copy())
-            maps.append((a, b))
-            sizes.append(n)
-        united = Vocabulary(data[:used].copy(), ends, tuple(hashes), tuple(parents), tuple(lasts))
-        shifts = np.append(0, np.cumsum(sizes))
+            one, two = (
+                (each.hashes[level + 1], each.parents[level], each.lasts[level]) for each in (self, other)
+            )  # fmt: skip
+            (hashed, above, last), *where = loops.unite_level(one, two, maps[-1], maps[0])
+            hashes.append(hashed)
+            parents.append(above)
+            lasts.append(last)
+            maps.append(tuple(where))
+        united = Vocabulary(data, ends, tuple(hashes), tuple(parents), tuple(lasts))
+        shifts = united.levels
         return (
             united,
             np.concatenate([one + shift for (one, _), shift in zip(maps, shifts)]).astype(np.int64),
@@ -238,9 +213,7 @@ class Vocabulary:
         if keep.all():
             return self, np.arange(len(self))
         order = np.flatnonzero(levels[0])
-        lengths = np.diff(self.ends, prepend=0)[order]
-        data, ends = np.empty(int(lengths.sum()), np.uint8), np.empty(len(order), np.int64)
-        loops.write_words(self.data, readable(np.append(0, self.ends)), readable(order), data, ends)
+        data, ends = loops.pick_words(self.data, self.ends, order)
         places = [(np.cumsum(kept) - 1).astype(np.int32) for kept in levels]
         parents = [places[n][p[levels[n + 1]]] for n, p in enumerate(self.parents)]
         lasts = [places[0][w[levels[n + 1]]] for n, w in enumerate(self.lasts)]
@@ -258,17 +231,8 @@ _FIRST = np.zeros(1, np.int32)
 
 
 def _hash(word: bytes) -> NDArray[np.uint64]:
-    hashed = np.empty(1, np.uint64)
-    loops.hash_words(readable(np.frombuffer(word, np.uint8)), readable(np.array([len(word)])), hashed)
-    return hashed
+    return loops.hash_words(np.frombuffer(word, np.uint8), np.array([len(word)]))
 
 
 def _outside(places: Places, size: int) -> bool:
     return bool(len(places)) and (int(places.min()) < 0 or int(places.max()) >= size)
-
-
-def _joined(n: int, *parts: tuple[Any, Any]) -> Any:
-    result = np.empty(n, parts[0][1].dtype)
-    for places, values in parts:
-        result[places] = values
-    return result

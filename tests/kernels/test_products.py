@@ -9,7 +9,7 @@ import pytest
 
 from ingenuo.chunk import Numbers
 from ingenuo.errors import InputError
-from ingenuo.kernels import moments, products, squares, threads
+from ingenuo.kernels import moments, products, threads
 
 RNG = np.random.default_rng(0)
 

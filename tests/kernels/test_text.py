@@ -13,7 +13,6 @@ from sklearn.feature_extraction.text import CountVectorizer
 from tests import real_texts
 
 from ingenuo.families import bags
-from ingenuo.kernels import tokens
 from ingenuo.kernels.threads import limited
 from ingenuo.labels import labels_of
 from ingenuo.sources import texts as text_sources
@@ -473,29 +472,33 @@ def test_a_class_for_every_document():
 MASK = (1 << 64) - 1
 
 
-def fold(pack):
-    h = ((int(tokens.START) ^ pack) * int(tokens._ONE)) & MASK
+def fold(h, pack):
+    """How the hash of a long word takes in eight more bytes."""
+    h = ((h ^ pack) * 0xFF51AFD7ED558CCD) & MASK
     return h ^ (h >> 32)
 
 
-def collision():
-    """Two words of sixteen small letters with one hash.
+def collision(beginning=b""):
+    """Two words of sixteen small letters, after a common beginning of whole eights, with one hash.
 
-    The hash of such a word depends on f(its first eight bytes) xor its last eight. Where two halves a, b have
+    The hash of such a word depends on f(its eight bytes before the last) xor its last eight. Where two halves a, b have
     f(a) xor f(b) = d without the three upper bits of any byte, last halves u and u xor d can both be letters.
     """
     rng = np.random.default_rng(1)
-    seen = {}
+    seen, before = {}, 0x9E3779B97F4A7C15
+    for at in range(0, len(beginning), 8):
+        before = fold(before, int.from_bytes(beginning[at : at + 8]))
     for letters in rng.integers(97, 123, (200_000, 8)).astype(np.uint8):
         half = letters.tobytes()
-        h = fold(int.from_bytes(half))
+        h = fold(before, int.from_bytes(half))
         other = seen.setdefault(h & 0xE0E0E0E0E0E0E0E0, (half, h))
         if other[0] == half:
             continue
         change = (h ^ other[1]).to_bytes(8)
         tail = [next((c for c in range(97, 123) if 97 <= c ^ d <= 122), None) for d in change]
         if None not in tail:
-            return (other[0] + bytes(tail)).decode(), (half + bytes(c ^ d for c, d in zip(tail, change))).decode()
+            one, two = other[0] + bytes(tail), half + bytes(c ^ d for c, d in zip(tail, change))
+            return (beginning + one).decode(), (beginning + two).decode()
     raise AssertionError("no two words found")
 
 
@@ -503,8 +506,10 @@ def hash_of(word):
     return int(Vocabulary.of([word]).hashes[0][0])
 
 
-def test_words_of_one_hash_are_told_apart_everywhere():
-    one, two = collision()
+@pytest.mark.parametrize("beginning", [b"", b"longwords", b"a beginning of any length"])
+def test_words_of_one_hash_are_told_apart_everywhere(beginning):
+    """Of sixteen bytes, and of more: those are kept elsewhere and compared byte by byte."""
+    one, two = collision(beginning.replace(b" ", b"_")[: len(beginning) // 8 * 8])
     assert one != two
     assert hash_of(one) == hash_of(two)
     documents = [f"{one} x {two} x {two}", f"{two} {one} {one} y {one}", f"x {one}", f"y {two} {two}"]
@@ -533,33 +538,6 @@ def test_words_of_one_hash_are_told_apart_everywhere():
         whole.vocabulary.data, whole.vocabulary.ends, whole.vocabulary.parents, whole.vocabulary.lasts
     )
     assert again.same(whole.vocabulary)
-
-
-def test_the_tables_compare_bytes_where_hashes_agree():
-    """A long word, another of the same length, one longer, and a short one: all with the hash 5."""
-    spelled = [b"abcdefghi", b"abcdefghj", b"abcdefghij", b"abc", b"abcdefghi"]
-    scratch = np.frombuffer(b"".join(w for w in spelled if len(w) > 8), np.uint8).copy()
-    packs, sizes, at = [], [], 0
-    for word in spelled:
-        long = len(word) > 8
-        packs.append(at if long else int.from_bytes(word))
-        sizes.append(len(word) if long else 0)
-        at += len(word) if long else 0
-    hashes = np.full(5, 5, np.uint64)
-    slots, text = np.zeros((16, 2), np.uint64), np.zeros(100, np.uint8)
-    ends, own, ids = np.zeros(17, np.int64), np.zeros(16, np.uint64), np.zeros(5, np.int64)
-    given_words = np.uint64(5), hashes, np.array(packs, np.uint64), np.array(sizes, np.uint64), scratch
-    n, _ = tokens.add_new(*given_words, slots, text, ends, own, np.uint64(0), ids)
-    assert (int(n), ids.tolist()) == (4, [0, 1, 2, 3, 0])
-    assert text[: ends[4]].tobytes() == b"abcdefghiabcdefghjabcdefghijabc"
-    for array in (slots, text, ends):
-        array.flags.writeable = False
-    found_ids = np.full(5, 9, np.int64)
-    tokens.find_known(*given_words, slots, text, ends, found_ids)
-    assert found_ids.tolist() == [0, 1, 2, 3, 0]
-    scratch[8] = ord("z")  # abcdefghz, which is not there
-    tokens.find_known(*given_words, slots, text, ends, found_ids)
-    assert found_ids.tolist() == [-1, 1, 2, 3, 0]
 
 
 def test_vocabularies_with_equal_hashes_unite_by_their_words():

@@ -59,6 +59,15 @@ class Parameters:
         self.log_prior = log_prior
         self.families = families
         self.prior = prior
+        self._runs: list[tuple[str, int, int, Any]] = []
+
+    def runs(self, schema: Schema) -> list[tuple[str, int, int, Any]]:
+        """The runs of columns of one family, in the table's order, each with its parameters."""
+        if not self._runs:
+            self._runs = [
+                (name, lo, hi, FAMILY[name].part(self.families[name], lo, hi)) for name, lo, hi in schema.runs()
+            ]
+        return self._runs
 
 
 class _Estimates:
@@ -397,12 +406,18 @@ class TallyClassifier(Adding, Scoring, Classifier):
         return inputs.without_target(X, self.__dict__.get("_target"), self.schema_)
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
-        """Log joint probabilities; the floor, if there is one, stands in for log 0."""
+        """Log joint probabilities; the floor, if there is one, stands in for log 0.
+
+        The prior comes first, then a term for each column in the table's order. Every answer is made of this sum, so
+        that its bits are the same whatever the rows beside it, the threads and the processor.
+        """
         parameters = self._parameters()
         log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
         joint = densities.repeated(log_prior, n_rows)
-        for name, block in found.items():
-            FAMILY[name].log_likelihood(parameters.families[name], block, joint, floor)
+        for name, lo, hi, own in parameters.runs(self.schema_):
+            block = found[name]
+            part = block if hi - lo == len(block.names) else block.only(lo, hi)
+            FAMILY[name].log_likelihood(own, part, joint, floor)
         return joint
 
     def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:

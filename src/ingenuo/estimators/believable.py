@@ -233,7 +233,9 @@ class Believable(TallyClassifier):
         """What was tuned, and as they are the columns that came later."""
         tuned = list(self.tuning_.attributes)
         known = {name for each in tuned for name in each.names.tolist()}
-        return tuned + [each for each in plain(self.schema_, self.prior) if each.names[0] not in known]
+        tuned += [each for each in plain(self.schema_, self.prior) if each.names[0] not in known]
+        places = {name: place for place, name in enumerate(self.schema_.names.tolist())}
+        return sorted(tuned, key=lambda each: places[each.names[0]])
 
     def _shifts(self, classes: Any) -> Floats:
         places = find(self.tuning_.classes, classes)
@@ -300,7 +302,7 @@ class Believable(TallyClassifier):
             ]
         found = []
         for place, attribute in enumerate(parameters["attributes"]):
-            if attribute.home.startswith("words") and attribute.weight:
+            if attribute.home.startswith("words"):  # of any weight: the calibrator was fitted by the length of all
                 columns = self.schema_.columns(attribute.home).tolist()
                 found.append((attribute.home, columns.index(attribute.names[0]), parameters[str(place)][0]))
         return found

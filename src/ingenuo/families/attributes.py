@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.chunk import Block, Codes, Counts, Numbers, Texts
+from ingenuo.chunk import Block, Counts, Texts
 from ingenuo.families import FAMILY
 from ingenuo.families.family import Factor, Floats, Term, exponential
 from ingenuo.families.word_parameters import known_words
@@ -45,7 +45,7 @@ class Attribute:
         if len(self.names) == len(found.names):
             return found
         at = int(np.flatnonzero(found.names == self.names[0])[0])
-        return only(found, at)
+        return found.only(at, at + 1)
 
     def estimate(self, tally: Tally, schema: Schema, classes: Labels) -> Any:
         """The parameters of its family."""
@@ -93,20 +93,3 @@ def _weighted(factor: Factor, weight: float) -> Factor:
     )
     return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
 
-
-def only(block: Block, at: int) -> Block:
-    """One column of a block."""
-    names, n = block.names[at : at + 1], block.n_rows
-    if isinstance(block, Numbers):
-        if block.matrix is not None:
-            return Numbers(names, n, block.matrix[:, at : at + 1])
-        return Numbers(names, n, columns=[block.columns[at]])
-    if isinstance(block, Codes):
-        labels = None if block.labels is None else [block.labels[at]]
-        columns = block.columns[:, at : at + 1] if isinstance(block.columns, np.ndarray) else [block.columns[at]]
-        return Codes(names, n, columns, labels, block.holes)
-    if isinstance(block, Texts):
-        references = [block.references[at]] if len(block.references) else []
-        return Texts(names, n, [block.columns[at]], [block.settings[at]], references)
-    assert isinstance(block, Counts)
-    raise AssertionError("count columns are one bag, and are not taken apart")

@@ -14,7 +14,6 @@ from ingenuo.bag import Bag
 from ingenuo.chunk import Piece, Text
 from ingenuo.exact import Exact
 from ingenuo.kernels import text as kernel
-from ingenuo.kernels.codes import readable
 from ingenuo.kernels.lookup import Lookup, Raw
 from ingenuo.kernels.threads import run, width
 from ingenuo.kernels.vocabulary import add_cells
@@ -71,8 +70,7 @@ def count(
                 counter.translate(*changed)
             counters.append(counter)
         here = np.ones(piece.n_rows, np.int64) if weighted is None else weighted[piece.first :][: piece.n_rows]
-        longest = int(lengths.max(initial=0))
-        run([partial(_count, counter, ranges, piece, rows, own, here, longest) for counter in counters])
+        run([partial(_count, counter, ranges, piece, rows, own, here) for counter in counters])
     if not counters:
         counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
     results = run([counter.finish for counter in counters])
@@ -86,8 +84,7 @@ def count(
 
 
 def _count(
-    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array, weights: Array,
-    longest: int,
+    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array, weights: Array
 ) -> None:  # fmt: skip
     """Count the ranges of rows that are left, one after the other: a thread that is slower takes fewer."""
     while True:
@@ -95,7 +92,7 @@ def _count(
             lo, hi = ranges.popleft()
         except IndexError:
             return
-        counter.count(piece.data, piece.offsets, rows[lo:hi], labels, weights, longest)
+        counter.count(piece.data, piece.offsets, rows[lo:hi], labels, weights)
 
 
 def _by_class(labels: NDArray[np.int32], piece: Piece) -> NDArray[np.intp]:
@@ -121,14 +118,9 @@ def _merged(results: list[kernel.Counted], buckets: int) -> tuple[Vocabulary, Ar
     vocabulary = _vocabulary(first, buckets)
     starts, codes, values = first.starts, first.codes, first.values
     for other in others:
-        theirs = _vocabulary(other, buckets)
-        vocabulary, a, b = vocabulary.unite(theirs)
-        most = len(codes) + len(other.codes)
-        sides = (a, starts, codes, values, b, other.starts, other.codes, other.values)
-        starts, codes = np.zeros(len(vocabulary) + 1, np.int64), np.empty(most, np.int32)
-        values = np.empty((most, values.shape[1]), values.dtype)
-        n = add_cells(*(readable(each) for each in sides), starts, codes, values)
-        codes, values = codes[:n], values[:n]
+        vocabulary, a, b = vocabulary.unite(_vocabulary(other, buckets))
+        theirs = b, other.starts, other.codes, other.values
+        starts, codes, values = add_cells((a, starts, codes, values), theirs, len(vocabulary))
     return vocabulary, starts, codes, values
 
 
@@ -146,8 +138,7 @@ def distinct(text: Text, words: Words, how: kernel.Style) -> list[str]:
     for piece in text.pieces(words.errors):
         rows = np.arange(piece.n_rows)
         rows = rows if piece.missing is None else rows[~piece.missing]
-        nothing = np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64)
-        counter.count(piece.data, piece.offsets, rows, *nothing, int(np.diff(piece.offsets).max(initial=0)))
+        counter.count(piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64))
     return _vocabulary(counter.finish(), 0).words()
 
 

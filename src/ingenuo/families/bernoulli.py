@@ -88,6 +88,10 @@ class Bernoulli:
             pseudo[:, j] = prior.pseudo_counts(_STATES, columns.tolist()[j])
         return presence(tally, pseudo, columns, classes)
 
+    def part(self, parameters: PresenceParameters, lo: int, hi: int) -> PresenceParameters:
+        """The columns are modelled together."""
+        return parameters
+
     def log_likelihood(
         self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None
     ) -> None:

@@ -102,6 +102,10 @@ class Categorical:
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
         return CategoricalParameters(columns, tuple(tables), len(classes))
 
+    def part(self, parameters: CategoricalParameters, lo: int, hi: int) -> CategoricalParameters:
+        """The parameters of some columns."""
+        return CategoricalParameters(parameters.columns[lo:hi], parameters.tables[lo:hi], parameters.n_classes)
+
     def log_likelihood(
         self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
     ) -> None:

@@ -115,6 +115,12 @@ class Density:
         remarks = (remark(crowds),) if crowds else ()
         return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
 
+    def part(self, parameters: DensityParameters, lo: int, hi: int) -> DensityParameters:
+        """The parameters of some columns."""
+        curves = parameters.curves[lo:hi]
+        tables = _tables(curves, parameters.tables.points.shape[1])
+        return DensityParameters(parameters.columns[lo:hi], curves, parameters.scores[lo:hi], tables)
+
     def log_likelihood(
         self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
@@ -123,10 +129,9 @@ class Density:
         if floor is not None:
             tables = tables._replace(points=np.maximum(tables.points, floor))
 
-        def beyond(j: int, x: Floats) -> tuple[NDArray[np.bool_], Floats]:
-            where = parameters.curves[j].outside(x)
-            values = parameters.curves[j].log_density(x[where])
-            return where, values if floor is None else np.maximum(values, floor)
+        def beyond(j: int, x: Floats) -> Floats:
+            values = parameters.curves[j].log_density(x)
+            return values if floor is None else np.maximum(values, floor)
 
         place = loops.add_curves(block, tables, out, beyond)
         if place is not None:
@@ -138,15 +143,16 @@ class Density:
     def factors(self, parameters: DensityParameters, block: Numbers) -> list[Factor]:
         """The density of each class, and how it comes about."""
         found = []
-        for name, curve, x in zip(parameters.columns, parameters.curves, block.rows(0, 1)[0]):
+        for j, (name, curve, x) in enumerate(zip(parameters.columns, parameters.curves, block.rows(0, 1)[0])):
             if math.isnan(x):
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
             if isinstance(curve, SilentCurve):
                 found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
                 continue
-            values = curve.log_density(np.array([x]))[0].tolist()
-            terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(values)]
+            logs = np.zeros((1, parameters.tables.points.shape[1]))
+            self.log_likelihood(self.part(parameters, j, j + 1), block.only(j, j + 1), logs)
+            terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(logs[0].tolist())]
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk
 from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
+from ingenuo.kernels import portable
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema
@@ -62,6 +62,10 @@ class Family(Protocol):
 
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> Any:
         """The parameters, from the sums and the prior."""
+        ...
+
+    def part(self, parameters: Any, lo: int, hi: int) -> Any:
+        """The parameters of columns lo..hi; of a family that models its columns together, all."""
         ...
 
     def log_likelihood(self, parameters: Any, block: Any, out: Floats, floor: float | None = None) -> None:
@@ -132,14 +136,13 @@ def difference(x: float, mean: float) -> str:
 
 
 def logs(values: Floats) -> Floats:
-    """Logarithms with log 0 = -inf, quietly."""
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values))
+    """Logarithms with log 0 = -inf, quietly, and with the same bits on every machine."""
+    return np.asarray(portable.log(values))
 
 
 def exponential(log: float) -> float:
     """e to the power of a logarithm; infinite beyond the doubles."""
-    return math.exp(log) if log < 709 else math.inf
+    return float(portable.exp(log))
 
 
 def term(how: str, value: float) -> Term:

@@ -79,6 +79,12 @@ class Gaussian:
             deviations, seen, whole = (np.ldexp(np.sqrt(each), exponents) for each in (variances, own, overall))
         return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL), seen, whole)
 
+    def part(self, parameters: GaussianParameters, lo: int, hi: int) -> GaussianParameters:
+        """The parameters of some columns."""
+        p, at = parameters, slice(lo, hi)
+        seen, whole = None if p.seen is None else p.seen[:, at], None if p.whole is None else p.whole[at]
+        return GaussianParameters(p.columns[at], p.counts[:, at], p.means[:, at], p.deviations[:, at], seen, whole)
+
     def log_likelihood(
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
@@ -98,9 +104,10 @@ class Gaussian:
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
             terms = []
-            for mean, deviation in zip(parameters.means[:, j], parameters.deviations[:, j]):
-                z = min(abs(float(x) - float(mean)) / float(deviation), 1e150)
-                log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z
+            constants = densities.constants(parameters.deviations[:, j]).tolist()
+            for mean, deviation, constant in zip(parameters.means[:, j], parameters.deviations[:, j], constants):
+                z = (float(x) - float(mean)) * (1.0 / float(deviation))
+                log = constant - 0.5 * min(z * z, densities.FARTHEST)
                 terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found

@@ -115,6 +115,10 @@ class Multinomial:
         """Log frequencies after smoothing."""
         return bag(tally, prior.pseudo_counts(columns), columns, classes)
 
+    def part(self, parameters: BagParameters, lo: int, hi: int) -> BagParameters:
+        """The columns are modelled together."""
+        return parameters
+
     def log_likelihood(self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None) -> None:
         """Add each count times its log weight."""
         table = parameters.table if floor is None else np.maximum(parameters.table, floor)

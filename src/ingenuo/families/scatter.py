@@ -74,6 +74,10 @@ class ScatterFamily:
         """Means and covariances."""
         return estimated(tally, columns, classes, prior.floor, shrinkage, pooled=self.pooled, unbiased=unbiased)
 
+    def part(self, parameters: Gaussians, lo: int, hi: int) -> Gaussians:
+        """The columns are modelled together."""
+        return parameters
+
     def log_likelihood(self, parameters: Gaussians, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; missing values are integrated out."""
         p = parameters

@@ -84,6 +84,10 @@ class TextFamily:
         build = outside if self.model == "complement" else inside
         return build(column, words, bag, weights, pseudo, rows)
 
+    def part(self, parameters: tuple[ColumnParameters, ...], lo: int, hi: int) -> tuple[ColumnParameters, ...]:
+        """The parameters of some columns."""
+        return parameters[lo:hi]
+
     def log_likelihood(
         self, parameters: tuple[ColumnParameters, ...], block: Texts, out: Floats, floor: float | None = None
     ) -> None:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from itertools import product
+from typing import Any, NamedTuple
 
 import numpy as np
-from numba import int64, njit, uint64
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
+from ingenuo.kernels.native import ANY, F64, I64, INT, TYPES, U32, U64, function
 from ingenuo.kernels.threads import run, split, width
 
 Codes = NDArray[Any]
@@ -23,105 +24,63 @@ Floats = NDArray[np.float64]
 
 # A thread is worth its start (some 30 µs) from about this many codes.
 _CODES_PER_THREAD = 1 << 16
-# Rows copied at a time where the codes are not laid out as a kernel reads them; 30 columns fill 1 MB.
-_BLOCK = 1 << 12
-# One column's table is kept in this many copies, used in turn, while they fit the first-level cache:
-# else a frequent cell waits for its own last store (4 to 5 cycles) at almost every row.
+# Tables are counted in 32 bits, in so many rows at a time at most.
+_ROWS_AT_ONCE = 1 << 31
+# Small tables are kept in this many copies, used in turn, while they fit the first-level cache: else a frequent cell
+# waits for its own last store (4 to 5 cycles) at almost every row.
 _LANES = 4
 _LANES_UP_TO = 512
+_WIDTH = 8  # numbers that the loop may read from the start of any row of a table
 
-
-_LANES_OUT = 8  # classes whose sums are kept in registers together
 NUMBERED_UP_TO = 1 << 16  # codes up to here serve as their own labels, without a dictionary
+
+_tally_codes = function("tally_codes", U64, I64, I64, U32, U32, INT, INT, INT, ANY, INT, INT, INT, INT, U32)
+_add_codes = function("add_codes", U64, I64, I64, U32, U32, INT, INT, INT, F64, INT, F64, returns=INT)
 
 
 class CodeBeyond(InputError):
     """A code that is larger than its column's categories are many."""
 
 
-@njit(cache=True, nogil=True)
-def _tally_rows(codes, labels, first, last, offsets, tops, table):  # type: ignore[no-untyped-def]
-    """Count the columns first..last of C-ordered codes in `table`, (classes + 1) × slots.
+class _Columns(NamedTuple):
+    """Columns as the loops read them, where they lie; whoever holds this holds the arrays too."""
 
-    Column j's slots, from offsets[j]: one for -1, one per category, and one (tops[j] = size + 1) for all
-    else. The last row is for rows without a class. Two rows at a time share the loads of offset and top.
-    """
-    n = codes.shape[0]
-    counts = table.reshape(-1)
-    slots, one, nowhere = uint64(table.shape[1]), uint64(1), uint64(table.shape[0] - 1)
-    for i in range(0, n, 2):
-        k = min(i + 1, n - 1)
-        here = min(uint64(labels[i]), nowhere) * slots
-        there = (min(uint64(labels[k]), nowhere) if k > i else nowhere) * slots
-        for j in range(first, last):
-            offset, top = offsets[j - first], tops[j - first]
-            counts[here + offset + min(uint64(int64(codes[i, j])) + one, top)] += 1
-            counts[there + offset + min(uint64(int64(codes[k, j])) + one, top)] += 1
+    addresses: NDArray[np.uint64]
+    types: Counts
+    strides: Counts
+    n_rows: int
+    rowwise: bool  # of a matrix whose rows lie in one piece each
+
+    @classmethod
+    def of_matrix(cls, codes: Codes) -> _Columns:
+        n, m = codes.shape
+        start, (down, along) = codes.__array_interface__["data"][0], codes.strides
+        addresses = (start + along * np.arange(m)).astype(np.uint64)
+        each = np.ones(m, np.int64)
+        return cls(addresses, TYPES[codes.dtype] * each, down * each, n, along == codes.itemsize and m > 1)
+
+    @classmethod
+    def of_list(cls, columns: Sequence[Codes]) -> _Columns:
+        addresses = [column.__array_interface__["data"][0] for column in columns]
+        types, strides = [TYPES[column.dtype] for column in columns], [column.strides[0] for column in columns]
+        n = len(columns[0]) if columns else 0
+        return cls(np.array(addresses, np.uint64), np.array(types, np.int64), np.array(strides, np.int64), n, False)
+
+    def part(self, rows: tuple[int, int], columns: tuple[int, int]) -> _Columns:
+        """Some of the rows and columns."""
+        (lo, hi), cut = rows, slice(*columns)
+        addresses = (self.addresses[cut].view(np.int64) + lo * self.strides[cut]).view(np.uint64)
+        return _Columns(addresses, self.types[cut], self.strides[cut], hi - lo, self.rowwise)
 
 
-@njit(cache=True, nogil=True)
-def _tally_column(codes, labels, table):  # type: ignore[no-untyped-def]
-    """Count one column in `table`, lanes × (classes + 1) × slots; lanes is a power of two."""
-    lanes, classes, slots = table.shape
-    counts = table.reshape(-1)
-    mask, lane, one = uint64(lanes - 1), uint64(classes * slots), uint64(1)
-    nowhere, width, top = uint64(classes - 1), uint64(slots), uint64(slots - 1)
-    for i in range(codes.shape[0]):
-        place = (uint64(i) & mask) * lane + min(uint64(labels[i]), nowhere) * width
-        counts[place + min(uint64(int64(codes[i])) + one, top)] += 1
-
-
-@njit(cache=True, nogil=True)
-def _add_rows(codes, offsets, sizes, table, out):  # type: ignore[no-untyped-def]
-    """Add each row's table rows to its row of `out`; row offsets[j] + sizes[j] of the table is zeros.
-
-    The table's width is a multiple of eight, so that eight sums at a time stay in registers, and the codes are read
-    once for every eight classes. Returns all the codes' bits together: it is negative where one of them is.
-    """
-    n, m = codes.shape
-    classes = out.shape[1]
-    terms, stride = table.reshape(-1), uint64(table.shape[1])
-    together = int64(0)
-    for i in range(n):
-        for k in range(0, classes, _LANES_OUT):
-            left = classes - k
-            a = out[i, k]
-            b = out[i, k + 1] if left > 1 else 0.0
-            c = out[i, k + 2] if left > 2 else 0.0
-            d = out[i, k + 3] if left > 3 else 0.0
-            e = out[i, k + 4] if left > 4 else 0.0
-            f = out[i, k + 5] if left > 5 else 0.0
-            g = out[i, k + 6] if left > 6 else 0.0
-            h = out[i, k + 7] if left > 7 else 0.0
-            for j in range(m):
-                code = int64(codes[i, j])
-                together |= code
-                row = offsets[j] + min(uint64(code), sizes[j])
-                at = row * stride + uint64(k)
-                a += terms[at]
-                b += terms[at + uint64(1)]
-                c += terms[at + uint64(2)]
-                d += terms[at + uint64(3)]
-                e += terms[at + uint64(4)]
-                f += terms[at + uint64(5)]
-                g += terms[at + uint64(6)]
-                h += terms[at + uint64(7)]
-            out[i, k] = a
-            if left > 1:
-                out[i, k + 1] = b
-            if left > 2:
-                out[i, k + 2] = c
-            if left > 3:
-                out[i, k + 3] = d
-            if left > 4:
-                out[i, k + 4] = e
-            if left > 5:
-                out[i, k + 5] = f
-            if left > 6:
-                out[i, k + 6] = g
-            if left > 7:
-                out[i, k + 7] = h
-    return together
+def _slots(sizes: Sequence[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+    """Each column's first slot and its last from there, for one slot more at either end than categories; and the sum."""
+    tops = np.array(sizes, np.int64) + 1
+    ends = np.cumsum(tops + 1)
+    total = int(ends[-1]) if len(ends) else 0
+    if total >= 1 << 32:
+        raise MemoryError(f"{total:,} categories in all are too many to be counted together")
+    return (ends - tops - 1).astype(np.uint32), tops.astype(np.uint32), total
 
 
 def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
@@ -150,18 +109,7 @@ def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[in
     codes = _integers(codes)
     labels = class_codes(labels, n_classes, len(codes))
     _check_columns(codes.shape[1], len(sizes), "sizes")
-    if not codes.flags.c_contiguous and codes.flags.f_contiguous:
-        return tally_columns(list(codes.T), labels, n_classes, sizes)
-    n, m = codes.shape
-    slots = sum(sizes) + 2 * m
-    threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
-    if threads * (n_classes + 1) * slots * 4 <= n * m:
-        tasks = [(rows, (0, m)) for rows in split(n, threads)]
-    else:
-        # Tables this large are not worth one copy per thread: each thread counts columns of its own.
-        tasks = [((0, n), columns) for columns in split(m, threads)]
-    tables = run([partial(_tally_part, codes, labels, n_classes, sizes, *task) for task in tasks])
-    return _gather(tables, [task[1] for task in tasks], codes.T, labels, n_classes, sizes)
+    return _tally(_Columns.of_matrix(codes), codes.T, labels, n_classes, sizes)
 
 
 def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Counts], bool] | None:
@@ -199,28 +147,10 @@ def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes
            [0, 0, 1]])]
     """
     columns = [_integers(column) for column in columns]
-    n, m = len(labels), len(columns)
-    labels = class_codes(labels, n_classes, len(columns[0]) if columns else n)
-    _check_columns(m, len(sizes), "sizes")
-    _check_lengths(columns, n)
-    threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
-    tasks = []
-    for j in range(m):
-        cells = (n_classes + 1) * (sizes[j] + 2)
-        shared = m >= 2 * threads or threads * cells * 4 > n
-        tasks += [(rows, (j, j + 1)) for rows in ([(0, n)] if shared else split(n, threads))]
-
-    def count(rows: tuple[int, int], columns_: tuple[int, int]) -> Counts:
-        size, (lo, hi) = sizes[columns_[0]], rows
-        lanes = _LANES if (n_classes + 1) * (size + 2) <= _LANES_UP_TO else 1
-        table = np.zeros((lanes, n_classes + 1, size + 2), np.int64)
-        column = np.ascontiguousarray(columns[columns_[0]][lo:hi])
-        _tally_column(readable(column), labels[lo:hi], table)
-        total: Counts = table.sum(axis=0) if lanes > 1 else table[0]
-        return total
-
-    tables = run([partial(count, *task) for task in tasks])
-    return _gather(tables, [task[1] for task in tasks], columns, labels, n_classes, sizes)
+    labels = class_codes(labels, n_classes, len(columns[0]) if columns else len(labels))
+    _check_columns(len(columns), len(sizes), "sizes")
+    _check_lengths(columns, len(labels))
+    return _tally(_Columns.of_list(columns), columns, labels, n_classes, sizes)
 
 
 def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> bool:
@@ -239,73 +169,73 @@ def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Float
     """
     codes = _integers(codes)
     _check_lengths([codes], len(out))
-    copied = not codes.flags.c_contiguous
-
-    def block(lo: int, hi: int) -> Codes:
-        return np.array(codes[lo:hi], np.int64, order="C") if copied else codes[lo:hi]
-
-    return _add(block, codes.shape[1], tables, out, _BLOCK if copied else max(len(out), 1))
+    return _add(_Columns.of_matrix(codes), tables, out)
 
 
 def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats], out: Floats) -> bool:
     """Add as :func:`add_log_likelihood_matrix` does, for separate columns of any integer types."""
     columns = [_integers(column) for column in columns]
     _check_lengths(columns, len(out))
-
-    def block(lo: int, hi: int) -> Codes:
-        codes = np.empty((hi - lo, len(columns)), np.int64)
-        for j, column in enumerate(columns):
-            codes[:, j] = column[lo:hi]
-        return codes
-
-    return _add(block, len(columns), tables, out, _BLOCK)
+    return _add(_Columns.of_list(columns), tables, out)
 
 
-def _add(block: Any, n_columns: int, tables: Sequence[Floats], out: Floats, step: int) -> bool:
-    """Run the kernel over row ranges; `block` gives the codes of a range as a C-ordered matrix."""
-    n, n_classes = out.shape
-    _check_columns(n_columns, len(tables), "tables")
-    if not n_columns or not n_classes:
+def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
+    """Add the tables' rows in ranges of rows, one for each thread; `out` is added to in place, however it lies."""
+    (n, n_classes), m = out.shape, len(columns.types)
+    _check_columns(m, len(tables), "tables")
+    if not n or not m or not n_classes:
         return False
-    sizes = np.array([len(table) for table in tables], np.uint64)
-    offsets = np.cumsum(sizes + np.uint64(1)) - (sizes + np.uint64(1))
-    joined = np.zeros((int(sizes.sum()) + n_columns, -(-n_classes // _LANES_OUT) * _LANES_OUT))
+    offsets, tops, total = _slots([len(table) for table in tables])
+    # The slots of what is missing or unknown stay zeros.
+    joined = np.zeros(total * n_classes + _WIDTH)
+    rows = joined[: total * n_classes].reshape(total, n_classes)
     for offset, table in zip(offsets.tolist(), tables):
-        joined[offset : offset + len(table), :n_classes] = table
+        rows[offset + 1 : offset + 1 + len(table)] = table
+    own = np.ascontiguousarray(out, np.float64)
 
     def add(lo: int, hi: int) -> bool:
-        negative = False
-        for start in range(lo, hi, step):
-            stop = min(start + step, hi)
-            together = _add_rows(readable(block(start, stop)), offsets, sizes, joined, out[start:stop])
-            negative = negative or together < 0
-        return negative
+        part = columns.part((lo, hi), (0, m))
+        return bool(
+            _add_codes(*part[:3], offsets, tops, hi - lo, m, part.rowwise, joined, n_classes, own[lo:hi])
+        )
 
-    parts = split(n, width(), max(1, _CODES_PER_THREAD // (n_columns * n_classes)))
-    return any(run([partial(add, lo, hi) for lo, hi in parts]))
+    parts = split(n, width(), max(1, _CODES_PER_THREAD // (m * n_classes)))
+    negative = any(run([partial(add, lo, hi) for lo, hi in parts]))
+    if own is not out:
+        out[:] = own
+    return negative
 
 
-def _tally_part(
-    codes: Codes,
-    labels: Codes,
-    n_classes: int,
-    sizes: Sequence[int],
-    rows: tuple[int, int],
-    columns: tuple[int, int],
-) -> Counts:
-    first, last = columns
-    slots = np.array(sizes[first:last], np.uint64) + np.uint64(2)
-    offsets, tops = np.cumsum(slots) - slots, slots - np.uint64(1)
-    table = np.zeros((n_classes + 1, int(slots.sum())), np.int64)
-    lo, hi = rows
-    if codes.flags.c_contiguous:
-        _tally_rows(readable(codes[lo:hi]), labels[lo:hi], first, last, offsets, tops, table)
-        return table
-    for start in range(lo, hi, _BLOCK):
-        stop = min(start + _BLOCK, hi)
-        block = readable(np.array(codes[start:stop, first:last], np.int64, order="C"))
-        _tally_rows(block, labels[start:stop], 0, last - first, offsets, tops, table)
-    return table
+def _tally(
+    columns: _Columns, arrays: Sequence[Codes] | Codes, labels: Counts, n_classes: int, sizes: Sequence[int]
+) -> list[Counts]:
+    """Count ranges of rows or of columns, one for each thread."""
+    n, m = columns.n_rows, len(sizes)
+    threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
+    cuts = -(-n // _ROWS_AT_ONCE)
+    if threads * (n_classes + 1) * (sum(sizes) + 2 * m) * 4 <= n * m:
+        tasks = [(rows, (0, m)) for rows in split(n, max(threads, cuts))]
+    else:
+        # Tables this large are not worth one copy per thread: each thread counts columns of its own.
+        tasks = list(product(split(n, cuts), split(m, threads)))
+
+    def count(rows: tuple[int, int], own: tuple[int, int]) -> Counts:
+        offsets, tops, total = _slots(sizes[slice(*own)])
+        part = columns.part(rows, own)
+        # Columns are counted one after another, a matrix's side by side.
+        together = total if part.rowwise else int(tops.max(initial=0)) + 1
+        lanes = _LANES if (n_classes + 2) * together <= _LANES_UP_TO else 1
+        if lanes * (n_classes + 2) * total >= 1 << 32:
+            raise MemoryError(f"{n_classes:,} classes by {total:,} categories are too many to be counted together")
+        table = np.zeros((lanes, n_classes + 2, total), np.uint32)
+        _tally_codes(
+            *part[:3], offsets, tops, part.n_rows, len(tops), part.rowwise, labels[slice(*rows)], TYPES[labels.dtype],
+            lanes, n_classes + 2, total, table,
+        )  # fmt: skip
+        return table[:, 1:-1].sum(axis=0, dtype=np.int64)
+
+    tables = run([partial(count, *task) for task in tasks])
+    return _gather(tables, [task[1] for task in tasks], arrays, labels, n_classes, sizes)
 
 
 def _gather(
@@ -321,9 +251,9 @@ def _gather(
     for table, (first, last) in zip(tables, ranges):
         offset = 0
         for j in range(first, last):
-            found[j] += table[:n_classes, offset + 1 : offset + 1 + sizes[j]]
+            found[j] += table[:, offset + 1 : offset + 1 + sizes[j]]
             offset += sizes[j] + 2
-            if table[:n_classes, offset - 1].any():
+            if table[:, offset - 1].any():
                 _refuse_beyond(columns[j], labels, j, sizes[j])
     return found
 
@@ -341,7 +271,7 @@ def _refuse_beyond(column: Codes, labels: Codes, j: int, size: int) -> None:
 
 def class_codes(labels: Codes, n_classes: int, n_rows: int) -> NDArray[np.int64]:
     """The labels as the kernels read them, checked: one per row, below n_classes (below zero: no class)."""
-    labels = readable(np.ascontiguousarray(labels, np.int64))
+    labels = np.require(labels, np.int64, "CA")
     if labels.shape != (n_rows,):
         raise InputError(f"there are {labels.size} labels for {n_rows} rows; each row needs one")
     if labels.size and labels.max() >= n_classes:

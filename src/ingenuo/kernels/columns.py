@@ -7,130 +7,24 @@ from G is scattered into Z at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
-from ingenuo.kernels.codes import readable
+from ingenuo.kernels.native import F64, I32, I64, INT, function
 
 Floats = NDArray[np.float64]
 
-
-@njit(cache=True, nogil=True)
-def _gather(starts, rows, values, first, last, G, out):  # type: ignore[no-untyped-def]
-    """out[j] = Σ_i x_ij G[i]."""
-    plain, width = values.size == 0, G.shape[1]
-    for j in range(first, last):
-        if width == 1:
-            total = 0.0
-            for c in range(starts[j], starts[j + 1]):
-                total += G[rows[c], 0] if plain else values[c] * G[rows[c], 0]
-            out[j, 0] = total
-            continue
-        for k in range(width):
-            out[j, k] = 0.0
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[j, k] += x * G[i, k]
-
-
-@njit(cache=True, nogil=True)
-def _scatter(starts, rows, values, first, last, V, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij V[j]."""
-    plain, width = values.size == 0, V.shape[1]
-    for j in range(first, last):
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[i, k] += x * V[j, k]
-
-
-@njit(cache=True, nogil=True)
-def _scatter_squares(starts, rows, values, squares, first, last, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij² squares[j]; no squares are ones."""
-    plain, width, scaled = values.size == 0, out.shape[1], squares.size > 0
-    for j in range(first, last):
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c] * values[c]
-            for k in range(width):
-                out[i, k] += x * squares[j, k] if scaled else x
-
-
-@njit(cache=True, nogil=True)
-def _gram(starts, rows, values, squares, first, last, G, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij squares[j] Σ_l x_lj G[l]; no squares are ones."""
-    plain, width, scaled = values.size == 0, G.shape[1], squares.size > 0
-    held = np.empty(width)
-    for j in range(first, last):
-        if width == 1:
-            total = 0.0
-            for c in range(starts[j], starts[j + 1]):
-                total += G[rows[c], 0] if plain else values[c] * G[rows[c], 0]
-            if scaled:
-                total *= squares[j, 0]
-            for c in range(starts[j], starts[j + 1]):
-                out[rows[c], 0] += total if plain else values[c] * total
-            continue
-        for k in range(width):
-            held[k] = 0.0
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                held[k] += x * G[i, k]
-        if scaled:
-            for k in range(width):
-                held[k] *= squares[j, k]
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[i, k] += x * held[k]
-
-
-@njit(cache=True, nogil=True)
-def _count_columns(columns, starts):  # type: ignore[no-untyped-def]
-    """starts[j + 1] = the entries of columns 0..j; an entry of column -1 is none."""
-    starts[:] = 0
-    for c in range(columns.size):
-        if columns[c] >= 0:
-            starts[columns[c] + 1] += 1
-    for j in range(starts.size - 1):
-        starts[j + 1] += starts[j]
-
-
-@njit(cache=True, nogil=True)
-def _by_column(rows, columns, values, starts, new_rows, new_values):  # type: ignore[no-untyped-def]
-    """Entries put in the order of their columns; within one they stay in theirs."""
-    place = starts.copy()
-    for c in range(columns.size):
-        j = columns[c]
-        if j >= 0:
-            new_rows[place[j]] = rows[c]
-            if values.size > 0:
-                new_values[place[j]] = values[c]
-            place[j] += 1
-
-
-@njit(cache=True, nogil=True)
-def _pick(starts, rows, values, kept, new_starts, new_rows, new_values):  # type: ignore[no-untyped-def]
-    """Copy the columns that are kept."""
-    for j in range(kept.size):
-        shift = starts[kept[j]] - new_starts[j]
-        for c in range(new_starts[j], new_starts[j + 1]):
-            new_rows[c] = rows[c + shift]
-            if values.size > 0:
-                new_values[c] = values[c + shift]
+_columns = function("sparse_columns", INT, I64, I32, F64, INT, INT, INT, F64, F64, INT, INT, F64, F64)
+_sort_by_column = function("sort_by_column", I32, I32, F64, INT, INT, I64, I32, F64)
+# What `_columns` does.
+_GATHER, _TIMES, _GRAM, _SQUARES = range(4)
+_NONE: Floats = np.zeros(0)
+_PARTS = 4
 
 
 @dataclass(frozen=True)
@@ -150,11 +44,13 @@ class Columns:
         >>> matrix.times(np.array([[1.0], [10.0], [100.0]])).ravel().tolist()
         [101.0, 100.0]
         """
-        starts = np.zeros(n_columns + 1, np.int64)
-        _count_columns(readable(columns), starts)
+        counts = np.bincount(columns[columns >= 0], minlength=n_columns)
+        starts = np.append(0, np.cumsum(counts))
         new_rows = np.empty(int(starts[-1]), np.int32)
         new_values = np.empty(len(new_rows) if len(values) else 0)
-        _by_column(readable(rows), readable(columns), readable(values), starts, new_rows, new_values)
+        _sort_by_column(
+            rows, columns, values, len(columns), len(values) == 0, starts[:-1].copy(), new_rows, new_values
+        )
         return Columns(n_rows, starts, new_rows, new_values)
 
     @property
@@ -166,33 +62,31 @@ class Columns:
         """Some of the columns, in the order that is given."""
         counts = np.diff(self.starts)[kept]
         starts = np.append(0, np.cumsum(counts))
-        rows = np.empty(int(starts[-1]), np.int32)
-        values = np.empty(len(rows) if len(self.values) else 0)
-        _pick(*self._given(), readable(kept), starts, rows, values)
-        return Columns(self.n_rows, starts, rows, values)
+        entries = np.repeat(self.starts[kept] - starts[:-1], counts) + np.arange(starts[-1])
+        return Columns(self.n_rows, starts, self.rows[entries], self.values[entries] if len(self.values) else self.values)
 
     def by_place(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """Columns that have an entry, in the order of the row in their middle."""
         middle = self.rows[(self.starts[columns] + self.starts[columns + 1]) // 2]
         return np.asarray(columns[np.argsort(middle, kind="stable")])
 
-    def _given(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-        return readable(self.starts), readable(self.rows), readable(self.values)
-
     def _parts(self) -> list[tuple[int, int]]:
-        """Ranges of columns with as many entries each."""
-        n = threads.width() if len(self.rows) > 1 << 14 else 1
+        """Ranges of columns with as many entries each: as many whatever the threads, so that sums have one order."""
+        n = _PARTS if len(self.rows) > 1 << 14 else 1
         cuts = np.searchsorted(self.starts, np.linspace(0, len(self.rows), n + 1)[1:-1])
         bounds = [0, *cuts.tolist(), self.shape[1]]
         return list(pairwise(bounds))
 
-    def _added(self, loop: Callable[..., None], width: int) -> Floats:
+    def _run(self, what: int, V: Floats, squares: Floats, width: int, out: Floats, lo: int, hi: int) -> Floats:
+        given = self.starts, self.rows, self.values, len(self.values) == 0
+        _columns(what, *given, lo, hi, V, squares, len(squares) > 0, width, np.empty(width), out)
+        return out
+
+    def _added(self, what: int, V: Floats, squares: Floats, width: int) -> Floats:
         """The sum of what each thread has added to rows of its own."""
 
         def work(lo: int, hi: int) -> Floats:
-            out = np.zeros((self.n_rows, width))
-            loop(lo, hi, out)
-            return out
+            return self._run(what, V, squares, width, np.zeros((self.n_rows, width)), lo, hi)
 
         first, *others = threads.run([partial(work, lo, hi) for lo, hi in self._parts()])
         for other in others:
@@ -201,13 +95,13 @@ class Columns:
 
     def times(self, V: Floats) -> Floats:
         """X V."""
-        given, V = self._given(), readable(V)
-        return self._added(lambda lo, hi, out: _scatter(*given, lo, hi, V, out), V.shape[1])
+        return self._added(_TIMES, np.ascontiguousarray(V), _NONE, V.shape[1])
 
     def gathered(self, G: Floats) -> Floats:
         """Xᵀ G."""
-        out, given, G = np.empty((self.shape[1], G.shape[1])), self._given(), readable(G)
-        threads.run([partial(_gather, *given, lo, hi, G, out) for lo, hi in self._parts()])
+        G = np.ascontiguousarray(G)
+        out, width = np.empty((self.shape[1], G.shape[1])), G.shape[1]
+        threads.run([partial(self._run, _GATHER, G, _NONE, width, out, lo, hi) for lo, hi in self._parts()])
         return out
 
     def squares_gathered(self, G: Floats) -> Floats:
@@ -220,10 +114,8 @@ class Columns:
 
     def gram(self, G: Floats, squares: Floats) -> Floats:
         """X S Xᵀ G with S diagonal for each vector of G: squares (columns × vectors); none are ones."""
-        given, G, squares = self._given(), readable(G), readable(squares)
-        return self._added(lambda lo, hi, out: _gram(*given, squares, lo, hi, G, out), G.shape[1])
+        return self._added(_GRAM, np.ascontiguousarray(G), np.ascontiguousarray(squares), G.shape[1])
 
     def squared_times(self, squares: Floats, width: int) -> Floats:
         """The diagonal of X S Xᵀ for each of `width` vectors: X² S."""
-        given, squares = self._given(), readable(squares)
-        return self._added(lambda lo, hi, out: _scatter_squares(*given, squares, lo, hi, out), width)
+        return self._added(_SQUARES, _NONE, np.ascontiguousarray(squares), width)

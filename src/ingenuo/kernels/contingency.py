@@ -9,17 +9,16 @@ behind: the loop has no branches.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.codes import class_codes, readable
+from ingenuo.kernels.codes import class_codes
+from ingenuo.kernels.native import ANY, F64, I32, I64, INT, function
 from ingenuo.kernels.threads import run
 
 Codes = NDArray[np.int32]
@@ -27,8 +26,6 @@ Cells = NDArray[np.int64]
 Floats = NDArray[np.float64]
 T = TypeVar("T")
 
-# Rows counted at a time: their cells (128 kB) stay in the second-level cache while the columns pass by.
-_BLOCK = 1 << 14
 # Cells of the tables that are counted in one call; a larger one is counted alone.
 _CELLS_AT_ONCE = 1 << 18
 # Renumbering keeps a map of the combinations up to this many; beyond, it sorts.
@@ -38,94 +35,10 @@ _PAIR_UP_TO = 1 << 26
 _PAIRS_UP_TO = 1 << 28
 
 
-@njit(cache=True, nogil=True)
-def _count(cells, codes, columns, weights, width, offsets, tables):  # type: ignore[no-untyped-def]
-    """tables[offsets[k] + (code + 1) · width + cell] += weight, for every row and each of the columns.
-
-    A cell is 0..width - 1. A single weight is every row's.
-    """
-    n, m = cells.shape[0], columns.shape[0]
-    step = 0 if weights.shape[0] == 1 else 1
-    four = m - m % 4
-    for start in range(0, n, _BLOCK):
-        stop = min(start + _BLOCK, n)
-        for k in range(0, four, 4):
-            a, b, c, d = codes[columns[k]], codes[columns[k + 1]], codes[columns[k + 2]], codes[columns[k + 3]]
-            at_a, at_b = offsets[k] + width, offsets[k + 1] + width
-            at_c, at_d = offsets[k + 2] + width, offsets[k + 3] + width
-            for i in range(start, stop):
-                cell, weight = cells[i], weights[i * step]
-                tables[np.uint64(at_a + a[i] * width + cell)] += weight
-                tables[np.uint64(at_b + b[i] * width + cell)] += weight
-                tables[np.uint64(at_c + c[i] * width + cell)] += weight
-                tables[np.uint64(at_d + d[i] * width + cell)] += weight
-        for k in range(four, m):
-            a, at_a = codes[columns[k]], offsets[k] + width
-            for i in range(start, stop):
-                tables[np.uint64(at_a + a[i] * width + cells[i])] += weights[i * step]
-
-
-@njit(cache=True, nogil=True)
-def _join(cells, codes, card, missing, out):  # type: ignore[no-untyped-def]
-    """out = cell · card + code, or `missing` where either is below 0."""
-    for i in range(cells.shape[0]):
-        out[i] = missing if cells[i] < 0 or codes[i] < 0 else cells[i] * card + codes[i]
-
-
-@njit(cache=True, nogil=True)
-def _renumber(keys, places):  # type: ignore[no-untyped-def]
-    """Number the keys in the order in which they come, in place; `places` is all -1. Returns how many there are."""
-    found = 0
-    for i in range(keys.shape[0]):
-        key = keys[i]
-        if key >= 0:
-            if places[key] < 0:
-                places[key] = found
-                found += 1
-            keys[i] = places[key]
-    return found
-
-
-@njit(cache=True, nogil=True)
-def _log_gamma(x):  # type: ignore[no-untyped-def]
-    """log Γ(x) of a positive x: Stirling's series, which from 10 on is right to the last places of a double."""
-    product = 1.0
-    while x < 10.0:
-        product *= x
-        x += 1.0
-    square = 1.0 / (x * x)
-    tail = 1.0 / 1680 - square * (1.0 / 1188 - square * (691.0 / 360360))
-    series = (1.0 / 12 - square * (1.0 / 360 - square * (1.0 / 1260 - square * tail))) / x
-    return (x - 0.5) * math.log(x) - x + 0.9189385332046727 + series - math.log(product)
-
-
-@njit(cache=True, nogil=True)
-def _data_terms(tables, offsets, width, cards, states, priors, terms, weights):  # type: ignore[no-untyped-def]
-    """What each table says of a node with `states` states; a table is (card + 1) × (configurations · states + 1).
-
-    The weight is that of the rows counted. With a prior of 0 the term is the greatest log likelihood, Σ N log N over
-    the cells − Σ N log N over the configurations; with a prior of α per cell it is the logarithm of the
-    Dirichlet-multinomial, where log Γ(α + N) − log Γ(α) stands in place of N log N.
-    """
-    for k in range(cards.shape[0]):
-        alpha = priors[k]
-        above = alpha * states
-        cell_start = _log_gamma(alpha) if alpha > 0 else 0.0
-        above_start = _log_gamma(above) if alpha > 0 else 0.0
-        term, weight = 0.0, 0.0
-        for code in range(1, cards[k] + 1):
-            row = offsets[k] + code * width
-            for first in range(row, row + width - 1, states):
-                together = 0.0
-                for cell in range(first, first + states):
-                    count = tables[cell]
-                    if count > 0:
-                        together += count
-                        term += _log_gamma(alpha + count) - cell_start if alpha > 0 else count * math.log(count)
-                if together > 0:
-                    weight += together
-                    term -= _log_gamma(above + together) - above_start if alpha > 0 else together * math.log(together)
-        terms[k], weights[k] = term, weight
+_count_tables = function("count_tables", I64, I32, INT, INT, INT, I64, INT, INT, F64, INT, I64, ANY)
+_number_configurations = function("number_configurations", I64, I32, INT, INT, INT, I64, I64, returns=INT)
+_score_tables = function("score_tables", ANY, INT, INT, I64, INT, I64, INT, F64, F64, F64)
+_NOTHING = np.zeros(0)
 
 
 def configurations(above: Cells, n_above: int, codes: Codes, card: int) -> tuple[Cells, int]:
@@ -143,14 +56,17 @@ def configurations(above: Cells, n_above: int, codes: Codes, card: int) -> tuple
     >>> configurations(np.array([0, 1, 1, -1]), 2, np.array([2, 0, 0, 1], np.int32), 3)
     (array([ 0,  1,  1, -1]), 2)
     """
+    above, codes = np.require(above, np.int64, "CA"), np.require(codes, np.int32, "CA")
     keys = np.empty(len(above), np.int64)
-    _join(above, readable(codes), card, -1, keys)
-    if n_above * card <= _MAP_UP_TO:
-        return keys, _renumber(keys, np.full(n_above * card, -1, np.int64))
+    mapped = n_above * card <= _MAP_UP_TO
+    places = np.full(n_above * card if mapped else 0, -1, np.int64)
+    found = _number_configurations(above, codes, len(above), card, mapped, places, keys)
+    if mapped:
+        return keys, found
     known = keys >= 0
-    found, places = np.unique(keys[known], return_inverse=True)
+    kept, places = np.unique(keys[known], return_inverse=True)
     keys[known] = places
-    return keys, len(found)
+    return keys, len(kept)
 
 
 def data_terms(
@@ -192,21 +108,15 @@ def data_terms(
     ([0.0], [3.0])
     """
     width = n_above * states + 1
-    cells = np.empty(codes.shape[1], np.int64)
-    _join(above, readable(codes[node]), states, width - 1, cells)
+    above = np.require(above, np.int64, "CA")
+    each, prior = np.array(cards, np.int64), np.array(priors, np.float64)
     terms, counted = np.empty(len(extra)), np.empty(len(extra))
     for lo, hi in _together([(card + 1) * width for card in cards]):
-        tables, offsets = _tables(cells, codes, extra[lo:hi], cards[lo:hi], width, weights)
-        _data_terms(
-            tables.astype(np.float64, copy=False),
-            offsets,
-            width,
-            np.array(cards[lo:hi], np.int64),
-            states,
-            np.array(priors[lo:hi], np.float64),
-            terms[lo:hi],
+        tables, offsets = _tables(above, codes, node, states, extra[lo:hi], each[lo:hi], width, weights)
+        _score_tables(
+            tables, weights is not None, hi - lo, offsets, width, each[lo:hi], states, prior[lo:hi], terms[lo:hi],
             counted[lo:hi],
-        )
+        )  # fmt: skip
     return terms, counted
 
 
@@ -238,13 +148,12 @@ def each_pair(
 
     def pairs_of(i: int) -> list[tuple[tuple[int, int], T]]:
         width = n_classes * cards[i] + 1
-        cells = np.empty(codes.shape[1], np.int64)
-        _join(classes, readable(codes[i]), cards[i], width - 1, cells)
         seen = []
         others = range(i + 1, len(cards))
         for lo, hi in _together([(cards[j] + 1) * width for j in others]):
             columns = others[lo:hi]
-            tables, offsets = _tables(cells, codes, columns, [cards[j] for j in columns], width, weights)
+            own = np.array([cards[j] for j in columns], np.int64)
+            tables, offsets = _tables(classes, codes, i, cards[i], columns, own, width, weights)
             for j, start in zip(columns, offsets.tolist()):
                 table = tables[start : start + (cards[j] + 1) * width].reshape(cards[j] + 1, width)[1:, :-1]
                 seen.append(((i, j), see(table.reshape(cards[j], n_classes, cards[i]).transpose(1, 2, 0))))
@@ -349,19 +258,23 @@ def codes_matrix(columns: Sequence[NDArray[Any]] | NDArray[Any], cards: Sequence
 
 
 def _tables(
-    cells: Cells,
+    above: Cells,
     codes: Codes,
+    node: int,
+    states: int,
     columns: Sequence[int],
-    cards: Sequence[int],
+    cards: Cells,
     width: int,
     weights: Floats | None,
-) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """The tables of the cells with each of the columns, one after another, and where each begins."""
-    sizes = (np.array(cards, np.int64) + 1) * width
+) -> tuple[NDArray[Any], Cells]:
+    """The tables of (above, node) with each of the columns, one after another, and where each begins."""
+    sizes = (cards + 1) * width
     offsets = np.cumsum(sizes) - sizes
     tables = np.zeros(int(sizes.sum()), np.int64 if weights is None else np.float64)
-    each = np.ones(1, np.int64) if weights is None else weights
-    _count(cells, readable(codes), np.array(columns, np.int64), readable(each), width, offsets, tables)
+    _count_tables(
+        above, codes, codes.shape[1], node, states, np.array(columns, np.int64), len(columns), weights is not None,
+        _NOTHING if weights is None else weights, width, offsets, tables,
+    )  # fmt: skip
     return tables, offsets
 
 

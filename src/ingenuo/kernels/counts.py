@@ -12,11 +12,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.codes import class_codes, readable
+from ingenuo.kernels.codes import class_codes
+from ingenuo.kernels.native import ANY, F64, I64, INT, REAL, TYPES, function
 from ingenuo.kernels.threads import run, split, width
 
 Array = NDArray[Any]
@@ -31,8 +31,14 @@ ENTRIES_PER_THREAD = 1 << 16
 # Entries of a dense block that is copied: 1 MB of doubles. Smaller ones fit a second-level cache, and lose
 # more by asking for the GIL oftener.
 _BLOCK = 1 << 17
-# Doubles in a table that no second-level cache holds.
-_FAR = 1 << 18
+
+_inspect = function("inspect_entries", INT, ANY, INT, REAL, REAL, I64)
+_tally_dense = function("tally_dense", INT, ANY, INT, INT, INT, INT, I64, ANY, INT, REAL, ANY, I64)
+_tally_csr = function("tally_csr", INT, INT, INT, ANY, ANY, ANY, I64, INT, I64, INT, ANY, INT, ANY, INT)
+_add_csr = function("add_csr", INT, INT, ANY, ANY, ANY, INT, INT, INT, F64, INT, F64)
+_multiply = function("multiply", F64, INT, INT, F64, INT, F64, INT, F64, INT, F64, INT, ANY, INT, returns=INT)
+_ENTRIES = {np.dtype(name) for name in ("u1", "i4", "i8", "f4", "f8")}  # what the loops over sparse matrices read
+_NONE: Floats = np.zeros(0)
 
 
 class NotACount(InputError):
@@ -47,124 +53,6 @@ class NotACount(InputError):
     def named(self, name: str) -> NotACount:
         """The same with the name of the column."""
         return NotACount(self.row, self.column, self.value, name)
-
-
-@njit(cache=True, nogil=True)
-def _inspect(block, first, last, lowest, limit):  # type: ignore[no-untyped-def]
-    """How many entries lie outside lowest..largest double (or are NaN), have a fraction, pass the limit."""
-    outside = fractions = beyond = 0
-    for i in range(block.shape[0]):
-        row = block[i, first:last]
-        for j in range(row.size):
-            x = row[j]
-            outside += 1 - ((x >= lowest) & (x <= _LARGEST))
-            fractions += x != np.floor(x)
-            beyond += x > limit
-    return outside, fractions, beyond
-
-
-@njit(cache=True, nogil=True)
-def _tally_rows(block, first, last, labels, weights, presence, inspected, lowest, table):  # type: ignore[no-untyped-def]
-    """Add the columns first..last of each row, times its weight, to its class's row of the table.
-
-    Each row is inspected while it is at hand, unless it has been, and the findings are returned.
-    """
-    outside = fractions = 0
-    for i in range(block.shape[0]):
-        if not inspected:
-            found = _inspect(block[i : i + 1], first, last, lowest, _LARGEST)
-            outside += found[0]
-            fractions += found[1]
-        label = labels[i]
-        if label < 0:
-            continue
-        weight, row, sums = weights[i], block[i, first:last], table[label]
-        if presence:
-            for j in range(row.size):
-                sums[j] += weight * (row[j] != 0)
-        else:
-            for j in range(row.size):
-                sums[j] += weight * row[j]
-    return outside, fractions
-
-
-@njit(cache=True, nogil=True)
-def _tally_csr(data, indices, indptr, rows, labels, first, weights, presence, table):  # type: ignore[no-untyped-def]
-    """Add these rows' entries, times the row's weight, to table[class - first]; sums are of its type."""
-    number = weights.dtype.type
-    for i in rows:
-        weight = weights[i]
-        row = table[labels[i] - first]
-        if presence:
-            for p in range(indptr[i], indptr[i + 1]):
-                row[uint64(indices[p])] += weight if data[p] != 0 else number(0)
-        else:
-            for p in range(indptr[i], indptr[i + 1]):
-                row[uint64(indices[p])] += weight * number(data[p])
-
-
-@njit(cache=True, nogil=True)
-def _add_csr(data, indices, indptr, first, last, presence, table, out):  # type: ignore[no-untyped-def]
-    """out[i, :] += Σ x · table[column, :] over the entries of the rows first..last; 0 · log 0 counts as 0.
-
-    Eight classes at a time (then four, then one) stay in registers, over all of the row's entries. Where the
-    table is beyond the caches its lines are touched first: loads that wait for nothing overlap, which takes
-    4M entries of 340,000 columns × 20 classes from 0.20 s to 0.12 s on a core. The value returned only
-    keeps those loads alive.
-    """
-    classes = out.shape[1]
-    terms, stride = table.reshape(-1), uint64(classes)
-    far, seen = classes > 8 and terms.size > _FAR, 0.0
-    for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        if far:
-            for p in range(begin, end):
-                for k in range(0, classes, 8):
-                    seen += terms[uint64(indices[p]) * stride + uint64(k)]
-        k = 0
-        while k + 8 <= classes:
-            a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]
-            e, f, g, h = out[i, k + 4], out[i, k + 5], out[i, k + 6], out[i, k + 7]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-                    b += x * terms[at + uint64(1)]
-                    c += x * terms[at + uint64(2)]
-                    d += x * terms[at + uint64(3)]
-                    e += x * terms[at + uint64(4)]
-                    f += x * terms[at + uint64(5)]
-                    g += x * terms[at + uint64(6)]
-                    h += x * terms[at + uint64(7)]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = a, b, c, d
-            out[i, k + 4], out[i, k + 5], out[i, k + 6], out[i, k + 7] = e, f, g, h
-            k += 8
-        while k + 4 <= classes:
-            a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-                    b += x * terms[at + uint64(1)]
-                    c += x * terms[at + uint64(2)]
-                    d += x * terms[at + uint64(3)]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = a, b, c, d
-            k += 4
-        while k < classes:
-            a = out[i, k]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-            out[i, k] = a
-            k += 1
-    return seen
 
 
 def tally_csr(
@@ -206,7 +94,7 @@ def tally_csr(
     row_weights, heaviest = _row_weights(weights, len(labels))
     whole = _look_at_csr(data, indices, indptr, presence, heaviest)
     if not whole:
-        row_weights = readable(row_weights.astype(np.float64, copy=False))
+        row_weights = row_weights.astype(np.float64, copy=False)
     exact = row_weights.dtype == np.int64
     table = np.zeros((n_classes, n_columns), row_weights.dtype)
 
@@ -214,7 +102,13 @@ def tally_csr(
     # own. A sort of 16-bit keys is a radix sort.
     keys = labels.astype(np.int16) if n_classes < 2**15 else labels
     order = np.argsort(keys, kind="stable")[np.count_nonzero(labels < 0) :]
-    add = partial(_tally_csr, data, indices, indptr)
+    order = np.ascontiguousarray(order, np.int64)
+    kinds = TYPES[data.dtype], indices.dtype == np.int64, exact
+
+    def add(rows: Array, first: int, into: Array) -> None:
+        given = data, indices, indptr, rows, len(rows), labels, first, row_weights, presence
+        _tally_csr(*kinds, *given, into, n_columns)
+
     tasks, parts = [], []
     cuts = _cuts(order, labels, indptr, n_columns if exact else None)
     for lo, hi in pairwise(cuts):
@@ -224,10 +118,10 @@ def tally_csr(
             middle = lo + int(np.searchsorted(labels[order[lo:hi]], label, "right"))
             part = np.zeros((1, n_columns), np.int64)
             parts.append((label, part))
-            tasks.append(partial(add, order[lo:middle], labels, label, row_weights, presence, part))
+            tasks.append(partial(add, order[lo:middle], int(label), part))
             lo = middle
         if lo < hi:
-            tasks.append(partial(add, order[lo:hi], labels, 0, row_weights, presence, table))
+            tasks.append(partial(add, order[lo:hi], 0, table))
     run(tasks)
     for label, part in parts:
         table[label] += part[0]
@@ -256,7 +150,7 @@ def tally_dense(
             return _sum_dense(matrix, labels, n_classes, row_weights, presence, True)[0]
     # Whole numbers, none of them negative, that sum to less than 2**53 are summed in doubles without
     # rounding, in any order. The first rows tell whether that is worth trying.
-    doubles = readable(row_weights.astype(np.float64, copy=False))
+    doubles = row_weights.astype(np.float64, copy=False)
     if counted and row_weights.min(initial=0) >= 0 and (presence or np.all(matrix[:64] == np.floor(matrix[:64]))):
         table, whole = _sum_dense(matrix, labels, n_classes, doubles, presence, True)
         if whole and table.max(initial=0.0) < _FLOAT_EXACT:
@@ -279,13 +173,14 @@ def add_log_likelihood_csr(
     array([[-2., -4.]])
     """
     data, indices, indptr = _matrix(data, indices, indptr, len(log_table))
-    table = readable(np.ascontiguousarray(log_table, np.float64))
+    table = np.ascontiguousarray(log_table, np.float64)
     n, entries = len(indptr) - 1, int(indptr[-1])
     _check_shape(out, n, table)
     # Rows may differ much in length: twice as many ranges as threads, of equal numbers of entries.
     ranges = split(entries, 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
     cuts = [0, *(int(np.searchsorted(indptr, hi)) for _, hi in ranges[:-1]), n]
-    run([partial(_add_csr, data, indices, indptr, lo, hi, presence, table, out) for lo, hi in pairwise(cuts)])
+    given = TYPES[data.dtype], indices.dtype == np.int64, data, indices, indptr
+    run([partial(_add_csr, *given, lo, hi, presence, table, table.shape[1], out) for lo, hi in pairwise(cuts)])
 
 
 def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, presence: bool = False) -> None:
@@ -302,14 +197,54 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
     finite = np.where(never, 0.0, log_table)
     columns = np.flatnonzero(never.any(axis=1))
     ruled_out = never[columns].astype(np.float64)
-    # Blocks of one size whatever the threads: BLAS may round a row otherwise in a block of another size.
-    step = max(1, _BLOCK // max(matrix.shape[1], 1))
-    for lo in range(0, len(matrix), step):
-        block = matrix[lo : lo + step]
-        block = (block != 0 if presence else block).astype(np.float64, copy=False)
-        out[lo : lo + step] += block @ finite
-        if columns.size:
-            out[lo : lo + step][(block[:, columns] != 0).astype(np.float64) @ ruled_out > 0] = -np.inf
+    times = Weights(finite)
+    step = max(4, _BLOCK // max(matrix.shape[1], 1))
+
+    def add(first: int, last: int) -> None:
+        for lo in range(first, last, step):
+            hi = min(lo + step, last)
+            block = matrix[lo:hi] != 0 if presence else matrix[lo:hi]
+            block = np.ascontiguousarray(block, np.float64)
+            times.add(block, out[lo:hi])
+            if columns.size:
+                out[lo:hi][(block[:, columns] != 0).astype(np.float64) @ ruled_out > 0] = -np.inf
+
+    parts = split(len(matrix), width(), max(1, ENTRIES_PER_THREAD // max(matrix.shape[1], 1)))
+    run([partial(add, lo, hi) for lo, hi in parts])
+
+
+class Weights:
+    """Weights (columns × classes) that rows of numbers are multiplied by, column by column from left to right.
+
+    No row's result depends on the rows beside it, as BLAS's may.
+
+    >>> out = np.zeros((1, 2))
+    >>> Weights(np.array([[1.0, 10.0], [2.0, 20.0]])).add(np.array([[3.0, 4.0]]), out)
+    >>> out.tolist()
+    [[11.0, 110.0]]
+    """
+
+    def __init__(self, weights: Floats, centre: Floats | None = None, start: Floats | None = None) -> None:
+        columns, self.width = weights.shape
+        self.padded = -(-self.width // 4) * 4  # whole vectors
+        self.weights = np.zeros((columns, self.padded))
+        self.weights[:, : self.width] = weights
+        self.centre, self.start = (_NONE if each is None else np.ascontiguousarray(each) for each in (centre, start))
+        if start is not None:
+            self.start = np.concatenate([start, np.zeros(self.padded - self.width)])
+
+    def add(self, rows: Floats, out: Floats, missing: NDArray[np.bool_] | None = None) -> tuple[int, int] | None:
+        """Add (rows - centre) · weights + start to out.
+
+        With `missing`, rows that lack a value are marked there and left as they are, and the place of an infinite value
+        is returned, if there is one: then out is not complete.
+        """
+        n, d = rows.shape
+        marks = _NONE if missing is None else missing
+        centre, start = (self.centre, len(self.centre) > 0), (self.start, len(self.start) > 0)
+        given = *centre, self.weights, self.padded, *start
+        place = _multiply(rows, n, d, *given, out, self.width, marks, missing is not None)
+        return None if place < 0 else divmod(place, d)
 
 
 def refuse_not_finite(data: Array, indices: Array | None = None, indptr: Array | None = None) -> None:
@@ -349,9 +284,15 @@ def _matrix(data: Array, indices: Array, indptr: Array, n_columns: int) -> tuple
         if max(run([partial(np.max, unsigned[lo:hi]) for lo, hi in ranges])) >= n_columns:
             raise InputError(f"the sparse matrix is damaged: a column index is not in 0..{n_columns - 1}")
     data = numbers(data)
+    if data.dtype not in _ENTRIES:
+        small = data.dtype.kind != "f" and (data.dtype.itemsize < 8 or int(data.max(initial=0)) < _INT_SAFE)
+        data = data.astype(np.int64 if small else np.float64)
+    if indices.dtype not in (np.int32, np.int64):
+        indices = indices.astype(np.int64)
     if indices.dtype != indptr.dtype:
-        indptr = indptr.astype(indices.dtype) if indices.dtype == np.int64 else indptr.astype(np.int64)
-    return tuple(readable(np.ascontiguousarray(array)) for array in (data, indices, indptr))  # type: ignore[return-value]
+        wide = np.int64 if np.int64 in (indices.dtype, indptr.dtype) else np.int32
+        indices, indptr = indices.astype(wide, copy=False), indptr.astype(wide, copy=False)
+    return np.ascontiguousarray(data), np.ascontiguousarray(indices), np.ascontiguousarray(indptr)
 
 
 def _check_shape(out: Floats, n: int, table: Floats) -> None:
@@ -374,14 +315,14 @@ def _extremes(array: Array) -> tuple[int, int]:
 def _row_weights(weights: Floats | None, n: int) -> tuple[Array, int]:
     """The weights, as int64 where they are whole, and then a bound on their magnitude."""
     if weights is None:
-        return readable(np.ones(n, np.int64)), 1
+        return np.ones(n, np.int64), 1
     weights = np.ascontiguousarray(weights, np.float64)
     if weights.shape != (n,):
         raise InputError(f"there are {weights.size} weights for {n} rows; each row needs one")
     heaviest = float(np.abs(weights).max(initial=1.0))
     if heaviest < _FLOAT_EXACT and np.all(weights == np.floor(weights)):
-        return readable(weights.astype(np.int64)), int(heaviest)
-    return readable(weights), 1
+        return weights.astype(np.int64), int(heaviest)
+    return weights, 1
 
 
 def _look_at_csr(data: Array, indices: Array, indptr: Array, presence: bool, heaviest: int) -> bool:
@@ -393,9 +334,14 @@ def _look_at_csr(data: Array, indices: Array, indptr: Array, presence: bool, hea
             _refuse_csr(data, indices, indptr, presence)
         return largest <= limit
     lowest = -_LARGEST if presence else 0.0
-    row = data.reshape(1, -1)
     ranges = split(data.size, width(), 4 * ENTRIES_PER_THREAD)
-    found = run([partial(_inspect, row, lo, hi, lowest, float(limit)) for lo, hi in ranges])
+
+    def inspect(lo: int, hi: int) -> Array:
+        found = np.zeros(3, np.int64)
+        _inspect(TYPES[data.dtype], data[lo:hi], hi - lo, lowest, float(limit), found)
+        return found
+
+    found = run([partial(inspect, lo, hi) for lo, hi in ranges])
     if any(outside for outside, _, _ in found):
         _refuse_csr(data, indices, indptr, presence)
     return presence or not any(fractions or beyond for _, fractions, beyond in found)
@@ -459,8 +405,8 @@ def _sum_dense(
     direct = matrix.flags.c_contiguous and matrix.dtype == weights.dtype
 
     def add(rows: tuple[int, int], columns: tuple[int, int]) -> tuple[int, int, Array]:
-        outside = fractions = 0
         first, last = columns
+        found = np.zeros(3, np.int64)
         part = np.zeros((n_classes, last - first), weights.dtype)
         step = n if direct else max(8, _BLOCK // (last - first))
         for lo in range(*rows, step):
@@ -469,10 +415,9 @@ def _sum_dense(
                 block, ends = matrix[lo:hi], columns
             else:
                 block, ends = np.array(matrix[lo:hi, first:last], weights.dtype, order="C"), (0, last - first)
-            rest = (labels[lo:hi], weights[lo:hi], presence, inspected, lowest, part)
-            found = _tally_rows(readable(block), *ends, *rest)
-            outside, fractions = outside + found[0], fractions + found[1]
-        return outside, fractions, part
+            given = (block, hi - lo, block.shape[1], *ends, labels[lo:hi], weights[lo:hi])
+            _tally_dense(inspected, *given, presence, lowest, part, found)
+        return int(found[0]), int(found[1]), part
 
     threads = max(1, min(width(), n * m // ENTRIES_PER_THREAD))
     if any_order:

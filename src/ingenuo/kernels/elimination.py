@@ -14,12 +14,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numba import int64, njit
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.codes import readable
-from ingenuo.kernels.summing_out import AXES, SUMMED, WIDE, backward, forward
+from ingenuo.kernels.native import F64, I32, I64, INT, function
+from ingenuo.kernels.portable import log
 from ingenuo.kernels.threads import run, split, width
 
 Floats = NDArray[np.float64]
@@ -31,6 +30,13 @@ SCRATCH = 1 << 22
 
 _ROWS_PER_THREAD = 256
 _PARTS = 16  # expected counts are added in as many parts at any number of threads, so that they are the same
+
+_joint_rows = function(
+    "joint_rows", I32, INT, INT, INT, *[I64] * 8, F64, I64, F64, INT, INT, F64, I64, returns=INT
+)
+_count_expected = function(
+    "count_expected", I32, INT, INT, F64, *[I64] * 5, F64, INT, INT, F64, F64, I64, returns=INT
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,8 +77,7 @@ class Flat:
         if len(upwards) < len(parents):
             raise InputError("the parents of the nodes go round in a circle; a network must have no cycle")
         strides = [np.cumprod([1, *table.shape[:0:-1]])[::-1] for table in tables]
-        with np.errstate(divide="ignore"):
-            logs = np.log(_joined([np.asarray(table, np.float64).ravel() for table in tables], np.float64))
+        logs = log(_joined([np.asarray(table, np.float64).ravel() for table in tables], np.float64))
         return cls(
             cards=np.array([table.shape[-1] for table in tables], np.int64),
             tables=logs,
@@ -126,17 +131,17 @@ def joint_by_class(flat: Flat, codes: Codes, target: int, out: Floats) -> Places
     codes = _checked(flat, codes, target)
     if out.shape != (len(codes), int(flat.cards[target])):
         raise InputError(f"out is of shape {out.shape}; it needs one of {(len(codes), int(flat.cards[target]))}")
-    by_class = [readable(array) for array in _by_class(flat, target)]
+    by_class, strides = _by_class(flat, target)
     wide = np.zeros(len(codes), np.int64)
     ours = out if out.flags.c_contiguous and out.dtype == np.float64 else np.empty(out.shape)
 
     def fill(lo: int, hi: int) -> None:
-        upwards = [readable(array) for array in (flat.child_starts, flat.children, flat.upwards)]
-        cells, room = _workspace(flat), _room(len(flat.cards))
-        _joint_rows(
-            codes[lo:hi], target, *_families(flat), *upwards, *by_class, cells, len(flat.tables), room,
-            ours[lo:hi], wide[lo:hi],
-        )  # fmt: skip
+        cells = _workspace(flat)
+        if not _joint_rows(
+            codes[lo:hi], hi - lo, len(flat.cards), target, *_families(flat), flat.child_starts, flat.children,
+            flat.upwards, by_class, strides, cells, len(flat.tables), len(cells), ours[lo:hi], wide[lo:hi],
+        ):  # fmt: skip
+            raise MemoryError
 
     run([partial(fill, lo, hi) for lo, hi in split(len(codes), width(), _ROWS_PER_THREAD)])
     if ours is not out:
@@ -172,24 +177,25 @@ def expected_counts(flat: Flat, codes: Codes, weights: Floats | None = None) -> 
     """
     codes = _checked(flat, codes, -1)
     n = len(codes)
-    weights = readable(np.ones(n) if weights is None else np.ascontiguousarray(weights, np.float64))
+    weights = np.ones(n) if weights is None else np.require(weights, np.float64, "CA")
     if weights.shape != (n,):
         raise InputError(f"there are {weights.size} weights for {n} rows; each row needs one")
-    logs, status = np.zeros(n), np.zeros(n, np.int64)
+    logs, wide = np.zeros(n), np.zeros(n, np.int64)
 
     def count(lo: int, hi: int) -> Floats:
-        cells, room = _workspace(flat), _room(len(flat.cards))
+        cells = _workspace(flat)
         counts = np.zeros(len(cells))
-        _count_rows(
-            codes[lo:hi], weights[lo:hi], *_families(flat), cells, len(flat.tables), room, counts,
-            logs[lo:hi], status[lo:hi],
-        )  # fmt: skip
+        if not _count_expected(
+            codes[lo:hi], hi - lo, len(flat.cards), weights[lo:hi], *_families(flat), cells, len(flat.tables),
+            len(cells), counts, logs[lo:hi], wide[lo:hi],
+        ):  # fmt: skip
+            raise MemoryError
         return counts[: len(flat.tables)].copy()  # without the scratch space
 
     total = np.zeros(len(flat.tables))
     for part in run([partial(count, lo, hi) for lo, hi in split(n, _PARTS, _ROWS_PER_THREAD)]):
         total += part
-    return total, logs, np.flatnonzero(status == WIDE)
+    return total, logs, np.flatnonzero(wide)
 
 
 def _starts(lengths: Sequence[int]) -> Places:
@@ -214,11 +220,11 @@ def _checked(flat: Flat, codes: Codes, target: int) -> NDArray[np.int32]:
             f"row {int(codes[:, column].argmax())}, column {column} has code {largest[column]}, but its node has "
             f"{flat.cards[column]} states; a state that the network does not know is missing: below 0"
         )
-    return readable(np.ascontiguousarray(codes, np.int32))
+    return np.require(codes, np.int32, "CA")
 
 
 def _families(flat: Flat) -> list[NDArray[Any]]:
-    return [readable(array) for array in (flat.cards, flat.offsets, flat.starts, flat.family, flat.strides)]
+    return [flat.cards, flat.offsets, flat.starts, flat.family, flat.strides]
 
 
 def _workspace(flat: Flat) -> Floats:
@@ -228,30 +234,8 @@ def _workspace(flat: Flat) -> Floats:
     return cells
 
 
-def _room(m: int) -> tuple[NDArray[Any], ...]:
-    """Space to note one row's factors and sums, of m nodes.
-
-    There are at most m tables, and each sum takes at least one factor away and makes one: 2 m in all.
-    """
-    return (
-        np.zeros(2 * m + 1, np.int64),  # where each factor's cells start
-        np.zeros(2 * m + 1, np.int64),  # its number of axes
-        np.zeros((2 * m + 1, AXES), np.int64),  # their nodes
-        np.zeros((2 * m + 1, AXES), np.int64),  # and strides
-        np.zeros(2 * m + 1, np.int64),  # the sum that it went into, -1 before
-        np.zeros(m + 1, np.int64),  # the node of each sum
-        np.zeros(m + 2, np.int64),  # where its factors begin in the list
-        np.zeros(2 * m + 1, np.int64),  # the list of factors by sum
-        np.zeros(m + 1, np.int64),  # the factor that each sum made
-        np.zeros(3, np.int64),  # factors, sums, listed factors
-        np.zeros(m + 1, np.int64),  # missing nodes
-        np.zeros(m + 1, np.float64),  # and what it costs to sum each out
-        np.full(m + 1, -1, np.int64),  # of each node, its axis in the table at hand
-    )
-
-
-def _by_class(flat: Flat, target: int) -> tuple[Floats, Places, Places]:
-    """The tables with the target's axis last, where each starts, and the strides of the others; the target's is 0."""
+def _by_class(flat: Flat, target: int) -> tuple[Floats, Places]:
+    """The tables with the target's axis last, and the strides of the others; the target's is 0."""
     tables, strides = [], flat.strides.copy()
     n_classes = int(flat.cards[target])
     for node, table in enumerate(flat.shaped(flat.tables)):
@@ -262,84 +246,4 @@ def _by_class(flat: Flat, target: int) -> tuple[Floats, Places, Places]:
             others = np.cumprod([n_classes, *table.shape[-2:0:-1]])[::-1][: table.ndim - 1]
             strides[members] = np.insert(others, at[0], 0)
         tables.append(table.ravel())
-    return _joined(tables, np.float64), flat.offsets, strides
-
-
-@njit(cache=True, nogil=True)
-def _joint_rows(  # type: ignore[no-untyped-def]
-    codes, target, cards, offsets, starts, family, strides, child_starts, children, upwards,
-    class_tables, class_offsets, class_strides, cells, base, room, out, wide,
-):  # fmt: skip
-    """Each row's log joint with every class: rows without holes in one pass, others by elimination."""
-    n, m = codes.shape
-    n_classes = cards[target]
-    needed, free = np.ones(m, np.bool_), np.zeros(m, np.bool_)
-    with_target = np.zeros(m, np.bool_)
-    with_target[target] = True
-    for c in range(child_starts[target], child_starts[target + 1]):
-        with_target[children[c]] = True
-    for i in range(n):
-        holes = False
-        for v in range(m):
-            if codes[i, v] < 0 and v != target and cards[v] > 1:
-                holes = True
-                break
-        for k in range(n_classes):
-            out[i, k] = 0.0
-        if holes:
-            for u in range(m):
-                v = upwards[u]
-                free[v] = v == target or (codes[i, v] < 0 and cards[v] > 1)
-                needed[v] = v == target or not free[v]
-                if not needed[v]:
-                    for c in range(child_starts[v], child_starts[v + 1]):
-                        if needed[children[c]]:
-                            needed[v] = True
-                            break
-            status, shared, _ = forward(
-                codes[i], needed, free, target, cards, offsets, starts, family, strides, cells, base, room, out[i]
-            )
-            wide[i] = status == WIDE
-        else:
-            shared = 0.0
-            for v in range(m):
-                cell = class_offsets[v]
-                for f in range(starts[v], starts[v + 1]):
-                    cell += class_strides[f] * max(codes[i, family[f]], 0)
-                if with_target[v]:
-                    for k in range(n_classes):
-                        out[i, k] += class_tables[cell + k]
-                else:
-                    shared += class_tables[cell]
-        for k in range(n_classes):
-            out[i, k] += shared
-
-
-@njit(cache=True, nogil=True)
-def _count_rows(  # type: ignore[no-untyped-def]
-    codes, weights, cards, offsets, starts, family, strides, cells, base, room, counts, logs, status
-):
-    """Add each row's expected counts to `counts`, which lies as the tables do, and find its log probability."""
-    n, m = codes.shape
-    needed, free = np.ones(m, np.bool_), np.zeros(m, np.bool_)
-    nothing = np.zeros(0)
-    for i in range(n):
-        for v in range(m):
-            free[v] = codes[i, v] < 0 and cards[v] > 1
-        status[i], logs[i], used = forward(
-            codes[i], needed, free, int64(-1), cards, offsets, starts, family, strides, cells, base, room, nothing
-        )
-        if status[i] != SUMMED or weights[i] == 0.0:
-            continue
-        for v in range(m):
-            complete = True
-            cell = offsets[v]
-            for f in range(starts[v], starts[v + 1]):
-                if free[family[f]]:
-                    complete = False
-                    break
-                cell += strides[f] * max(codes[i, family[f]], 0)
-            if complete:
-                counts[cell] += weights[i]
-        counts[base:used] = 0.0
-        backward(weights[i], cards, cells, counts, room)
+    return _joined(tables, np.float64), strides

@@ -6,21 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ingenuo.kernels.codes import readable
+from ingenuo.kernels.native import I64, INT, U8, function
 
 Array = NDArray[Any]
 
 
-@njit(cache=True, nogil=True)
-def _copy(data, starts, lengths, into, offsets, rows):  # type: ignore[no-untyped-def]
-    """into[offsets[row]:] = data[starts[i]:starts[i] + lengths[i]] for each row i of a piece."""
-    for i in range(len(rows)):
-        at, start = offsets[rows[i]], starts[i]
-        for b in range(lengths[i]):
-            into[at + b] = data[start + b]
+_copy_rows = function("copy_rows", U8, I64, I64, INT, I64, I64, U8)
 
 
 def gathered(pieces: Sequence[tuple[Array, Array]], firsts: Array, rows: Array) -> tuple[Array, Array]:
@@ -41,5 +34,5 @@ def gathered(pieces: Sequence[tuple[Array, Array]], firsts: Array, rows: Array) 
     offsets = np.append(0, np.cumsum(lengths)).astype(np.int64)
     into = np.zeros(max(int(offsets[-1]), 1), np.uint8)
     for (data, _), mine in zip(pieces, by_piece):
-        _copy(readable(data), starts[mine], lengths[mine], into, offsets, mine)
+        _copy_rows(np.ascontiguousarray(data), starts[mine], lengths[mine], len(mine), mine, offsets, into)
     return into, offsets

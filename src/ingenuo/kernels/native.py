@@ -27,7 +27,7 @@ from ingenuo.errors import KernelError
 NAME = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 
 #: The codes by which the library knows the types of arrays.
-TYPES = {np.dtype(name): code for code, name in enumerate("i1 i2 i4 i8 u1 u2 u4 u8 f4 f8".split())}
+TYPES = {np.dtype(name): code for code, name in enumerate(["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8"])}
 
 INT, REAL, POINTER = ctypes.c_int64, ctypes.c_double, ctypes.c_void_p
 
@@ -62,7 +62,7 @@ def _load() -> ctypes.CDLL:
         raise KernelError(f"the compiled kernels of ingenuo cannot be loaded: {fault}; {remedy}") from None
     library.ingenuo_sources.restype = ctypes.c_char_p
     compiler = Path(__file__).parents[3] / "cpp" / "compile.py"
-    if compiler.exists() and "INGENUO_KERNELS" not in os.environ:
+    if compiler.exists() and not os.environ.get("INGENUO_KERNELS"):
         found = library.ingenuo_sources().decode()
         if found != _sources_hash(compiler):
             raise KernelError(

@@ -12,6 +12,7 @@ empty context the base: a distribution over the words and, in the last place, th
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Sequence
 from functools import partial
@@ -19,10 +20,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
+from ingenuo.kernels.native import F64, I32, I64, INT, POINTER, REAL, function
 from ingenuo.kernels.threads import run, split, width
 
 Array = NDArray[Any]
@@ -36,10 +37,25 @@ ABSENT = -1
 
 _MOST_NODES = (1 << 31) - 2
 _WORDS_PER_THREAD = 1 << 14
-# So often an unknown word is drawn again before the context is given up for its suffix.
-_REFUSALS = 64
+_VALUES = 512  # logarithms taken at a time
+_WORDS = 1 << 12  # words drawn at a time
 #: Draws after which a document that has not ended, or a text that gets no words, is given up.
 LONGEST = 1 << 20
+
+
+_sort_places = function("sort_places", I64, INT, INT, I64, I64, I64)
+_link_suffixes = function("link_suffixes", I32, I32, INT, INT, I32, returns=INT)
+_share_contexts = function("share_contexts", I32, F64, INT, INT, REAL, REAL, INT, INT, INT, F64, F64)
+_MODEL = (I32, I32, F64, F64, F64, INT, INT, INT, INT)  # as _model() gives it
+_score_sequences = function(
+    "score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64
+)
+_follow_sequence = function("follow_sequence", *_MODEL, I64, INT, I32, INT, I64, F64, I64)
+_sum_shares = function("sum_shares", I32, F64, F64, INT, INT, INT, F64)
+_draw_words = function(
+    "draw_words", I32, I32, I32, INT, F64, F64, INT, INT, INT, I64, INT, INT, INT, INT, POINTER, POINTER, INT, I64, I64,
+    I64, returns=INT,
+)  # fmt: skip
 
 
 class Trie(NamedTuple):
@@ -69,61 +85,20 @@ class Chances(NamedTuple):
 # The tree.
 
 
-@njit(cache=True, nogil=True)
-def _sorted_places(keys, n_keys, order):  # type: ignore[no-untyped-def]
-    """The places of the order, sorted by their key, ties as they were: a counting sort."""
-    ends = np.zeros(n_keys + 1, np.int64)
-    for i in range(keys.size):
-        ends[keys[i] + 1] += 1
-    for key in range(n_keys):
-        ends[key + 1] += ends[key]
-    result = np.empty(order.size, np.int64)
-    for i in range(order.size):
-        key = keys[order[i]]
-        result[ends[key]] = order[i]
-        ends[key] += 1
+def _sorted_places(keys: Array, n_keys: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The places of the order, sorted by their key, ties as they were."""
+    result = np.empty(len(order), np.int64)
+    _sort_places(keys, len(keys), n_keys, order, np.zeros(n_keys + 1, np.int64), result)
     return result
 
 
-@njit(cache=True, nogil=True)
-def _search(last, low, high, word):  # type: ignore[no-untyped-def]
-    """The place of the word in last[low:high], which ascends; or the place where it would stand."""
-    while low < high:
-        middle = (low + high) >> 1
-        if last[middle] < word:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True, nogil=True)
-def _child(first, last, context, word):  # type: ignore[no-untyped-def]
+def _child(trie: Trie, context: int, word: int) -> int:
     """The node of the context and the word after it; -1 where there is none."""
     if word < 0 or context < 0:
-        return -1
-    if context == 0:
-        return word + 1 if word < first[1] - first[0] else -1
-    place = _search(last, first[context], first[context + 1], word)
-    return place if place < first[context + 1] and last[place] == word else -1
-
-
-@njit(cache=True, nogil=True)
-def _suffixes(first, last, suffix, start, stop):  # type: ignore[no-untyped-def]
-    """Fill in the suffixes of the continuations of the contexts start..stop; -1 if all are there, else one that is not.
-
-    The suffix of (context, w) is (suffix of the context, w). Both lists of words ascend, so each search starts where
-    the last one ended.
-    """
-    for context in range(start, stop):
-        below = suffix[context]
-        low, high = first[below], first[below + 1]
-        for node in range(first[context], first[context + 1]):
-            low = last[node] + 1 if below == 0 else _search(last, low, high, last[node])
-            if below > 0 and (low == high or last[low] != last[node]):
-                return node
-            suffix[node] = low
-    return -1
+        return ABSENT
+    low, high = int(trie.first[context]), int(trie.first[context + 1])
+    place = low + int(np.searchsorted(trie.last[low:high], word))
+    return place if place < high and trie.last[place] == word else ABSENT
 
 
 def build(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order: int) -> Trie:
@@ -160,8 +135,7 @@ def build(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order:
         first[levels[length - 1] + 1 : levels[length] + 1] = ends
         node_of = np.empty(size, np.int64)
         node_of[places] = np.arange(size)
-        lost = _suffixes(first, last, suffix, int(levels[length - 1]), start)
-        if lost >= 0:
+        if _link_suffixes(first, last, int(levels[length - 1]), start, suffix) >= 0:
             raise InputError(
                 f"the n-grams are not those of any text: one of {length} words is there without its last {length - 1}"
             )
@@ -171,46 +145,17 @@ def build(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order:
 # The counts.
 
 
-@njit(cache=True, nogil=True)
-def _continuations(counts, suffix, start, preceding):  # type: ignore[no-untyped-def]
-    """Count, for every n-gram, the different words that stand before it."""
-    for node in range(start, counts.size):
-        if counts[node] > 0:
-            preceding[suffix[node]] += 1
-
-
-@njit(cache=True, nogil=True)
-def _within(counts, suffix, start, remaining):  # type: ignore[no-untyped-def]
-    """Take each n-gram's count from its suffix's; the first suffix that has fewer than that, or -1."""
-    for node in range(start, counts.size):
-        remaining[suffix[node]] -= counts[node]
-    for node in range(remaining.size):
-        if remaining[node] < 0 and node > 0:
-            return node
-    return -1
-
-
-@njit(cache=True, nogil=True)
-def _share(first, values, start, stop, discount, imagined, distinct, own, rest, k):  # type: ignore[no-untyped-def]
+def _share(
+    trie: Trie, values: Array, start: int, stop: int, discount: float, imagined: float, distinct: bool,
+    own: Floats, rest: Floats, k: int,
+) -> None:  # fmt: skip
     """own = max(v - discount, 0) / (Σ v + added), rest = (added + Σ min(v, discount)) / (Σ v + added).
 
     Added is what is imagined in every context, and with `distinct` one for each word that was seen there. A context
     that was never seen, and in which nothing is imagined, leaves all to the one below.
     """
-    for context in range(start, stop):
-        total, spared, added = 0.0, 0.0, imagined
-        for node in range(first[context], first[context + 1]):
-            total += values[node]
-            spared += min(values[node], discount)
-            if distinct and values[node] > 0:
-                added += 1
-        total += added
-        if total > 0:
-            rest[context, k] = (added + spared) / total
-            for node in range(first[context], first[context + 1]):
-                own[node, k] = max(values[node] - discount, 0.0) / total
-        else:
-            rest[context, k] = 1.0
+    counts = np.require(values, np.float64, "CA")
+    _share_contexts(trie.first, counts, start, stop, discount, imagined, distinct, k, own.shape[1], own, rest)
 
 
 def ordered(trie: Trie, counts: Array) -> Array:
@@ -220,26 +165,30 @@ def ordered(trie: Trie, counts: Array) -> Array:
 
 def preceding(trie: Trie, counts: Array) -> Floats:
     """The number of different words that stand before each n-gram (of the longest: 0)."""
-    result = np.zeros(len(counts))
-    if trie.order > 1:
-        _continuations(counts, trie.suffix, int(trie.levels[2]), result)
-    return result
+    if trie.order < 2:
+        return np.zeros(len(counts))
+    start = int(trie.levels[2])
+    return np.bincount(trie.suffix[start:][counts[start:] > 0], minlength=len(counts)).astype(np.float64)
 
 
 def consistent(trie: Trie, counts: Array) -> bool:
     """Whether no n-gram is counted more often with a word before it than at all."""
-    return trie.order < 2 or _within(counts, trie.suffix, int(trie.levels[2]), counts.copy()) < 0
+    if trie.order < 2:
+        return True
+    start, remaining = int(trie.levels[2]), counts.copy()
+    np.subtract.at(remaining, trie.suffix[start:], counts[start:])
+    return not (remaining[1:] < 0).any()
 
 
 def additive(trie: Trie, counts: Array, imagined: float, own: Floats, rest: Floats, k: int) -> None:
     """(c + a) / (N + Σ a) in every context."""
-    _share(trie.first, counts, 0, len(rest), 0.0, imagined, False, own, rest, k)
+    _share(trie, counts, 0, len(rest), 0.0, imagined, False, own, rest, k)
 
 
 def witten_bell(trie: Trie, counts: Array, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
     """(c + T · lower) / (N + T), T the number of different words in the context; below all, relative frequencies."""
-    _share(trie.first, counts, 0, 1, 0.0, 0.0, uniform, own, rest, k)
-    _share(trie.first, counts, 1, len(rest), 0.0, 0.0, True, own, rest, k)
+    _share(trie, counts, 0, 1, 0.0, 0.0, uniform, own, rest, k)
+    _share(trie, counts, 1, len(rest), 0.0, 0.0, True, own, rest, k)
 
 
 def kneser_ney(trie: Trie, counts: Array, discount: float, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
@@ -247,82 +196,19 @@ def kneser_ney(trie: Trie, counts: Array, discount: float, uniform: bool, own: F
     types = preceding(trie, counts)
     longest = int(trie.levels[trie.order - 1])
     lowest = counts if trie.order == 1 or not types[trie.first[0] : trie.first[1]].any() else types
-    _share(trie.first, lowest, 0, 1, discount if uniform else 0.0, 0.0, False, own, rest, k)
-    _share(trie.first, types, 1, longest, discount, 0.0, False, own, rest, k)
-    _share(trie.first, counts, max(longest, 1), len(rest), discount, 0.0, False, own, rest, k)
+    _share(trie, lowest, 0, 1, discount if uniform else 0.0, 0.0, False, own, rest, k)
+    _share(trie, types, 1, longest, discount, 0.0, False, own, rest, k)
+    _share(trie, counts, max(longest, 1), len(rest), discount, 0.0, False, own, rest, k)
 
 
 # Scoring.
-
-
-@njit(cache=True, nogil=True)
-def _step(first, last, chances, history, length, word, nodes, values):  # type: ignore[no-untyped-def]
-    """The probability of a word in every class, and the nodes that end with it.
-
-    history[L] is the node of the last L words, -1 where it is not there, L = 0..length; nodes[L + 1] becomes that of
-    those and the word. Where an n-gram is absent, so is every longer one that ends with it.
-    """
-    below = chances.base[word] if word >= 0 else chances.base[-1]
-    for shorter in range(length + 1):
-        nodes[shorter + 1] = _child(first, last, history[shorter], word)
-        if nodes[shorter + 1] < 0:
-            for longer in range(shorter + 1, length + 1):
-                nodes[longer + 1] = -1
-            break
-    for k in range(values.size):
-        values[k] = below
-        for shorter in range(length if chances.direct else 0, length + 1):
-            context, node = history[shorter], nodes[shorter + 1]
-            if context < 0:
-                break
-            values[k] = chances.rest[context, k] * values[k] + (chances.own[node, k] if node >= 0 else 0.0)
-
-
-@njit(cache=True, nogil=True)
-def _follow(history, length, nodes, order):  # type: ignore[no-untyped-def]
-    """The history after a word; its length."""
-    grown = min(length + 1, order - 1)
-    for n in range(1, grown + 1):
-        history[n] = nodes[n]
-    return grown
-
-
-@njit(cache=True, nogil=True)
-def _logs(first, last, chances, order, start, end, words, ends, low, high, floor, out):  # type: ignore[no-untyped-def]
-    """Add the logarithms of the probabilities of the sequences low..high; with an end word, of that as well."""
-    history, nodes, values = np.empty(order, np.int64), np.empty(order + 1, np.int64), np.empty(out.shape[1])
-    for row in range(low, high):
-        history[: start.size] = start
-        length = start.size - 1
-        begin = ends[row - 1] if row > 0 else 0
-        for place in range(begin, ends[row] + (1 if end >= 0 else 0)):
-            word = words[place] if place < ends[row] else end
-            _step(first, last, chances, history, length, word, nodes, values)
-            length = _follow(history, length, nodes, order)
-            for k in range(values.size):
-                out[row, k] += max(math.log(values[k]), floor)
-
-
-@njit(cache=True, nogil=True)
-def _each(first, last, chances, order, start, words, out, found):  # type: ignore[no-untyped-def]
-    """The probability of each word of one sequence, and the nodes of every word's context and of itself."""
-    history, nodes = np.empty(order, np.int64), np.empty(order + 1, np.int64)
-    history[: start.size] = start
-    length = start.size - 1
-    for place in range(words.size):
-        found[place, 0, :] = -1
-        found[place, 1, :] = -1
-        found[place, 0, : length + 1] = history[: length + 1]
-        _step(first, last, chances, history, length, words[place], nodes, out[place])
-        found[place, 1, : length + 1] = nodes[1 : length + 2]
-        length = _follow(history, length, nodes, order)
 
 
 def contexts(trie: Trie, words: Sequence[int]) -> NDArray[np.int64]:
     """The node of the last 0, 1, 2, … of the words; -1 where they were never seen in that order."""
     nodes = [ROOT]
     for word in words:
-        nodes = [ROOT, *(int(_child(trie.first, trie.last, node, word)) for node in nodes)]
+        nodes = [ROOT, *(_child(trie, node, word) for node in nodes)]
     return np.array(nodes, np.int64)
 
 
@@ -342,11 +228,19 @@ def log_probabilities(
     taken for less than the floor.
     """
     out = np.zeros((len(ends), chances.own.shape[1]))
-    step = partial(_logs, trie.first, trie.last, chances, trie.order, start, end, words, ends)
+    n_values = max(_VALUES, out.shape[1])
+    words, ends = np.require(words, np.int32, "CA"), np.require(ends, np.int64, "CA")
+
+    def score(low: int, high: int) -> None:
+        room, values = np.empty(2 * trie.order + 1, np.int64), np.empty(n_values)
+        _score_sequences(
+            *_model(trie, chances), start, len(start), end, words, ends, low, high, floor, room, values, n_values, out
+        )
+
     cuts = split(len(words) + len(ends), width(), _WORDS_PER_THREAD)
     rows = np.searchsorted(ends + np.arange(1, len(ends) + 1), [high for _, high in cuts])
     bounds = [0, *rows[:-1].tolist(), len(ends)] if cuts else [0]
-    run([partial(step, low, high, floor, out) for low, high in pairwise(bounds)])
+    run([partial(score, low, high) for low, high in pairwise(bounds)])
     return out
 
 
@@ -356,122 +250,24 @@ def probabilities(
     """p of each word of one sequence in every class; and for each word, the nodes of its contexts and with it."""
     out = np.empty((len(words), chances.own.shape[1]))
     found = np.empty((len(words), 2, trie.order), np.int64)
-    _each(trie.first, trie.last, chances, trie.order, start, words, out, found)
+    words, room = np.require(words, np.int32, "CA"), np.empty(2 * trie.order + 1, np.int64)
+    _follow_sequence(*_model(trie, chances), start, len(start), words, len(words), room, out, found)
     return out, found
+
+
+def _model(trie: Trie, chances: Chances) -> tuple[Any, ...]:
+    """The tree and the shares, as the loops take them."""
+    own, rest, base, direct = chances
+    return trie.first, trie.last, own, rest, base, len(base), direct, own.shape[1], trie.order
 
 
 # Drawing.
 
 
-@njit(cache=True, nogil=True)
-def _running(first, own, rest, k, out):  # type: ignore[no-untyped-def]
-    """Running sums of the shares of a context's continuations, which end exactly at 1 - rest."""
-    for context in range(rest.shape[0]):
-        low, high = first[context], first[context + 1]
-        total = 0.0
-        for node in range(low, high):
-            total += own[node, k]
-            out[node] = total
-        if total > 0:
-            for node in range(low, high):
-                out[node] *= (1.0 - rest[context, k]) / total
-            last = high - 1
-            while own[last, k] == 0:  # what has no share gets none by rounding
-                last -= 1
-            out[last:high] = 1.0 - rest[context, k]
-
-
-@njit(cache=True, nogil=True)
-def _above(running, low, high, value):  # type: ignore[no-untyped-def]
-    """The first place in low..high whose running sum is above the value."""
-    while low < high:
-        middle = (low + high) >> 1
-        if running[middle] <= value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@njit(cache=True, nogil=True)
-def _draw(first, last, suffix, running, floor, direct, context, whole, generator):  # type: ignore[no-untyped-def]
-    """A word after the context (whole: it is all of the history); the number of words stands for the unknown one."""
-    while whole or not direct:
-        low, high = first[context], first[context + 1]
-        value = generator.random()
-        if low < high and value < running[high - 1]:
-            return last[_above(running, low, high, value)]
-        if direct or context == 0:
-            break
-        context = suffix[context]
-    if floor[-1] <= 0:
-        return floor.size - 1
-    return min(_above(floor, 0, floor.size, generator.random() * floor[-1]), floor.size - 1)
-
-
-@njit(cache=True, nogil=True)
-def _known(first, last, suffix, running, floor, direct, unknown, context, whole, generator):  # type: ignore[no-untyped-def]
-    """A word after the context that is not the unknown one, drawn again until it is not.
-
-    Where next to nothing but the unknown word can follow, the context gives way to its suffix.
-    """
-    while True:
-        for _ in range(_REFUSALS):
-            word = _draw(first, last, suffix, running, floor, direct, context, whole, generator)
-            if word != unknown:
-                return word
-        if context == 0 and whole:
-            break
-        if whole:
-            context = suffix[context]
-        whole = True
-    low, high = first[0], first[1]
-    return last[_above(running, low, high, generator.random() * running[high - 1])]
-
-
-@njit(cache=True, nogil=True)
-def _drawn(first, last, suffix, levels, running, floor, direct, unknown, begin, start, end, n_words, n_documents, longest, generator):  # type: ignore[no-untyped-def]  # fmt: skip  # noqa: E501
-    """Words, and where each document ends; as many words, or as many documents, as asked for.
-
-    The state is the longest context that was seen and its length; `begin` is that of the first document, `start` of
-    those that follow (in a text of so many words), each as (node, its length, length of the history).
-    """
-    order = levels.size - 2
-    words, ends = np.empty(max(n_words, 64), np.int64), np.empty(n_documents, np.int64)
-    found, done, idle = 0, 0, 0
-    context, length, wanted = begin
-    while (found < n_words or done < n_documents) and idle <= longest:
-        word = _known(first, last, suffix, running, floor, direct, unknown, context, length == wanted, generator)
-        idle += 1
-        if word == end:
-            if done < n_documents:
-                ends[done] = found
-                done, idle = done + 1, 0
-            context, length, wanted = start if n_words > 0 else begin
-            continue
-        if found == words.size:
-            larger = np.empty(2 * found, np.int64)
-            larger[:found] = words
-            words = larger
-        words[found] = word
-        found += 1
-        if n_words > 0:
-            idle = 0
-        if order > 1:
-            if length == order - 1:
-                context, length = suffix[context], length - 1
-            node = _child(first, last, context, word)
-            while node < 0:
-                context, length = suffix[context], length - 1
-                node = _child(first, last, context, word)
-            context, length, wanted = node, length + 1, min(wanted + 1, order - 1)
-    return words[:found], ends[:done]
-
-
 def running(trie: Trie, chances: Chances, k: int) -> tuple[Floats, Floats]:
     """Running sums to draw from: of the shares of each context, and of the base."""
     sums = np.zeros(len(trie.last))
-    _running(trie.first, chances.own, chances.rest, k, sums)
+    _sum_shares(trie.first, chances.own, chances.rest, len(chances.rest), k, chances.own.shape[1], sums)
     return sums, np.cumsum(chances.base)
 
 
@@ -492,11 +288,23 @@ def draw(
     `begin` and `start` are contexts (see `contexts`): of the first word, and of documents that begin afterwards. The
     unknown word (a word of the tree that stands for such, or -1) is not drawn.
     """
-    return _drawn(  # type: ignore[no-any-return]
-        trie.first, trie.last, trie.suffix, trie.levels, *sums, direct,
-        unknown if unknown >= 0 else len(sums[1]) - 1, _state(begin), _state(start), end, n_words,
-        n_documents, LONGEST, generator,
-    )  # fmt: skip
+    progress = np.array([0, 0, 0, *_state(begin)], np.int64)
+    after = np.array(_state(start if n_words > 0 else begin), np.int64)
+    ends = np.empty(n_documents, np.int64)
+    # The generator's own C function is called, so that the draws are those of Generator.random().
+    random = generator.bit_generator.ctypes
+    pieces, done = [], False
+    with generator.bit_generator.lock:
+        while not done:
+            words = np.empty(max(_WORDS, n_words - int(progress[0])), np.int64)
+            before = int(progress[0])
+            done = _draw_words(
+                trie.first, trie.last, trie.suffix, trie.order, *sums, len(sums[1]), direct,
+                unknown if unknown >= 0 else len(sums[1]) - 1, after, end, n_words, n_documents, LONGEST,
+                ctypes.cast(random.next_double, POINTER), random.state, len(words), words, ends, progress,
+            )  # fmt: skip
+            pieces.append(words[: int(progress[0]) - before])
+    return np.concatenate(pieces), ends[: int(progress[1])]
 
 
 def _state(nodes: NDArray[np.int64]) -> tuple[int, int, int]:

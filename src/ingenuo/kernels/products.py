@@ -1,9 +1,9 @@
-"""Exact sums of x and xxᵀ over rows, nearly at the speed of BLAS: drives the loops over blocks and threads.
+"""Exact sums of x and xxᵀ over rows, at a few times the cost of rounded ones: drives the loops over blocks and threads.
 
-One product HᵀH of the slices side by side has the products of all of them, exactly; of three slices of few columns,
-five smaller products have (see `squares`). Rows that need more than three slices, for a number in them is tiny, wait
-until there are many and are cut into digits then, as rows with weights are. All is poured into limbs at absolute binary
-positions, and so depends on no block, order or thread.
+Numbers are cut into slices whose products add without rounding (see `cpp/products.hpp`). Rows that need more than three
+slices, for a number in them is tiny, wait until there are many and are cut into digits then, as rows with weights are;
+their products go through BLAS. All is poured into limbs at absolute binary positions, and so depends on no block, order
+or thread.
 """
 
 from __future__ import annotations
@@ -11,28 +11,43 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial, reduce
+from itertools import pairwise
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.exact import LIMB, Exact
-from ingenuo.kernels import moments, slices, squares, threads
+from ingenuo.kernels import moments, native, threads
 from ingenuo.kernels.moments import Codes, Floats, Rows
-from ingenuo.kernels.numbers import _by_class, _carry
-from ingenuo.kernels.slices import DIGIT, FEW, FIRST, NEXT, PLACES, ROWS
+from ingenuo.kernels.native import F64, I32, I64, INT, U8
 
 Integers = NDArray[np.int64]
-Slices = tuple[Floats, Integers, Integers]  # side by side; the column of each, and its binary position
+Digits = tuple[Floats, Integers, Integers]  # side by side; the column of each, and its binary position
 T = TypeVar("T")
 
-_HELD = 128  # blocks whose products, below 2^53, are added as int64 before they are poured out
-_TILE = 256  # slices that are multiplied at a time
+# As in products.hpp.
+_BLOCK, _PANEL, _POINTS, _NEXT = 128, 4, 5, 23
+_DIGIT, _FIRST, _PLACES = 22, -110, 220
+_DONE, _TOO_LARGE, _TOO_SMALL, _EMPTY_FIRST, _MANY_DEEP = range(5)
+_AT, _ROW, _DEEP, _CHOSEN, _N_POINTS, _N_BLOCKS, _ROWS = range(7)  # what is kept of a group
+
+_FEW = 256  # rows cut into digits together; two digits of w·x may fall on one place, so these go up to 2^23
+_TILE = 256  # digits that are multiplied at a time
 _WAITING = 1 << 19  # numbers that may wait to be cut into digits
 _ROOM = 1 << 20  # numbers of digits at a time: 8 MiB
-_CHUNK = 1 << 18  # numbers asked for at a time: 2 MiB
+_CHUNK = 1 << 18  # numbers that a thread is worth its start for
 _WEIGHTS = 64  # different weights, times classes, whose rows are added up apart
 NO_WEIGHTS: Floats = np.zeros(0)
+
+_add_products = native.function(
+    "add_products", F64, INT, I32, I64, INT, F64, F64, I64, F64, U8, I64, INT, I64, returns=INT
+)
+_choose_units = native.function("choose_units", F64, INT, I64, INT, INT, I64, U8, returns=INT)
+_pour_products = native.function("pour_products", I64, INT, INT, I64, U8, I64, INT, INT)
+_pour_totals = native.function("pour_totals", F64, INT, INT, INT, I64, U8, I64, INT, INT)
+_cut_digits = native.function("cut_digits", F64, INT, INT, F64, INT, I64, F64, INT)
+_pour_tile = native.function("pour_tile", F64, INT, INT, I64, I64, I64, I64, INT, I64, INT, INT, INT)
 
 
 class _Limbs:
@@ -42,8 +57,8 @@ class _Limbs:
         self.limbs = np.zeros((*shape, 0), np.int64)
         self.base = 0
 
-    def reach(self, low: int, high: int) -> None:
-        """Have room for whole numbers below 2^62 at positions low to high."""
+    def reach(self, low: int, high: int) -> tuple[Integers, int]:
+        """Have room for whole numbers below 2^62 at positions low to high: the limbs, and the position of the first."""
         least, most = low // LIMB, (high + 62) // LIMB + 2
         now = self.limbs.shape[-1]
         if now:
@@ -53,6 +68,7 @@ class _Limbs:
             offset = self.base - least if now else 0
             wide[..., offset : offset + now] = self.limbs
             self.limbs, self.base = wide, least
+        return self.limbs, self.base
 
     def exact(self) -> Exact:
         """The sums."""
@@ -65,117 +81,74 @@ class _Sums:
     """Σ x of each class and Σ xxᵀ of each class, or of all: there is a group for each, or one."""
 
     def __init__(self, n_classes: int, d: int, *, pooled: bool) -> None:
-        groups = 1 if pooled else n_classes
+        groups, panels = 1 if pooled else n_classes, -(-d // _PANEL)
         self.n_classes, self.d, self.pooled = n_classes, d, pooled
         self.sums, self.products = _Limbs(n_classes, d), _Limbs(groups, d * (d + 1) // 2)
         self.deep_sums = Exact.zeros((n_classes * d,))  # of the rows that were cut into digits
-        self.holes = np.zeros(n_classes, np.int64)  # rows that are not complete
-        self.units, self.scales = np.zeros((groups, d), np.int64), np.ones((groups, d))
-        self.held = np.zeros((3 * d, 3 * d) if 3 * d <= _TILE else (0, 0), np.int64)
-        self.holding, self.blocks = 0, 0  # the group whose products are held, and how many blocks of it
-        self.totals = np.zeros((n_classes, 3 * d))
-        self.columns = np.tile(np.arange(d), 3)
-        # Buffers of the blocks.
-        self.slices, self.found = np.empty((ROWS, 3 * d)), np.empty(self.held.size)
-        self.rest, self.squares, self.moved = np.empty(d), np.empty(d), np.empty(d, np.bool_)
-        self.depth, self.deep = np.empty(ROWS, np.int64), np.empty(ROWS, np.int64)
-        padded = squares.width(d) if len(self.held) else 0
-        self.values = np.zeros((squares.POINTS, squares.ROWS, padded))
-        self.value_products = np.zeros((squares.POINTS, padded, padded))
-        self.value_sums = np.zeros((squares.POINTS, padded, padded), np.int64)
+        self.incomplete = np.zeros(n_classes, np.int64)  # rows with a missing value
+        self.units, self.scales = np.zeros((groups, d), np.int64), np.ones((groups, panels * _PANEL))
+        self.held = np.zeros((groups, _POINTS, panels * (panels + 1) // 2 * _PANEL**2), np.int64)
+        self.totals = np.zeros((n_classes, 3, panels * _PANEL))
+        self.progress = np.zeros((groups, 7), np.int64)
+        self.progress[:, _ROWS] = _BLOCK
+        self.values = np.empty(_POINTS * panels * (_BLOCK * _PANEL + 8))
+        self.moved, self.deep = np.zeros(d, np.uint8), np.empty(1 << 12, np.int64)
         self.waiting: list[tuple[Floats, Codes]] = []
         self.n_waiting = 0
 
     def add(self, X: Floats, labels: Codes, places: Integers, group: int) -> bool:
-        """Add the rows at these places, at most 512 of them, to a group; False where a number is infinite."""
-        given = X, places, self.scales[group], self.slices, self.rest, self.depth, self.squares, self.moved, self.deep
-        depth, more, moved = slices._cut(*given)
-        if depth == 0:
-            if not self._refine(X, places, group):
-                return False
-            depth, more, moved = slices._cut(*given)
-        if more < len(places):
-            H = self.slices[: len(places), : depth * self.d]
-            slices._add_slices(H, places, labels, self.totals)
-            self._multiply(H, group)
-        if more:
-            rows = self.deep[:more]
-            self.waiting.append((X[rows], labels[rows]))
-            self.n_waiting += more * self.d
-            if self.n_waiting > _WAITING:
-                self._flush()
-        return not moved or self._refine(X, places, group)
+        """Add the rows at these places to a group; False where a number is infinite."""
+        progress, last = self.progress[group], len(places)
+        progress[_AT] = 0
+        while True:
+            stop = _add_products(
+                X, self.d, labels, places, last, self.scales[group], self.totals, self.held[group],
+                self.values, self.moved, self.deep, len(self.deep), progress,
+            )  # fmt: skip
+            if progress[_DEEP]:
+                self._wait(X, labels, self.deep[: progress[_DEEP]])
+                progress[_DEEP] = 0
+            if stop == _DONE:
+                return True
+            if stop == _EMPTY_FIRST:
+                self._empty(group, np.ones(self.d, np.uint8))
+            if stop in (_TOO_LARGE, _TOO_SMALL):
+                self._empty_totals(group, self.moved)
+                self._empty(group, self.moved)
+                first = int(progress[_ROW])
+                rows = X, self.d, places, first, min(first + _BLOCK, last)
+                if not _choose_units(*rows, self.units[group], self.moved):
+                    return False
+                self.scales[group, : self.d] = np.ldexp(1.0, -self.units[group])
+                progress[_CHOSEN] = stop == _TOO_LARGE
 
-    def _refine(self, X: Floats, places: Integers, group: int) -> bool:
-        """Give the columns that moved another unit, by what these rows have; False where a number is infinite."""
-        self._empty_totals(group, self.moved)
-        if self.holding == group:
-            self._empty(self.moved)
-        if not slices._choose(X, places, self.units[group], self.moved):
-            return False
-        self.scales[group] = np.ldexp(1.0, -self.units[group])
-        return True
+    def _wait(self, X: Floats, labels: Codes, rows: Integers) -> None:
+        self.waiting.append((X[rows], labels[rows]))
+        self.n_waiting += len(rows) * self.d
+        if self.n_waiting > _WAITING:
+            self._flush()
 
-    def _positions(self, group: int) -> Integers:
-        at = self.units[group]
-        return np.concatenate([at, at - NEXT, at - 2 * NEXT])
-
-    def _empty_totals(self, group: int, moved: NDArray[np.bool_]) -> None:
+    def _empty_totals(self, group: int, moved: NDArray[np.uint8]) -> None:
         """Pour out the sums of slices of a group, for some columns."""
-        at, classes = self._positions(group), (0, self.n_classes) if self.pooled else (group, group + 1)
-        self.sums.reach(int(at.min()), int(at.max()))
-        slices._pour_totals(self.totals, at, moved, *classes, self.sums.limbs, self.sums.base)
-        _carry(self.sums.limbs[slice(*classes)])
+        units, classes = self.units[group], (0, self.n_classes) if self.pooled else (group, group + 1)
+        limbs, base = self.sums.reach(int(units.min()) - 2 * _NEXT, int(units.max()))
+        _pour_totals(self.totals, self.d, *classes, units, moved, limbs, base, limbs.shape[-1])
 
-    def _multiply(self, H: Floats, group: int) -> None:
-        if not len(self.held):
-            self._pour((H, self.columns, self._positions(group)), None, group)
-            return
-        if self.holding != group or self.blocks == _HELD:
-            self._empty(np.ones(self.d, np.bool_))
-            self.blocks = 0
-        self.holding = group
-        self.blocks += 1
-        if H.shape[1] < 3 * self.d:
-            self._hold(H)
-            return
-        left = squares._square(H, self.d, self.values, self.value_products, self.value_sums)
-        for lo in range(0, len(H), squares.ROWS):
-            if left >> (lo // squares.ROWS) & 1:
-                self._hold(H[lo : lo + squares.ROWS])
-        if self.blocks % squares.HELD == 0:
-            self._empty_values(np.ones(self.d, np.bool_))
-
-    def _hold(self, H: Floats) -> None:
-        width = H.shape[1]
-        M = self.found[: width * width].reshape(width, width)
-        np.matmul(H.T, H, out=M)  # NumPy knows this for symmetric: half the work
-        slices._hold(M, self.held)
-
-    def _empty(self, moved: NDArray[np.bool_]) -> None:
+    def _empty(self, group: int, moved: NDArray[np.uint8]) -> None:
         """Pour out the products that are held, of some columns."""
-        if self.blocks:
-            at = self._positions(self.holding)
-            self.products.reach(2 * int(at.min()), 2 * int(at.max()))
-            limbs = self.products.limbs[self.holding]
-            slices._pour_held(self.held, at, moved, limbs, self.products.base)
-            _carry(limbs[np.newaxis])
-            self._empty_values(moved)
+        units, progress = self.units[group], self.progress[group]
+        limbs, base = self.products.reach(2 * int(units.min()) - 4 * _NEXT, 2 * int(units.max()))
+        _pour_products(
+            self.held[group], int(progress[_N_POINTS]), self.d, units, moved, limbs[group], base, limbs.shape[-1]
+        )
+        if moved.all():
+            progress[_N_BLOCKS] = 0
 
-    def _empty_values(self, moved: NDArray[np.bool_]) -> None:
-        """The same for the products of what three slices have for values at five points."""
-        units = self.units[self.holding]
-        self.products.reach(2 * int(units.min()) - 4 * NEXT, 2 * int(units.max()))
-        limbs = self.products.limbs[self.holding]
-        squares._pour_squares(self.value_sums, units, moved, limbs, self.products.base)
-        _carry(limbs[np.newaxis])
-
-    def _pour(self, right: Slices, left: Slices | None, group: int) -> None:
-        """Multiply slices of x by themselves, or those of w·x by those of x, and pour out the products."""
+    def _pour(self, right: Digits, left: Digits | None, group: int) -> None:
+        """Multiply digits of x by themselves, or those of w·x by those of x, and pour out the products."""
         H, columns, at = right
         G, left_columns, left_at = left or right
-        self.products.reach(int(at.min() + left_at.min()), int(at.max() + left_at.max()))
-        limbs = self.products.limbs[group]
+        limbs, base = self.products.reach(int(at.min() + left_at.min()), int(at.max() + left_at.max()))
         # A copy of each tile: with rows that lie 24 kB apart BLAS takes twice as long.
         rights = [np.ascontiguousarray(H[:, lo : lo + _TILE]) for lo in range(0, H.shape[1], _TILE)]
         lefts = [np.ascontiguousarray(G[:, lo : lo + _TILE]) for lo in range(0, G.shape[1], _TILE)] if left else rights
@@ -183,21 +156,19 @@ class _Sums:
             a = slice(one * _TILE, (one + 1) * _TILE)
             for two, second in enumerate(rights if left else rights[: one + 1]):
                 b = slice(two * _TILE, (two + 1) * _TILE)
-                tiles = -1 if left else int(one == two)
+                kind = -1 if left else int(one == two)
                 M = first.T @ second
-                slices._pour_products(
-                    M, left_columns[a], left_at[a], columns[b], at[b], tiles, limbs, self.products.base
-                )
-        _carry(limbs[np.newaxis])
+                places = left_columns[a], left_at[a], columns[b], at[b]
+                _pour_tile(M, *M.shape, *places, kind, limbs[group], self.d, base, limbs.shape[-1])
 
     def _flush(self) -> None:
-        """Cut the rows that wait into digits; those with a hole are left out."""
+        """Cut the rows that wait into digits; those with a missing value are left out."""
         if self.waiting:
             X, labels = (np.concatenate(each) for each in zip(*self.waiting))
             self.waiting, self.n_waiting = [], 0
-            holes = np.isnan(X).any(axis=1)
-            self.holes += np.bincount(labels[holes], minlength=self.n_classes)
-            X, labels = X[~holes], labels[~holes]
+            missing = np.isnan(X).any(axis=1)
+            self.incomplete += np.bincount(labels[missing], minlength=self.n_classes)
+            X, labels = X[~missing], labels[~missing]
             if len(X):
                 cells = labels[:, np.newaxis].astype(np.int64) * self.d + np.arange(self.d)
                 more = moments.weights_by_cell(X.ravel(), cells.ravel(), self.n_classes * self.d)
@@ -210,8 +181,8 @@ class _Sums:
         for mine in groups:
             group = 0 if self.pooled else int(labels[mine][0])
             rows, own = X[mine], NO_WEIGHTS if weights is None else weights[mine]
-            for lo in range(0, len(rows), FEW):
-                self._digits(rows[lo : lo + FEW], own[lo : lo + FEW], group)
+            for lo in range(0, len(rows), _FEW):
+                self._digits(rows[lo : lo + _FEW], own[lo : lo + _FEW], group)
 
     def _digits(self, X: Floats, weights: Floats, group: int) -> None:
         places = [_places(X, NO_WEIGHTS), *([_places(X, weights)] if len(weights) else [])]
@@ -220,10 +191,10 @@ class _Sums:
             self._digits(X[:half], weights[:half], group)
             self._digits(X[half:], weights[half:], group)
             return
-        found: list[Slices] = []
+        found: list[Digits] = []
         for (index, columns, at), given in zip(places, (NO_WEIGHTS, weights)):
             H = np.zeros((len(X), len(columns)))
-            slices._digits(X, given, index, H, True)
+            _cut_digits(X, *X.shape, given, len(given) > 0, index, H, H.shape[1])
             found.append((H, columns, at))
         if all(len(columns) for _, columns, _ in found):
             self._pour(found[0], found[1] if len(weights) else None, group)
@@ -231,25 +202,25 @@ class _Sums:
     def results(self) -> tuple[Integers, Exact, Exact]:
         """Incomplete rows of each class, Σx and Σxxᵀ."""
         self._flush()
-        every = np.ones(self.d, np.bool_)
-        for group in range(len(self.units)):
+        every = np.ones(self.d, np.uint8)
+        for group in range(len(self.units) if self.d else 0):
             self._empty_totals(group, every)
-        self._empty(every)
+            self._empty(group, every)
         deep = Exact(self.deep_sums.limbs.reshape(-1, self.n_classes, self.d), self.deep_sums.low)
-        return self.holes, deep + self.sums.exact(), self.products.exact()
+        return self.incomplete, deep + self.sums.exact(), self.products.exact()
 
 
 def _places(X: Floats, weights: Floats) -> tuple[Integers, Integers, Integers]:
     """Where the columns have digits: the number of each among all, its column, and its binary position."""
-    index = np.zeros((X.shape[1], PLACES), np.int64)
-    slices._digits(X, weights, index, np.zeros((0, 0)), False)
-    columns, found = np.nonzero(index)
+    index = np.zeros((X.shape[1], _PLACES), np.int64)
+    _cut_digits(X, *X.shape, weights, len(weights) > 0, index, NO_WEIGHTS, 0)
+    columns, found = (np.ascontiguousarray(each) for each in np.nonzero(index))
     index[columns, found] = np.arange(len(columns))
-    return index, columns, DIGIT * (found + FIRST)
+    return index, columns, _DIGIT * (found + _FIRST)
 
 
 def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[Exact, Exact, Exact]:
-    """Of the rows without a hole: how many, and Σx, of each class; and Σxxᵀ of all classes, or of each.
+    """Of the rows without a missing value: how many, and Σx, of each class; and Σxxᵀ of all classes, or of each.
 
     Of the products the lower triangle is given, row by row: (cells,), or (classes, cells).
     """
@@ -257,23 +228,16 @@ def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[E
 
     def work(lo: int, hi: int) -> tuple[Exact, Exact, Exact]:
         found = _Sums(n_classes, table.shape[1], pooled=pooled)
-        places, ends = np.arange(step), np.zeros(n_classes + 1, np.int64)
         for start in range(lo, hi, step):
             X = table.rows(start, min(start + step, hi))
-            own = labels[start : start + len(X)]
-            if pooled:
-                ends[0] = len(X)
-            else:
-                _by_class(own, 0, len(X), places, ends)
-            first = 0
-            for group, last in enumerate(ends[: len(found.units)].tolist()):
-                for block in range(first, last, ROWS):
-                    if not found.add(X, own, places[block : min(block + ROWS, last)], group):
-                        row, column = np.argwhere(np.isinf(X))[0].tolist()
-                        raise moments.not_finite(table, start + row, column, X[row, column])
-                first = last
-        holes, totals, squares = found.results()
-        return Exact.counts(np.bincount(labels[lo:hi], minlength=n_classes) - holes), totals, squares
+            own = np.ascontiguousarray(labels[start : start + len(X)])
+            places, ends = (np.arange(len(X)), [len(X)]) if pooled else _by_class(own, n_classes)
+            for group, (first, last) in enumerate(pairwise([0, *ends])):
+                if first < last and not found.add(X, own, places[first:last], group):
+                    row, column = np.argwhere(np.isinf(X))[0].tolist()
+                    raise moments.not_finite(table, start + row, column, X[row, column])
+        incomplete, totals, squares = found.results()
+        return Exact.counts(np.bincount(labels[lo:hi], minlength=n_classes) - incomplete), totals, squares
 
     parts = _over_rows(work, table)
     counts, totals, squares = (reduce(Exact.__add__, each) for each in zip(*parts))
@@ -281,7 +245,7 @@ def sums(table: Rows, labels: Codes, n_classes: int, *, pooled: bool) -> tuple[E
 
 
 def weighted_products(table: Rows, labels: Codes, weights: Floats, n_classes: int, *, pooled: bool) -> Exact:
-    """Σwxxᵀ, as :func:`sums` gives Σxxᵀ; no row may have a hole.
+    """Σwxxᵀ, as :func:`sums` gives Σxxᵀ; no row may have a missing value.
 
     Where there are few different weights, as there are for classes that are balanced or rows that are repeated, the
     rows of each are added up without it, and the sums are multiplied: several times faster than w·x in digits.
@@ -308,14 +272,22 @@ def weighted_products(table: Rows, labels: Codes, weights: Floats, n_classes: in
     return _shaped(reduce(Exact.__add__, _over_rows(work, table)), pooled)
 
 
+def _by_class(labels: Codes, n_classes: int) -> tuple[Integers, list[int]]:
+    """The places of the rows in the order of their class, and where each class ends there."""
+    keys = labels.astype(np.int16) if n_classes < 2**15 else labels  # of 16 bits it is a radix sort
+    return np.argsort(keys, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_classes)).tolist()
+
+
 def _step(table: Rows, n_classes: int, pooled: bool) -> int:
-    return max(ROWS, _CHUNK // max(table.shape[1], 1), 0 if pooled else 64 * n_classes) // ROWS * ROWS
+    """Rows that are asked for at a time; each class is to have some."""
+    most = max(min(table.step, _ROOM // max(table.shape[1], 1)), 0 if pooled else 64 * n_classes)
+    return max(_BLOCK, most // _BLOCK * _BLOCK)
 
 
 def _over_rows(work: Callable[[int, int], T], table: Rows) -> list[T]:
     """BLAS on one thread while several of ours call it: both at once took twice as long."""
     n, d = table.shape
-    parts = threads.split(n, threads.width(), max(ROWS, _CHUNK // max(d, 1)))
+    parts = threads.split(n, threads.width(), max(_BLOCK, _CHUNK // max(d, 1))) or [(0, 0)]
     with threads.single_blas() if n * d >= _CHUNK else nullcontext():
         return threads.run([partial(work, lo, hi) for lo, hi in parts])
 

@@ -1,4 +1,4 @@
-"""Rows of numbers through BLAS, a block at a time and a thread for each part of the rows: the answers.
+"""The answers of discriminants: rows of numbers, a block at a time and a thread for each part of the rows.
 
 They multiply x - c by a few weights (a line), or by the inverse root of a covariance (a distance). Blocks stay in the
 caches, so the rows are read once.
@@ -6,73 +6,24 @@ caches, so the rows are read once.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
-from ingenuo.kernels.densities import ANY_ORDER
+from ingenuo.kernels.counts import Weights
 from ingenuo.kernels.moments import Floats, Rows
+from ingenuo.kernels.native import ANY, F64, INT, REAL, function
 
 T = TypeVar("T")
 
 _BLOCK = 1 << 18  # numbers in a block: 2 MiB
 
 
-@njit(cache=True, nogil=True)
-def _shift(X, centre, out, holes):  # type: ignore[no-untyped-def]
-    """out = x - centre, with zeros for a row that has a hole.
-
-    Returns the row and the column of an infinite value, where it stops; else (-1, -1).
-    """
-    n, d = X.shape
-    for i in range(n):
-        odd = 0.0
-        for j in range(d):
-            value = X[i, j]
-            out[i, j] = value - centre[j]
-            odd += value - value  # 0, or NaN where the value is missing or infinite
-        holes[i] = odd != odd
-        if odd != odd:
-            for j in range(d):
-                if math.isinf(X[i, j]):
-                    return i, j
-                out[i, j] = 0.0
-    return -1, -1
-
-
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def _lines(X, centre, weights, constants, out, holes):  # type: ignore[no-untyped-def]
-    """out[i, k] += weights[k] · (x - centre) + constants[k], for the rows without a hole.
-
-    One pass: 0.04 s for 1M × 50 and 5 classes on one core, where a shift and BLAS take 0.08 s. Returns as `_shift`.
-    """
-    n, d = X.shape
-    row = np.empty(d)
-    for i in range(n):
-        odd = 0
-        for j in range(d):
-            nothing = X[i, j] - X[i, j]  # 0, or NaN; counted, for sums in any order may cancel
-            odd += 1 if nothing != nothing else 0
-            row[j] = X[i, j] - centre[j]
-        holes[i] = odd > 0
-        if odd > 0:
-            for j in range(d):
-                if math.isinf(X[i, j]):
-                    return i, j
-            continue
-        for k in range(len(constants)):
-            total = 0.0
-            for j in range(d):
-                total += row[j] * weights[k, j]
-            out[i, k] += total + constants[k]
-    return -1, -1
+_add_distances = function("add_distances", F64, INT, INT, F64, REAL, ANY, F64, INT, INT)
 
 
 class Kept:
@@ -120,13 +71,12 @@ def add_lines(
 
     Returns the rows that have one, and the place of an infinite value, if there is one: then out is not complete.
     """
-    weights = np.ascontiguousarray(weights)
+    lines = Weights(weights.T, centre, constants)
 
-    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int]:
-        place: tuple[int, int] = _lines(table.rows(lo, hi), centre, weights, constants, out[lo:hi], holes)
-        return place
+    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int] | None:
+        return lines.add(table.rows(lo, hi), out[lo:hi], holes)
 
-    return _answered(table, lambda: work)
+    return _answered(table, work)
 
 
 def add_distances(
@@ -139,37 +89,32 @@ def add_distances(
     """
     shared = roots.ndim == 2
     placed = means @ roots if shared else np.einsum("kj,kjr->kr", means, roots)
+    n_classes, r = placed.shape
+    images = [Weights(root, centre, np.zeros(r)) for root in ([roots] if shared else roots)]
 
-    def prepared() -> Callable[[int, int, NDArray[np.bool_]], tuple[int, int]]:
-        buffer = np.empty((_step(table), table.shape[1]))
+    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int] | None:
+        rows, place = table.rows(lo, hi), None
+        for k in range(n_classes):
+            if not (shared and k):
+                image = np.zeros((hi - lo, r))
+                place = place or images[k].add(rows, image, holes)
+            _add_distances(image, hi - lo, r, placed[k], float(constants[k]), holes, out[lo:hi], k, n_classes)
+        return place
 
-        def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int]:
-            rows = buffer[: hi - lo]
-            place: tuple[int, int] = _shift(table.rows(lo, hi), centre, rows, holes)
-            image = rows @ roots if shared else rows
-            for k in range(len(means)):
-                apart = (image if shared else rows @ roots[k]) - placed[k]
-                out[lo:hi, k] += np.where(holes, 0.0, constants[k] - 0.5 * np.einsum("ij,ij->i", apart, apart))
-            return place
-
-        return work
-
-    with np.errstate(over="ignore", invalid="ignore"), _one_thread_each(table.shape[0]):
-        return _answered(table, prepared)
+    return _answered(table, work)
 
 
 def _answered(
-    table: Rows, prepared: Callable[[], Callable[[int, int, NDArray[np.bool_]], tuple[int, int]]]
+    table: Rows, answer: Callable[[int, int, NDArray[np.bool_]], tuple[int, int] | None]
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Let what `prepared` makes for each thread answer the rows, a block at a time: the holes and the infinite."""
+    """Answer the rows, a block at a time: the rows that lack a value, and the place of an infinite one."""
     holes = np.zeros(table.shape[0], np.bool_)
 
     def work(lo: int, hi: int) -> tuple[int, int] | None:
-        answer = prepared()
         for start, stop in _blocks(table, lo, hi):
-            row, column = answer(start, stop, holes[start:stop])
-            if row >= 0:
-                return start + row, column
+            place = answer(start, stop, holes[start:stop])
+            if place is not None:
+                return start + place[0], place[1]
         return None
 
     infinite = [place for place in _over_rows(work, table.shape[0]) if place is not None]
@@ -191,12 +136,3 @@ def _over_rows(work: Callable[[int, int], T], n_rows: int) -> list[T]:
     parts = threads.split(n_rows, threads.width(), 1 << 12)
     return threads.run([partial(work, lo, hi) for lo, hi in parts])
 
-
-@contextmanager
-def _one_thread_each(n_rows: int) -> Iterator[None]:
-    """BLAS on one thread while several of ours call it: both at once took twice as long (0.20 s for 0.09 s)."""
-    if n_rows < 1 << 13 or threads.width() == 1:
-        yield
-        return
-    with threads.single_blas():
-        yield

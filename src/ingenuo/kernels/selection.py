@@ -2,59 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from functools import partial
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
+from ingenuo.kernels.native import F64, I32, INT, REAL, function
 
 Floats = NDArray[np.float64]
 
-_LEAST = 700.0  # no row's loss counts for more
-
-
-# So many factors, none more than 2, are multiplied before a logarithm is taken.
-_FACTORS = 16
-
-
-@njit(cache=True, nogil=True)
-def _of_two(joint, scores, sign, codes, rows):  # type: ignore[no-untyped-def]
-    """Σ u log(1 + e^-d), d the log odds of the true class; without weights, a logarithm for sixteen rows at a time."""
-    total, product, waiting = 0.0, 1.0, 0
-    weighted = len(rows) > 0
-    for i in range(len(codes)):
-        d = joint[i, 1] - joint[i, 0] + sign * (scores[i, 1] - scores[i, 0])
-        d = d if codes[i] == 1 else -d
-        if weighted:
-            loss = math.log1p(math.exp(-abs(d))) + max(-d, 0.0)
-            total += rows[i] * min(loss, _LEAST)
-            continue
-        total += min(max(-d, 0.0), _LEAST)
-        product *= 1.0 + math.exp(-abs(d))
-        waiting += 1
-        if waiting == _FACTORS:
-            total += math.log(product)
-            product, waiting = 1.0, 0
-    return total + math.log(product)
-
-
-@njit(cache=True, nogil=True)
-def _of_many(joint, scores, sign, codes, rows):  # type: ignore[no-untyped-def]
-    total = 0.0
-    K = joint.shape[1]
-    for i in range(len(codes)):
-        top = -math.inf
-        for k in range(K):
-            top = max(top, joint[i, k] + sign * scores[i, k])
-        below = 0.0
-        for k in range(K):
-            below += math.exp(joint[i, k] + sign * scores[i, k] - top)
-        loss = math.log(below) + top - joint[i, codes[i]] - sign * scores[i, codes[i]]
-        total += (rows[i] if len(rows) else 1.0) * min(loss, _LEAST)
-    return total
+_log_loss = function("log_loss", F64, F64, REAL, I32, INT, F64, INT, INT, F64, returns=REAL)
 
 
 def losses(
@@ -66,7 +24,14 @@ def losses(
     >>> losses(joint, scores, [0], 1.0, np.array([1, 0], np.int32), np.ones(2)).round(4).tolist()
     [0.3133]
     """
-    work = _of_two if joint.shape[1] == 2 else _of_many
-    weights = np.zeros(0) if (rows == 1).all() else rows
-    found = threads.run([partial(work, joint, scores[j], sign, codes, weights) for j in among])
-    return np.asarray(np.array(found) / rows.sum())
+    n, n_classes = joint.shape
+    joint, codes = np.require(joint, np.float64, "CA"), np.require(codes, np.int32, "CA")
+    rows = np.require(rows, np.float64, "CA")
+    weighted = not (rows == 1).all()
+
+    def loss(j: int) -> float:
+        own, room = np.require(scores[j], np.float64, "CA"), np.empty(n_classes)
+        found: float = _log_loss(joint, own, sign, codes, weighted, rows, n, n_classes, room)
+        return found
+
+    return np.asarray(np.array(threads.run([partial(loss, j) for j in among])) / rows.sum())

@@ -11,6 +11,7 @@ from ingenuo.errors import InputError
 from ingenuo.estimators.linear.features import Entries, by_class
 from ingenuo.families.family import Factor, Floats, Term, difference, exponential
 from ingenuo.families.gaussian import spread
+from ingenuo.kernels.counts import add_log_likelihood_dense
 from ingenuo.labels import Labels
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Tally
@@ -102,7 +103,7 @@ class NumberFeatures:
             missing = np.isnan(X)
             if missing.any():
                 X[missing] = 0.0
-            out[lo:hi] += X @ table
+            add_log_likelihood_dense(X, table, out[lo:hi])
 
     def names(self) -> list[str]:
         """The columns' names."""
