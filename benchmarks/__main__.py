@@ -12,10 +12,11 @@ from benchmarks.cases import Case, run
 
 # Each is a module of this package with a function `cases` and the number of ROWS its bars are meant for.
 SUITES = {
-    "cli": "the command line: its start, and the rates at which files become models and answers, over reading alone",
+    "cli": "the command line: the rates at which files become models and answers, over reading alone",
     "engines": "one training here, on Dask and on Spark, against Spark MLlib and dask-ml",
     "linear": "discriminants, softmax regression, densities, against scikit-learn, fastText and published accuracies",
     "networks": "Bayesian networks: search, inference, classification, against pyAgrum and pgmpy",
+    "start": "what a new process pays: imports, the first call, commands on small files, against scikit-learn",
     "tables": "the naive Bayes of tables: numbers, categories and counts, against scikit-learn",
     "text": "naive Bayes and language models of text, against scikit-learn, fastText, NLTK and published accuracies",
     "trust": "cross-validation, tuning and calibration: what they cost, and how right they are",

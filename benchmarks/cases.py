@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from benchmarks import memory, start
+from benchmarks import memory, processes
 from benchmarks.report import Absent, Bar, Result, Skipped
 from benchmarks.timing import Timing, alternate, seconds
 
@@ -150,19 +150,21 @@ def _grown(name: str, unit: str, costs: list[float], bar: Bar) -> Result:
 
 @dataclass(frozen=True)
 class NewProcess:
-    """Seconds of a first call in a new process; its imports and the call itself are noted apart."""
+    """Seconds of the processor that a program takes in a new process, beside those of the peer's."""
 
     name: str
     bar: Bar
-    peer: start.Script
-    ours: start.Script
+    peer: list[str]
+    ours: list[str]
+    status: int = 0  # with which ours must end
+    before: list[str] | None = None  # a program that must have run, and is not timed
 
     def measure(self, rows: int, repeat: int) -> Result:
-        peer, ours = start.alternate(self.peer, self.ours, repeat)
-        parts = ", ".join(
-            f"{part} {peer[part]:.3g} / {ours[part]:.3g} s" for part in ("numpy", "imports", "call") if part in ours
-        )
-        return Result(self.name, "s", peer["counted"], ours["counted"], self.bar, note=parts)
+        if self.before is not None:
+            processes.spent_by(self.before)
+        peer, ours = processes.alternate(self.peer, self.ours, repeat, self.status)
+        note = f"by the clock {peer.clock:.3g} / {ours.clock:.3g} s"
+        return Result(self.name, "s", peer.cpu, ours.cpu, self.bar, note=note)
 
 
 def run(cases: list[Case], rows: int, repeat: int) -> Iterator[Result | Skipped]:

@@ -1,4 +1,4 @@
-"""The command line: what its start costs, and how fast files become models and answers.
+"""The command line: how fast files become models and answers; `start` has what its start costs.
 
 Work is timed within the process, through the functions that the commands call; the seconds of the whole command in a
 new process, its start included, are noted beside it. The peer of learning is `pyarrow.csv.read_csv`, by its defaults
@@ -8,14 +8,8 @@ folder, which goes when the process ends.
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,10 +24,12 @@ from scipy.special import logsumexp
 from benchmarks import data
 from benchmarks.by_hand import JoinedByHand, joint_without_missing
 from benchmarks.cases import Case, Duel, Pace
-from benchmarks.report import Bar, Result, farthest
-from ingenuo import NaiveBayes, store, training
+from benchmarks.processes import command, place, spent_by
+from benchmarks.report import Bar, farthest
+from ingenuo import NaiveBayes, store
 from ingenuo.cli import main as command_line
 from ingenuo.sources.files import scan
+from ingenuo.training.train import Trained, train
 
 ROWS = 1_000_000  # texts; the tables have a share of them
 LEARNED = 0.75  # of the rows: 100 MB of a table
@@ -100,76 +96,25 @@ def write(parts: Iterator[pa.Table], path: Path, *, quotes: bool = False) -> Pat
     return path
 
 
-@cache
-def _folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="benchmarks-")  # gone when the process ends
-
-
-def place(name: str) -> Path:
-    """A path in the temporary folder."""
-    return Path(_folder().name, name)
-
-
 # The commands.
-
-
-def command() -> list[str]:
-    """How a shell calls `ingenuo`: the script beside the interpreter, else what it would do."""
-    installed = shutil.which("ingenuo", path=str(Path(sys.executable).parent))
-    return [installed] if installed else [sys.executable, "-c", "from ingenuo.cli import main; main()"]
-
-
-def as_installed() -> dict[str, str]:
-    """The environment of a program whose modules are compiled, as those of an installed package are.
-
-    Where Python is told to write no bytecode, as in a checkout, a start would pay for compiling every module.
-    """
-    others = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    return others | {"PYTHONPYCACHEPREFIX": str(place("bytecode"))}
-
-
-def seconds_of(call: list[str]) -> float:
-    """Seconds of a program in a new process."""
-    start = time.perf_counter()
-    done = subprocess.run(call, capture_output=True, text=True, check=False, env=as_installed())
-    taken = time.perf_counter() - start
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(call)} failed:\n{done.stderr}")
-    return taken
 
 
 def whole(*arguments: object) -> str:
     """What is noted of a whole command: its seconds, the second time it is called."""
     call = [*command(), *map(str, arguments)]
-    seconds_of(call)
-    return f"whole command {seconds_of(call):.3g} s"
-
-
-@dataclass(frozen=True)
-class Program:
-    """Seconds of a whole program, against those of the interpreter that does nothing; best of several, in turns."""
-
-    name: str
-    bar: Bar
-    arguments: tuple[str, ...]
-
-    def measure(self, rows: int, repeat: int) -> Result:
-        nothing, ours = [sys.executable, "-c", "pass"], [*command(), *self.arguments]
-        first = seconds_of(ours)  # which compiles the modules
-        runs = [(seconds_of(nothing), seconds_of(ours)) for _ in range(repeat)]
-        peer, own = (min(side) for side in zip(*runs))
-        return Result(self.name, "s", peer, own, self.bar, note=f"first {first:.3g} s")
+    spent_by(call)
+    return f"whole command {spent_by(call).clock:.3g} s"
 
 
 # What is timed.
 
 
-def learned(path: Path, target: str) -> training.Trained:
+def learned(path: Path, target: str) -> Trained:
     """What `ingenuo train` does, but for the writing of the model."""
-    return training.train(NaiveBayes(), scan([path], target=target), target)
+    return train(NaiveBayes(), scan([path], target=target), target)
 
 
-def learning(path: Path, target: str, difference: Callable[[pa.Table, training.Trained], float]) -> Duel:
+def learning(path: Path, target: str, difference: Callable[[pa.Table, Trained], float]) -> Duel:
     """pyarrow reads the file, we read it and learn it."""
     megabytes = path.stat().st_size / 1e6
 
@@ -246,7 +191,6 @@ def answering_tables(rows: int) -> Duel:
 def cases() -> list[Case]:
     """Every case of this suite."""
     return [
-        Program("ingenuo --help", Bar(limit=0.25), ("--help",)),
         Pace("train, mixed columns, over reading alone", "MB/s", Bar(0.5), learning_tables),
         Pace("train, texts, over reading alone", "MB/s", Bar(least=50), learning_texts),
         Pace("predict to CSV, 20 mixed columns", "k rows/s", Bar(least=300), answering_tables),

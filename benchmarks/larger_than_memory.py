@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from benchmarks import cli
+from benchmarks import cli, processes
 from ingenuo import store
 
 LIMIT = 1.0  # gigabytes of resident memory
@@ -72,14 +72,18 @@ def repeat(block: Path, path: Path, size: int) -> int:
 def call_of(path: Path, target: str, output: Path) -> list[str]:
     """The command that learns a file; texts are declared, because such as come again and again may be categories."""
     declared = ["--column", "text=text"] if target == cli.LABEL else []
-    return [*cli.command(), "train", str(path), "--target", target, *declared, "--quiet", "-o", str(output)]
+    return [*processes.command(), "train", str(path), "--target", target, *declared, "--quiet", "-o", str(output)]
 
 
 def learn(path: Path, target: str, output: Path) -> Learning:
     """Call the command in a new process."""
     call = call_of(path, target, output)
     run = subprocess.run(
-        [sys.executable, "-c", _LAUNCHER, *call], capture_output=True, text=True, check=False, env=cli.as_installed()
+        [sys.executable, "-c", _LAUNCHER, *call],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=processes.as_installed(),
     )
     if run.returncode or (found := json.loads(run.stdout.splitlines()[-1]))["status"]:
         raise RuntimeError(f"{' '.join(call)} failed:\n{run.stderr}")

@@ -1,4 +1,4 @@
-"""The naive Bayes of tables against scikit-learn's: speed of learning and answering, memory, first call.
+"""The naive Bayes of tables against scikit-learn's: speed of learning and answering, and memory.
 
 Learning is timed twice: `fit` alone, and `fit` with one answer after it, because we estimate parameters when
 they are first asked for and scikit-learn does it while fitting.
@@ -17,9 +17,8 @@ from sklearn import naive_bayes as sk
 import ingenuo as ing
 from benchmarks import data
 from benchmarks.by_hand import JoinedByHand, joint_without_missing
-from benchmarks.cases import Case, Duel, ExtraMemory, NewProcess, Race
+from benchmarks.cases import Case, Duel, ExtraMemory, Race
 from benchmarks.report import Bar, farthest
-from benchmarks.start import Script
 
 ROWS = 1_000_000
 SAMPLE = slice(0, 2000)  # the rows whose joint log probabilities are compared
@@ -200,48 +199,6 @@ def _memory() -> list[Case]:
     return [ExtraMemory("tables", race, share) for race, share in measured.items()]
 
 
-_DATA = "rng = np.random.default_rng(0); y = rng.integers(0, 3, 1000); "
-_FIRST = {
-    "GaussianNB": "X = rng.normal(size=(1000, 20))",
-    "CategoricalNB": "X = rng.integers(0, 5, (1000, 20))",
-    "MultinomialNB": "from scipy import sparse; X = sparse.random(1000, 5000, 0.01, 'csr', rng=rng)",
-}
-_FRAME = (
-    "import pandas as pd; X = pd.DataFrame({'n0': rng.normal(size=1000), "
-    "'c0': pd.Categorical(rng.choice(['a', 'b', 'c'], 1000))})"
-)
-
-
-def _start() -> list[Case]:
-    cases: list[Case] = [
-        NewProcess(
-            "import, above numpy's",
-            Bar(limit=0.3),
-            Script("", "import sklearn.naive_bayes", ""),
-            Script("", "import ingenuo", ""),
-        )
-    ]
-    for model, X in _FIRST.items():
-        call = f"model = {model}().fit(X, y)"
-        cases.append(
-            NewProcess(
-                f"first {model} fit of a process",
-                Bar(limit=1.5),
-                Script(_DATA + X, f"from sklearn.naive_bayes import {model}", call),
-                Script(_DATA + X, f"from ingenuo import {model}", call),
-            )
-        )
-    cases.append(
-        NewProcess(
-            "first NaiveBayes fit of a process",
-            Bar(limit=1.5),
-            Script(_DATA + _FRAME, "from benchmarks.by_hand import JoinedByHand", "JoinedByHand(1, 1).fit(X, y)"),
-            Script(_DATA + _FRAME, "from ingenuo import NaiveBayes", "NaiveBayes().fit(X, y)"),
-        )
-    )
-    return cases
-
-
 def cases() -> list[Case]:
     """Every case of this suite."""
-    return [*_numbers(), *_categories(), *_counts(), *_mixed(), *_memory(), *_start()]
+    return [*_numbers(), *_categories(), *_counts(), *_mixed(), *_memory()]

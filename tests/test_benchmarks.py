@@ -24,6 +24,8 @@ from benchmarks import (
     memory,
     networks,
     networks_tables,
+    processes,
+    start,
     tables,
     text,
     trust,
@@ -31,7 +33,7 @@ from benchmarks import (
     trust_text,
 )
 from benchmarks.__main__ import main
-from benchmarks.cases import Case, ExtraMemory, Growth, MemoryGrowth, NewProcess, Pace, Race, run
+from benchmarks.cases import Case, ExtraMemory, Growth, MemoryGrowth, Pace, Race, run
 from benchmarks.published import Accuracy
 from benchmarks.report import Absent, Bar, Result, Skipped, farthest, lines
 from benchmarks.timing import alternate
@@ -173,12 +175,6 @@ def test_a_call_adds_what_it_writes() -> None:
     added, how = memory.peak_added_by(lambda: np.ones(10_000_000))
     assert how
     assert added > 70e6  # the array has 80 MB
-
-
-def test_a_new_process_is_timed_in_its_parts() -> None:
-    result = of_kind(NewProcess)[0].measure(rows=2000, repeat=1)
-    assert result.ours > 0
-    assert "imports" in result.note
 
 
 def test_a_fast_wrong_answer_meets_no_bar() -> None:
@@ -721,13 +717,13 @@ def no_new_process(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     """Commands are called in this process; the list has those that were."""
     calls: list[list[str]] = []
 
-    def called(call: list[str]) -> float:
+    def called(call: list[str]) -> processes.Spent:
         calls.append(call[len(cli.command()) :])
         done = CliRunner().invoke(command_line, calls[-1])
         assert done.exit_code == 0, done.output
-        return 0.5
+        return processes.Spent(0.5, 0.5)
 
-    monkeypatch.setattr(cli, "seconds_of", called)
+    monkeypatch.setattr(cli, "spent_by", called)
     return calls
 
 
@@ -741,15 +737,26 @@ def test_files_become_models_and_answers_that_agree(case: Pace, no_new_process: 
     assert [call[0] for call in no_new_process] == [case.name.split()[0].strip(",")] * 2
 
 
-def test_a_program_is_timed_beside_the_bare_interpreter() -> None:
-    (case,) = of_kind(cli.Program, COMMAND_CASES)
+@pytest.mark.parametrize("name", ["import", "ingenuo, an unknown option", "ingenuo, a missing file"])
+def test_the_start_of_a_program_is_timed_beside_the_peers(name: str) -> None:
+    (case,) = (each for each in start.cases() if each.name == name)
     result = case.measure(rows=1000, repeat=1)
     assert result.unit == "s"
-    assert result.bar.limit == 0.25
     assert result.peer > 0
     assert result.ours > 0
+    assert "by the clock" in result.note
+
+
+def test_a_program_that_ends_otherwise_is_not_timed() -> None:
     with pytest.raises(RuntimeError, match="no-such-command"):
-        cli.seconds_of([*cli.command(), "no-such-command"])
+        processes.spent_by([*processes.command(), "no-such-command"])
+
+
+@pytest.mark.parametrize("name", list(start._FIRST))
+def test_both_sides_of_a_first_call_run(name: str) -> None:
+    data, peer, ours, _ = start._FIRST[name]
+    for program in (peer, ours):
+        exec(data + program, {})
 
 
 def test_answers_that_are_not_the_true_ones_disagree(no_new_process: list[list[str]]) -> None:

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class IngenuoError(Exception):
@@ -117,3 +118,15 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
     if 0 < len(names) <= 12:
         return "; known: " + ", ".join(names)
     return ""
+
+
+def missing_file(path: str) -> MissingFileError:
+    """The error for a file that is not there, with the nearest name in its folder."""
+    folder = Path(path).parent
+    if not folder.is_dir():
+        return MissingFileError(f"{path}: there is no folder {str(folder)!r}; check the path")
+    alike = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == Path(path).suffix, entry.name))
+    there = {entry.name.split(".")[0]: entry.name for entry in alike}  # of one stem, the one with the same ending
+    near = difflib.get_close_matches(Path(path).name.split(".")[0], there, n=2, cutoff=0.6)  # whatever the endings
+    hint = f"; did you mean {' or '.join(repr(there[name]) for name in near)}?" if near else "; check the path"
+    return MissingFileError(f"{path}: there is no such file{hint}")

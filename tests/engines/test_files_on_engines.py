@@ -20,7 +20,7 @@ from ingenuo.cli import main
 from ingenuo.engines.files import Files, opened
 from ingenuo.engines.spread import Merge, Part, tables_of
 from ingenuo.errors import EngineError, FileError, InputError, RefusedError
-from ingenuo.training import train
+from ingenuo.training.train import train
 
 FRAME = mixed().drop(columns="times")
 

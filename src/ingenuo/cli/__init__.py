@@ -13,6 +13,8 @@ import re
 import sys
 import traceback
 import warnings
+from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -64,8 +66,12 @@ class _LazyGroup(click.Group):
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
+    def main(self, args: Sequence[str] | None = None, *further: Any, **options: Any) -> Any:
+        self._is_process = args is None  # it was started by its name, and not called from Python
+        return super().main(args, *further, **options)
+
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        ctx.ensure_object(dict)["typed"] = list(args)
+        ctx.ensure_object(dict).update(typed=list(args), is_process=getattr(self, "_is_process", False))
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

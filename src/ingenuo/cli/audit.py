@@ -74,8 +74,6 @@ def command(model: str, file: str | None, **given: Any) -> None:
     ingenuo audit income.ingenuo test.csv --protected sex --protected race --class '>50K'
     ingenuo audit income.ingenuo test.csv --protected age --cut 30 --cut 50 --json
     """
-    from ingenuo.training.auditing import audits_of
-
     if given["protected"] and file is None:
         raise click.UsageError("--protected is a column of a FILE; give that too")
     if file is not None and not given["protected"]:
@@ -83,6 +81,9 @@ def command(model: str, file: str | None, **given: Any) -> None:
     several = min(len(given["protected"]), 1 if given["together"] else 2) + len(given["templates"]) > 1
     if given["plot"] and several:
         raise click.UsageError("--plot draws one audit, and these are several; ask for one at a time")
+    options.check_inputs(model, file)
+    from ingenuo.training.auditing import audits_of
+
     loaded = options.load_model(model)
     found = audits_of(
         loaded,

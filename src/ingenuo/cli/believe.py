@@ -66,13 +66,14 @@ def command(
         fair: {Head: 1/2, Tail: 1/2}
         biased: {Head: 0.6, Tail: 0.4}
     """
-    from ingenuo.errors import IngenuoError
-    from ingenuo.estimators import written_hypotheses as written
-
     if (path is None) == (not lines):
         raise click.UsageError("give the hypotheses by --hypothesis, once for each, or by --file")
     if chosen["column"] is not None and chosen["data"] is None:
         raise click.UsageError("--column is a column of --data; give that too")
+    options.check_inputs(chosen["data"])
+    from ingenuo.errors import IngenuoError
+    from ingenuo.estimators import written_hypotheses as written
+
     found = written.Written.of(lines, normalise) if path is None else written.Written.read(path, normalise)
     try:
         believed = written.seen(found.hypotheses(), found.observations)

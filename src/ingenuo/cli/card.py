@@ -41,19 +41,22 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
     ingenuo card income.ingenuo test.csv -o CARD.md --protected sex --limits 'Figures of 1994.'
     ingenuo card mail.ingenuo --templates english --language en
     """
-    from ingenuo import evaluate, training
-    from ingenuo.report.card import card
-    from ingenuo.training.auditing import audits_of
-
     if given["protected"] and not files:
         raise click.UsageError("--protected is a column of a FILE; give that too")
     options.check_writable(output, [*files, model])
+    options.check_inputs(model, *files)
+    from ingenuo import evaluate
+    from ingenuo.report.card import card
+    from ingenuo.training.auditing import audits_of
+    from ingenuo.training.provenance import learned_already
+    from ingenuo.training.rows import rows_for
+
     loaded = options.load_model(model)
     judged, rows = None, None
     if files:
         rows = options.open_files(files, given)
-        own = training.rows_for(loaded, rows, target)
-        seen = training.learned_already(options.about(model), rows)
+        own = rows_for(loaded, rows, target)
+        seen = learned_already(options.about(model), rows)
         if seen:
             options.say(f"note: {seen}")
             given["limits"] = (*given["limits"], f"{seen}.")

@@ -39,11 +39,12 @@ def command(files: tuple[str, ...], target: str | None, specs: tuple[str, ...], 
     ingenuo compare mail.csv --target label --model naive-bayes --model softmax:l2=0.1,ngrams=2
     ingenuo compare adult.csv --target income --model network:structure=tan --model mine.ingenuo --plot tan.svg
     """
+    if len(specs) < 2:
+        raise click.UsageError("give two models at least, each by its own --model")
+    options.check_inputs(*files)
     from ingenuo import compare
     from ingenuo.training.comparing import as_data, rows_to_compare, several_models
 
-    if len(specs) < 2:
-        raise click.UsageError("give two models at least, each by its own --model")
     models, declared = several_models(specs, options.kinds(given["columns"], given["ignore"]))
     rows, named, notes = rows_to_compare(models, options.open_files(files, given, target, columns=declared), target)
     for note in notes:

@@ -29,16 +29,19 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     ingenuo evaluate patients.ingenuo test.csv --reliability --plot reliability.svg
     ingenuo evaluate patients.ingenuo test.csv --json | jq .accuracy
     """
-    from ingenuo import evaluate, reliability, training
+    options.check_inputs(model, *files)
+    from ingenuo import evaluate, reliability
     from ingenuo.cli.progress import watched
     from ingenuo.evaluation.numbers import evaluate_numbers
+    from ingenuo.training.provenance import learned_already, measures
+    from ingenuo.training.rows import rows_for
 
     loaded = options.load_model(model)
     opened = options.open_files(files, given)
-    if seen_before := training.learned_already(options.about(model), opened):
+    if seen_before := learned_already(options.about(model), opened):
         options.say(f"note: {seen_before}")
     besides = [] if given["weight"] is None else [given["weight"]]
-    rows = training.rows_for(loaded, opened, target, besides=besides)
+    rows = rows_for(loaded, opened, target, besides=besides)
     if hasattr(loaded, "predict_quantiles"):
         if given["reliability"] or given["plot"] or given["weight"]:
             raise click.UsageError(
@@ -66,9 +69,7 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
         drawn = found.plot().axes_ if shown is None else shown.plot()
         pictures.write(drawn, given["plot"])
     if given["as_json"]:
-        options.out_json(
-            training.measures(found, list(found)) | ({} if shown is None else {"bins": shown.table().to_pylist()})
-        )
+        options.out_json(measures(found, list(found)) | ({} if shown is None else {"bins": shown.table().to_pylist()}))
         return
     options.out(str(found))
     if shown is not None:

@@ -46,13 +46,14 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
     ingenuo explain tennis.ingenuo days.csv --rows 3,7-9
     ingenuo explain mail.ingenuo --row 'win money now' --to html -o why.html
     """
-    from ingenuo.estimators.explaining import explain, explained_page, parse_row
-
     if (file is None) == (row is None):
         raise click.UsageError("give a row by --row, or a FILE and perhaps --rows")
     if rows is not None and file is None:
         raise click.UsageError("--rows are rows of a FILE; give that too")
     options.check_writable(given["output"])
+    options.check_inputs(model, file)
+    from ingenuo.estimators.explaining import explain, explained_page, parse_row
+
     loaded = options.load_model(model)
     if row is not None:
         found, numbers = [explain(loaded, parse_row(row, loaded))], [1]
@@ -73,12 +74,12 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
 
 def _of_file(model: Any, file: str, rows: str, given: dict[str, Any]) -> tuple[list[Any], list[int]]:
     """The explanations of some rows of a file, and their numbers."""
-    from ingenuo import training
     from ingenuo.estimators.explaining import explain
     from ingenuo.sources.picked_rows import picked, row_numbers
+    from ingenuo.training.rows import rows_for
 
     numbers = row_numbers(rows)
-    table = picked(training.rows_for(model, options.open_files([file], given), labelled=False), numbers)
+    table = picked(rows_for(model, options.open_files([file], given), labelled=False), numbers)
     # What has no columns of its own reads texts, and no table.
     taken = table if len(model.schema_) else [text or "" for text in table.column(0).to_pylist()]
     return explain(model, taken, rows=range(len(numbers))), numbers

@@ -42,6 +42,7 @@ def command(model: str, n: int, output: str | None, format_: str | None, seed: i
     ingenuo generate novels.ingenuo --words 30 --context 'it was'
     ingenuo generate cold.ingenuo -n 100 --given season=winter -o winters.csv
     """
+    options.check_inputs(model)
     from ingenuo.estimators.generating import as_lines, generate
     from ingenuo.estimators.written_classes import written_class
     from ingenuo.training.writing import format_of, written

@@ -37,12 +37,13 @@ def command(model: str, top: int, column: str | None, as_json: bool, **given: An
     ingenuo inspect weather.ingenuo --nomogram nomogram.svg --class yes
     ingenuo inspect weather.ingenuo --json
     """
-    from ingenuo.estimators.inspecting import inspect
-
     if (given["class_"] or given["against"]) and not given["nomogram"]:
         raise click.UsageError("--class and --against are of the --nomogram; give that too")
     if given["plot"] and column is None:
         raise click.UsageError("--plot draws one column; say which by --column")
+    options.check_inputs(model)
+    from ingenuo.estimators.inspecting import inspect
+
     loaded = options.load(model)
     drawn = _nomogram(loaded, given["class_"], given["against"]) if given["nomogram"] else None
     if column is None:

@@ -24,13 +24,14 @@ def command(models: tuple[str, ...], output: str, minimum: int | None, as_json: 
     ingenuo merge rome.ingenuo madrid.ingenuo -o both.ingenuo
     ingenuo merge rome.ingenuo madrid.ingenuo -o public.ingenuo --minimum-count 10
     """
-    from ingenuo import training
-
     options.refuse_both(output, as_json)
     if len(models) < 2 and minimum is None:
         raise click.UsageError("give two models at least")
     options.check_writable(output, model=True)
-    merged = training.merge([(path, options.load(path), options.about(path)) for path in models], minimum)
+    options.check_inputs(*models)
+    from ingenuo.training.changing import merge
+
+    merged = merge([(path, options.load(path), options.about(path)) for path in models], minimum)
     for note in merged.notes:
         options.say(note)
     options.save(merged.model, output, merged.about)

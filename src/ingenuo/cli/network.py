@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ingenuo.cli.options import common, kinds
+from ingenuo.cli.options import check_inputs, common, kinds
 
 STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 
@@ -70,6 +70,7 @@ def learn(data: str, output: str, **options: Any) -> None:
     ingenuo network learn patients.csv -o patients.ingenuo --structure tan --target outcome
     ingenuo network learn patients.csv -o patients.bif --score bdeu --require age outcome --forbid outcome sex
     """
+    check_inputs(data)
     from ingenuo import Lidstone, Network, read
 
     _check_writable(output)

@@ -12,6 +12,8 @@ from typing import Any, TypeVar
 
 import click
 
+from ingenuo.errors import missing_file
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
@@ -178,6 +180,8 @@ def kinds(columns: Sequence[str], ignore: Sequence[str] = ()) -> dict[str, str]:
 
 def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | None = None, **more: Any) -> Any:
     """The scan of some files, as the options of `reading` say; what was detected is said."""
+    if not any(options.get(name) for name in ("engine", "scheduler", "master")):
+        _leave_pandas_out()
     from ingenuo.sources.files import scan
 
     separator = options.get("separator")
@@ -199,14 +203,45 @@ def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | N
     return found
 
 
+def _leave_pandas_out() -> None:
+    """Let Arrow find no pandas when it looks for it, which is when it makes its first array.
+
+    Where pandas is installed Arrow imports it then, which takes longer (0.4 s) than to learn a small file, and no
+    command needs it. It is done in a process of our own alone: elsewhere a user may give Arrow what is of pandas.
+    """
+    if not _root().get("is_process") or "pandas" in sys.modules:
+        return
+    import pyarrow as pa
+
+    sys.meta_path.insert(0, _NoPandas)  # type: ignore[arg-type]
+    try:
+        pa.array([])
+    finally:
+        sys.meta_path.remove(_NoPandas)  # type: ignore[arg-type]
+
+
+class _NoPandas:
+    """A finder of modules to which pandas is not installed."""
+
+    @staticmethod
+    def find_spec(name: str, *_where: Any) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
+
+
+def _root() -> dict[str, Any]:
+    """What the command as a whole was told."""
+    return click.get_current_context().find_root().obj or {}
+
+
 def quiet() -> bool:
     """Whether nothing is to be said."""
-    return bool((click.get_current_context().find_root().obj or {}).get("quiet"))
+    return bool(_root().get("quiet"))
 
 
 def typed() -> str:
     """The command as it was typed."""
-    return shlex.join(["ingenuo", *(click.get_current_context().find_root().obj or {}).get("typed", [])])
+    return shlex.join(["ingenuo", *_root().get("typed", [])])
 
 
 def say(message: str = "") -> None:
@@ -242,10 +277,6 @@ def load(path: str) -> Any:
     """The model of a file; - is standard input."""
     from ingenuo import store
 
-    if path != "-" and not os.path.exists(path):
-        from ingenuo.sources.files.streams import missing
-
-        raise missing(path)
     return store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
 
 
@@ -282,6 +313,13 @@ def refuse_both(output: str | None, as_json: bool) -> None:
     """Refuse to write a model and JSON to the same place."""
     if output == "-" and as_json:
         raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
+
+
+def check_inputs(*paths: str | None) -> None:
+    """Refuse files that are not there before anything is imported that could read them; - and patterns may pass."""
+    for path in paths:
+        if path is not None and path != "-" and not os.path.exists(path) and not any(sign in path for sign in "*?["):
+            raise missing_file(path)
 
 
 def check_writable(path: str | None, inputs: Sequence[str] = (), *, model: bool = False) -> None:
@@ -327,22 +365,24 @@ def change(
     what: str, path: str, files: Sequence[str], target: str | None, output: str | None, given: Mapping[str, Any]
 ) -> None:
     """Learn or forget the rows of some files, and write the model where it was or elsewhere."""
-    from ingenuo import training
-    from ingenuo.cli.progress import watched
-
     if path == "-" and output is None:
         output = "-"
     refuse_both(output, given["as_json"])
     check_writable(path if output is None else output, files, model=True)
+    check_inputs(path, *files, given["calibrate_with"])
+    from ingenuo.cli.progress import watched
+    from ingenuo.training import changing
+    from ingenuo.training.rows import rows_for
+
     model = load(path)
     weight = given["weight"]
     besides = [] if weight is None else [weight]
-    rows = training.rows_for(model, open_files(files, given), target, besides=besides)
+    rows = rows_for(model, open_files(files, given), target, besides=besides)
     again = None
     if given["calibrate_with"]:
-        again = training.rows_for(model, open_files([given["calibrate_with"]], given), target)
+        again = rows_for(model, open_files([given["calibrate_with"]], given), target)
     with watched(rows, "learning" if what == "update" else "forgetting") as seen:
-        changed = training.change(what, model, seen, about(path), weight=weight, calibrate_with=again)
+        changed = changing.change(what, model, seen, about(path), weight=weight, calibrate_with=again)
     for note in changed.notes:
         say(note)
     save(changed.model, path if output is None else output, changed.about)

@@ -36,22 +36,24 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     ingenuo predict mail.ingenuo new.csv --all --reasons 3 | head
     cat new.csv | ingenuo predict mail.ingenuo - --to jsonl
     """
-    from ingenuo import training
+    options.check_writable(output, [*files, model])
+    options.check_inputs(model, *files)
     from ingenuo.cli.progress import bar
     from ingenuo.training import writing
+    from ingenuo.training.answers import Wanted, answered
+    from ingenuo.training.rows import rows_for
 
-    options.check_writable(output, [*files, model])
     kind = writing.format_of(output, given["to"])
     loaded = options.load(model)
-    rows = training.rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
-    wanted = training.Wanted(given["all_classes"], given["reasons"])
+    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
+    wanted = Wanted(given["all_classes"], given["reasons"])
     with bar(rows.n_bytes, "answering") as progress:
         separator = writing.separator_of(
             kind, rows.stream.separator, named=output is not None or given["to"] is not None
         )
         shown = "nothing" if given["only"] else writing.shown_of(separator, rows.stream.separator)
         pairs = rows.pairs(progress, shown=shown)
-        pieces = writing.written(training.answered(loaded, pairs, wanted), kind, separator)
+        pieces = writing.written(answered(loaded, pairs, wanted), kind, separator)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)

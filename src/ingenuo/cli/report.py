@@ -36,21 +36,23 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
     ingenuo report income.ingenuo test.csv -o report.html --protected sex --title 'Who earns more?'
     ingenuo report mail.ingenuo test.csv -o report.html --templates english
     """
-    from ingenuo import training
+    options.check_writable(output, [*files, model])
+    options.check_inputs(model, *files)
     from ingenuo.report.page import report
     from ingenuo.training.auditing import audits_of
+    from ingenuo.training.provenance import learned_already
+    from ingenuo.training.rows import rows_for
 
-    options.check_writable(output, [*files, model])
     loaded = options.load_model(model)
     rows = options.open_files(files, given)
-    own = training.rows_for(loaded, rows, target)
+    own = rows_for(loaded, rows, target)
     audited = []
     if given["protected"] or given["templates"]:
         of = rows if given["protected"] else None
         audited = audits_of(
             loaded, of, target, protected=given["protected"], templates=given["templates"], seed=given["seed"]
         )
-    seen = training.learned_already(options.about(model), rows)
+    seen = learned_already(options.about(model), rows)
     if seen:
         options.say(f"note: {seen}")
     page = report(

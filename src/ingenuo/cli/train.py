@@ -65,28 +65,32 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
     ingenuo train visits/ --target bought -o visits.ingenuo --engine dask --scheduler tcp://10.0.0.5:8786
     cut -f1,3 log.tsv | ingenuo train - --format tsv --target status -o log.ingenuo
     """
-    from ingenuo import training
-    from ingenuo.cli.progress import watched
-
     if output is None and not given["dry_run"]:
         raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
     chosen = options.engine_of(given)
     options.refuse_both(output, given["as_json"])
     options.check_writable(output, files, model=True)
-    model, declared = training.model_and_kinds(
+    settings = _settings(given)
+    options.check_inputs(*files)
+    from ingenuo.cli.progress import watched
+    from ingenuo.training.rows import model_and_kinds
+    from ingenuo.training.showing import judgement, schema_table, summary
+    from ingenuo.training.train import train
+
+    model, declared = model_and_kinds(
         given["spec"],
         options.kinds(given["columns"], given["ignore"]),
         target,
-        **_settings(given),
+        **settings,
     )
     rows = options.open_files(files, given, target, columns=declared)
-    options.say(training.schema_table(rows, target, given["weight"]))
+    options.say(schema_table(rows, target, given["weight"]))
     if given["dry_run"]:
         return
     assert output is not None
     folds = given["folds"]
     with watched(rows, "learning") as seen, options.opened_engine(*chosen) as engine:
-        done = training.train(
+        done = train(
             model,
             seen,
             target,
@@ -98,9 +102,9 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
             seed=given["seed"],
             engine=engine,
         )
-    options.say(training.summary(done))
+    options.say(summary(done))
     if done.evaluation is not None and not given["as_json"]:
-        (options.say if output == "-" else options.out)(training.judgement(done))
+        (options.say if output == "-" else options.out)(judgement(done))
     done.about["command"] = options.typed()
     options.save(done.model, output, done.about)
     if given["as_json"]:

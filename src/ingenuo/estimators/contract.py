@@ -29,14 +29,9 @@ def is_loaded() -> bool:
 class _WithoutScikitLearn:
     """The base of `Estimator` until `BaseEstimator` takes its place."""
 
-    def __new__(cls, *_args: Any, **_parameters: Any) -> Self:
-        if is_loaded():
-            join_scikit_learn()
-        return object.__new__(cls)
-
     def __getattr__(self, name: str) -> Any:
         # scikit-learn asks for a method of its base class, or a notebook wants to show the estimator.
-        if is_loaded() or name in ("_repr_html_", "_repr_html_inner", "_repr_mimebundle_"):
+        if is_loaded() or name in ("_repr_html_", "_repr_mimebundle_"):
             join_scikit_learn()
             return getattr(self, name)
         return object.__getattribute__(self, name)  # raises as it did before, with the reason of a property
@@ -87,6 +82,10 @@ class _WithoutScikitLearn:
         text = "\n".join(lines) + ("" if given else ")")
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
 
+    def _repr_html_inner(self) -> str:
+        join_scikit_learn()
+        return str(self._repr_html_inner())
+
     def __sklearn_tags__(self) -> Any:
         join_scikit_learn()
         return self.__sklearn_tags__()
@@ -99,6 +98,11 @@ class _WithoutScikitLearn:
 
 class Estimator(_WithoutScikitLearn):
     """The base of every estimator: its parameters are those of its constructor."""
+
+    def __new__(cls, *_args: Any, **_parameters: Any) -> Self:
+        if is_loaded():
+            join_scikit_learn()
+        return super().__new__(cls)
 
 
 class Classifier(Estimator):
@@ -119,7 +123,7 @@ def join_scikit_learn() -> None:
         Estimator.__bases__ = (BaseEstimator,)  # type: ignore[misc]
         Classifier.__bases__ = (ClassifierMixin, Estimator)  # type: ignore[misc]
         Regressor.__bases__ = (RegressorMixin, Estimator)  # type: ignore[misc]
-        waiting: list[type] = [Estimator]
+        waiting: list[type[Estimator]] = [Estimator]
         for cls in waiting:
             waiting += cls.__subclasses__()
             super(Estimator, cls).__init_subclass__()  # the base writes set_fit_request and its like into each

@@ -81,9 +81,9 @@ def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: 
         X = X.tocsr()
     elif type(X) is np.memmap:
         X = np.asarray(X)
-    columns = X.shape[1] if getattr(X, "ndim", 0) == 2 else 0
-    good = type(X) is np.ndarray or (sparse and type(X).__module__.startswith("scipy.sparse"))
-    good = good and columns > 0 and X.shape[0] > 0 and X.dtype.kind in ("fiub" if dtype else "fiubOUSMm")
+    columns = int(X.shape[1]) if getattr(X, "ndim", 0) == 2 else 0
+    known = type(X) is np.ndarray or (sparse and type(X).__module__.startswith("scipy.sparse"))
+    good = known and columns > 0 and X.shape[0] > 0 and X.dtype.kind in ("fiub" if dtype else "fiubOUSMm")
     if good and (reset or (getattr(estimator, "n_features_in_", columns) == columns and not _has_names(estimator))):
         if reset:
             estimator.n_features_in_ = columns
@@ -108,7 +108,7 @@ def _has_names(estimator: Any) -> bool:
 
 def count_rows(X: Any) -> int:
     """How many rows there are in anything that has rows."""
-    if not hasattr(X, "fit") and hasattr(X, "__len__") and not hasattr(X, "tocsr") and getattr(X, "ndim", 1):
+    if not hasattr(X, "fit") and hasattr(X, "__len__") and not hasattr(X, "tocsr") and getattr(X, "ndim", 1) != 0:
         return len(X)
     from sklearn.utils.validation import _num_samples
 

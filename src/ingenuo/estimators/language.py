@@ -241,7 +241,7 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         found = sorted(((reading.names[i], float(p[i])) for i in places.tolist()), key=lambda pair: (-pair[1], pair[0]))
         return found[:n]
 
-    def score(self, texts: Any) -> Any:
+    def score(self, texts: Any) -> Any:  # type: ignore[override]
         """The logarithm of each text's probability, its end included; one number for one string."""
         reading = self._reading()
         found = reading.score(reading.sequences(texts_of(texts)))[:, 0]

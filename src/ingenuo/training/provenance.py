@@ -6,10 +6,12 @@ import datetime
 import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ingenuo import __version__
-from ingenuo.evaluation.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from ingenuo.evaluation.evaluation import Evaluation
 
 
 def about(model: Any, rows: Any, target: str | None, judged: Evaluation | None = None, how: str = "") -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,13 +23,14 @@ from ingenuo.estimators.base import TallyClassifier
 from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
-from ingenuo.evaluation.cross_validation import cross_validate
-from ingenuo.evaluation.evaluation import Evaluation, evaluate
 from ingenuo.sources.streams import OURS, Held, Labelled, Part
 from ingenuo.training.changing import Changed, dropped_rare
 from ingenuo.training.checkpoints import resumed
 from ingenuo.training.provenance import about
 from ingenuo.training.rows import chosen
+
+if TYPE_CHECKING:
+    from ingenuo.evaluation.evaluation import Evaluation
 
 _FEW = 5  # rows of a class, of which little can be learned
 
@@ -132,6 +133,8 @@ def _learned(
             raise InputError("a checkpoint is of learning alone; judge the model afterwards, with other rows")
         resumed(model, rows, target, weight, checkpoint)
     elif folds is not None:
+        from ingenuo.evaluation.cross_validation import cross_validate
+
         _refuse_judging(model)
         whole, _, weights = streams.whole(rows, target, weight)
         found = cross_validate(clone(model), whole, target, folds, sample_weight=weights, random_state=seed)
@@ -237,6 +240,8 @@ def _held_out(
     model: Any, rows: Any, target: str, weight: str | None, share: float, seed: int
 ) -> tuple[Evaluation, str]:
     """The evaluation on the rows held out of a model that learned the others; then the model learns all."""
+    from ingenuo.evaluation.evaluation import evaluate
+
     _refuse_judging(model)
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)

@@ -38,8 +38,8 @@ ARRAY_LIKE = Allowed(
     "an array-like",
     lambda value: not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__")),
 )
-NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstance(value, Real) and bool(value >= 0))
-COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and bool(value >= 1))
+NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstance(value, Real) and float(value) >= 0)
+COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and int(value) >= 1)
 
 
 class DropIn(TallyClassifier):

@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ingenuo.errors import FileError, KindError, MissingFileError
+from ingenuo.errors import FileError, KindError, MissingFileError, missing_file
 from ingenuo.sources.files.formats import SUFFIXES
-from ingenuo.sources.files.streams import STANDARD_INPUT, File, missing
+from ingenuo.sources.files.streams import STANDARD_INPUT, File
 
 
 def expand(paths: Any) -> list[File] | Path:
@@ -41,7 +41,7 @@ def expand(paths: Any) -> list[File] | Path:
                 raise MissingFileError(f"no file is like {name!r}; check the pattern")
             files += [File(entry) for entry in found]
         else:
-            raise missing(name)
+            raise missing_file(name)
     if not files:
         raise FileError("no file was given; give the path of one")
     if len(files) > 1 and any(file.is_stream for file in files):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import io
 import lzma
 import os
@@ -16,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.errors import FileError, MissingFileError
+from ingenuo.errors import FileError, missing_file
 
 STANDARD_INPUT = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz", ".zip": "zip"}
@@ -229,20 +228,8 @@ def readable(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise missing(path) from None
+        raise missing_file(path) from None
     except PermissionError:
         raise FileError(f"{path}: the file may not be read; ask for the permission, or copy it") from None
     except IsADirectoryError:
         raise FileError(f"{path} is a folder; give the files in it") from None
-
-
-def missing(path: str) -> MissingFileError:
-    """The error for a file that is not there, with the nearest name in its folder."""
-    folder = Path(path).parent
-    if not folder.is_dir():
-        return MissingFileError(f"{path}: there is no folder {str(folder)!r}; check the path")
-    alike = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == Path(path).suffix, entry.name))
-    there = {entry.name.split(".")[0]: entry.name for entry in alike}  # of one stem, the one with the same ending
-    near = difflib.get_close_matches(Path(path).name.split(".")[0], there, n=2, cutoff=0.6)  # whatever the endings
-    hint = f"; did you mean {' or '.join(repr(there[name]) for name in near)}?" if near else "; check the path"
-    return MissingFileError(f"{path}: there is no such file{hint}")
