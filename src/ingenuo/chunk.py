@@ -233,9 +233,7 @@ class Texts:
 
     def only(self, lo: int, hi: int) -> Texts:
         """Columns lo..hi."""
-        return Texts(
-            self.names[lo:hi], self.n_rows, self.columns[lo:hi], self.settings[lo:hi], self.references[lo:hi]
-        )
+        return Texts(self.names[lo:hi], self.n_rows, self.columns[lo:hi], self.settings[lo:hi], self.references[lo:hi])
 
     def take(self, rows: Places) -> Texts:
         """Some rows, in any order: a copy."""

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ingenuo.calibrate.platt import Platt
 from ingenuo.calibrate.scores import Codes, Floats, checked_training, log_odds
 from ingenuo.errors import InputError
+from ingenuo.kernels import portable
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +116,7 @@ def joined(found: list[Floats], n_classes: int, n_rows: int) -> Floats:
     if n_classes == 1:
         return np.zeros((n_rows, 1))
     p = np.column_stack([1 - found[0], found[0]] if n_classes == 2 else found)
-    return np.asarray(np.log(p) - np.log(p.sum(axis=1, keepdims=True)))
+    return np.asarray(portable.log(p) - portable.log(p.sum(axis=1, keepdims=True)))
 
 
 def pieces(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...], n_classes: int) -> list[list[Floats]]:

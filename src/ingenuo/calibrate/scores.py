@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.kernels import portable
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -59,7 +60,7 @@ def checked_training(log_scores: Any, codes: Any, weights: Any) -> tuple[Floats,
 def normalised(z: Floats) -> Floats:
     """Log scores less their log sum, so that each row's probabilities add to 1."""
     d = below_top(z)
-    d -= np.log(np.exp(d).sum(axis=1, keepdims=True))
+    d -= portable.log(portable.exp(d).sum(axis=1, keepdims=True))
     return d
 
 
@@ -77,14 +78,14 @@ def log_odds(z: Floats) -> Floats:
     rows = np.arange(len(z))
     top = z.argmax(axis=1)
     d = below_top(z)
-    e = np.exp(d)
+    e = portable.exp(d)
     with np.errstate(divide="ignore"):
-        odds = d - np.log(e.sum(axis=1, keepdims=True) - e)
+        odds = d - portable.log(e.sum(axis=1, keepdims=True) - e)
         # The rest of the top class is added up by itself: as 1 - p it would be rounded away.
         others = d.copy()
         others[rows, top] = -np.inf
         runner = others.max(axis=1, initial=-np.inf)
         safe = np.where(np.isfinite(runner), runner, 0.0)
-        rest = safe + np.log(np.exp(others - safe[:, np.newaxis]).sum(axis=1))
+        rest = safe + portable.log(portable.exp(others - safe[:, np.newaxis]).sum(axis=1))
     odds[rows, top] = -rest
     return np.asarray(odds)

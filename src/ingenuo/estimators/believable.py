@@ -33,7 +33,7 @@ from ingenuo.families.attributes import Attribute
 from ingenuo.families.family import Factor, Term, exponential
 from ingenuo.families.left_out.scores import is_quick
 from ingenuo.families.word_parameters import known_words
-from ingenuo.kernels import densities
+from ingenuo.kernels import densities, portable
 from ingenuo.kernels.threads import single_blas
 from ingenuo.labels import find, labels_of
 from ingenuo.prior import Prior
@@ -213,7 +213,7 @@ class Believable(TallyClassifier):
                 if attribute.weight:
                     joint += scorer.weighted(attribute)
             odd = densities.posterior(joint, log=True)
-            joint[odd] = -np.log(len(seen))
+            joint[odd] = -portable.log(len(seen))
             return _spread(joint, find(seen, classes))
         families = self.schema_.families_used()
         if all(is_quick(name, self.prior, self.schema_, self.schema_.columns(name)) for name in families):
@@ -268,7 +268,7 @@ class Believable(TallyClassifier):
             return super()._posterior(found, n_rows, log=log)
         calibrator = self._calibrator()
         calibrated = calibrator.apply(super()._posterior(found, n_rows, log=True), self._lengths(found))
-        return calibrated if log else np.exp(calibrated)
+        return calibrated if log else portable.exp(calibrated)
 
     def _calibrator(self) -> Calibrator:
         if "calibrator_" in self.__dict__ and self._calibrated_as != self.calibration:
@@ -347,7 +347,7 @@ class Believable(TallyClassifier):
         if self.calibration is not None:
             logs = shown.joint[np.newaxis].copy()
             densities.posterior(logs, log=True)
-            shown = replace(shown, uncalibrated=np.exp(logs[0]), calibration=self._calibrator().describe())
+            shown = replace(shown, uncalibrated=portable.exp(logs[0]), calibration=self._calibrator().describe())
         return shown
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:

@@ -92,4 +92,3 @@ def _weighted(factor: Factor, weight: float) -> Factor:
         Term(f"[{term.how}]^{weight:.4g}", exponential(weight * term.log), weight * term.log) for term in factor.terms
     )
     return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
-

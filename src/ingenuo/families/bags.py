@@ -138,7 +138,9 @@ def distinct(text: Text, words: Words, how: kernel.Style) -> list[str]:
     for piece in text.pieces(words.errors):
         rows = np.arange(piece.n_rows)
         rows = rows if piece.missing is None else rows[~piece.missing]
-        counter.count(piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64))
+        counter.count(
+            piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64)
+        )
     return _vocabulary(counter.finish(), 0).words()
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Counts
 from ingenuo.families.family import Factor, Floats, Term, fraction, logs, refuse_more_than_rows
 from ingenuo.families.multinomial import add_products, log_shares, numbers_of, only_row, summed
-from ingenuo.kernels import shares
+from ingenuo.kernels import portable, shares
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -66,7 +66,7 @@ class PresenceParameters:
         else:
             below = self.rows[:, np.newaxis] + imagined
             result = np.ascontiguousarray(logs((counts + pseudo) / np.where(below > 0, below, 1)).T)
-        result[:, self.rows + imagined.max(initial=0) <= 0] = np.log(0.5)
+        result[:, self.rows + imagined.max(initial=0) <= 0] = portable.log(0.5)
         return result
 
 
@@ -124,7 +124,7 @@ class Bernoulli:
                     how, log = fraction(counts[k, j], a1, rows, a0 + a1), parameters.present[j, k]
                 else:
                     how, log = fraction(rows - counts[k, j], a0, rows, a0 + a1), parameters.absent[j, k]
-                terms.append(Term(how, float(np.exp(log)), float(log)))
+                terms.append(Term(how, float(portable.exp(log)), float(log)))
             state = f"{x:g}" if x else "absent"
             found.append(Factor(column_name(parameters.columns[j]), state, tuple(terms)))
         return found
@@ -134,7 +134,7 @@ class Bernoulli:
     ) -> dict[Any, NDArray[Any]]:
         """Coins tossed for each column."""
         return {
-            name: (rng.random(len(drawn)) < np.exp(parameters.present[j, drawn])).astype(np.int64)
+            name: (rng.random(len(drawn)) < portable.exp(parameters.present[j, drawn])).astype(np.int64)
             for j, name in enumerate(parameters.columns.tolist())
         }
 

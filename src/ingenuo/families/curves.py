@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from ingenuo.bins import Bins
 from ingenuo.families.family import Floats, logs
+from ingenuo.kernels import portable
 from ingenuo.kernels.curves import STRAIGHT
 from ingenuo.labels import Labels, objects
 from ingenuo.prior import Prior
@@ -145,15 +146,15 @@ class Column:
         """log g at positions."""
         middle, scale = self.background
         z = ((t - middle) / scale).clip(-FARTHEST, FARTHEST)
-        return np.asarray(-math.log(math.pi * scale) - np.log1p(z * z))
+        return np.asarray(-math.log(math.pi * scale) - portable.log1p(z * z))
 
     def smoothed(self, log_density: Floats, t: Floats) -> Floats:
         """log (n f + a g) / (n + a), from log f (positions × classes)."""
         n, a = self.totals, self.imagined
         if a == 0:
             return log_density
-        own = log_density + np.log(n) - np.log(n + a)
-        return np.logaddexp(own, self.log_background(t)[:, np.newaxis] + math.log(a) - np.log(n + a))
+        own = log_density + portable.log(n) - portable.log(n + a)
+        return portable.log_sum(own, self.log_background(t)[:, np.newaxis] + math.log(a) - portable.log(n + a))
 
     def left_out(self, above: Floats) -> Floats:
         """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins).
@@ -161,7 +162,7 @@ class Column:
         No probability counts for less than e^-700, so that one value alone decides nothing.
         """
         a = self.imagined
-        whole = np.maximum(above, 0) + a * np.exp(self.log_background(self.centres))
+        whole = np.maximum(above, 0) + a * portable.exp(self.log_background(self.centres))
         below = np.maximum(self.totals - 1, 0) + a
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(below[:, np.newaxis] > 0, whole / below[:, np.newaxis], 0)

@@ -30,7 +30,7 @@ from ingenuo.families.normal import GaussianCurve, SilentCurve, Spread, log_norm
 from ingenuo.families.resolution import Crowd, crowd, remark, widened
 from ingenuo.kernels import curves as loops
 from ingenuo.kernels import histograms as counting
-from ingenuo.kernels import threads
+from ingenuo.kernels import portable, threads
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -192,7 +192,7 @@ def _tables(curves: tuple[Curve, ...], K: int) -> loops.Tables:
     for j, curve in enumerate(curves):
         if isinstance(curve, GaussianCurve):
             means[j], over[j] = curve.means, 1 / curve.deviations
-            constants[j] = -np.log(curve.deviations) - 0.5 * math.log(2 * math.pi)
+            constants[j] = -portable.log(curve.deviations) - 0.5 * math.log(2 * math.pi)
     return loops.Tables(
         np.array([curve.way for curve in curves], np.int64),
         np.array([curve.column.exponent for curve in curves], np.int64),

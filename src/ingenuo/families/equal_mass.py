@@ -15,6 +15,7 @@ import numpy as np
 
 from ingenuo.families.curves import Column, Curve, imaginary
 from ingenuo.families.family import Floats, fraction, logs
+from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
 
 
@@ -36,7 +37,7 @@ class EqualMassCurve(Curve):
         widths = np.where(below, self.edges[1] - self.edges[0], self.edges[-1] - self.edges[-2])
         far = np.maximum(np.maximum(self.edges[0] - t, t - self.edges[-1]), 0) / widths
         levels = np.where(below[:, np.newaxis], self.table[0], self.table[-1])
-        return np.asarray(levels - 2 * np.log1p(far)[:, np.newaxis])
+        return np.asarray(levels - 2 * portable.log1p(far)[:, np.newaxis])
 
     def bin_of(self, t: Floats) -> np.ndarray:
         """Which bin positions are in."""
@@ -98,7 +99,7 @@ def equal_mass(column: Column, bins: int) -> EqualMassCurve:
     parts[-1] += 1
     widths = np.diff(edges) * parts
     below = counts.sum(axis=1, keepdims=True) + pseudo * counts.shape[1]
-    levels = (logs(counts + pseudo) - np.log(below) - np.log(widths)).T
+    levels = (logs(counts + pseudo) - portable.log(below) - portable.log(widths)).T
     table = np.repeat(levels, np.diff(edges), axis=0)
     score = _left_out(column, counts, pseudo, widths)
     return EqualMassCurve(

@@ -18,6 +18,7 @@ import numpy as np
 
 from ingenuo.families.curves import Column, Curve, imaginary
 from ingenuo.families.family import Floats, fraction, logs
+from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
 
 
@@ -40,8 +41,8 @@ class HistogramCurve(Curve):
         below, above = self.origin - t, t - (self.origin + self.step * self.counts.shape[1])
         far = np.maximum(np.maximum(below, above), 0) / self.step
         n = self.counts.sum(axis=1)
-        end = logs(np.full(len(n), self.pseudo)) - np.log(n + self._all_pseudo) - np.log(self.step)
-        return np.asarray(end - 2 * np.log1p(far)[:, np.newaxis])
+        end = logs(np.full(len(n), self.pseudo)) - portable.log(n + self._all_pseudo) - portable.log(self.step)
+        return np.asarray(end - 2 * portable.log1p(far)[:, np.newaxis])
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""
@@ -84,7 +85,7 @@ def histogram(column: Column) -> HistogramCurve:
             break
     score, level, counts, shift, pseudo = max(found, key=lambda each: each[0])
     below = (counts.sum(axis=1) + pseudo * (counts.shape[1] + 2))[:, np.newaxis]
-    table = (logs(counts + pseudo) - np.log(below) - level * np.log(2)).T
+    table = (logs(counts + pseudo) - portable.log(below) - level * portable.log(2)).T
     return HistogramCurve(
         column, score, -float(shift), float(1 << level), np.vstack([table, table[-1:]]), counts, pseudo
     )

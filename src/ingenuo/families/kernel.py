@@ -19,6 +19,7 @@ import numpy as np
 
 from ingenuo.families.curves import STRAIGHTNESS, THINNEST, Column, Curve, thinned
 from ingenuo.families.family import Floats, logs
+from ingenuo.kernels import portable
 
 MULTIPLES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
 NARROWEST = 2.0  # bins: h is never less
@@ -45,7 +46,9 @@ class KernelCurve(Curve):
                 below, column.counts[k][column.counts[k] > 0][0], column.counts[k][column.counts[k] > 0][-1]
             )
             z = ((t - near) / h).clip(-1e150, 1e150)
-            result[:, k] = np.log(many) - np.log(column.totals[k]) - 0.5 * z * z - math.log(h * math.sqrt(2 * math.pi))
+            result[:, k] = (
+                portable.log(many) - portable.log(column.totals[k]) - 0.5 * z * z - math.log(h * math.sqrt(2 * math.pi))
+            )
         return column.smoothed(result, t)
 
     def how(self, x: float, k: int) -> str:
@@ -108,9 +111,9 @@ def _curve(column: Column, bandwidths: Floats, score: float, sums: _Sums) -> Ker
         hidden = np.isneginf(dense[k])
         if hidden.any():
             dense[k, hidden] = _nearest(column, k, float(h), t[hidden])
-    smooth = column.smoothed((dense - np.log(column.totals)[:, np.newaxis]).T, t)
+    smooth = column.smoothed((dense - portable.log(column.totals)[:, np.newaxis]).T, t)
     # The standard error of log f is about (2 √π n f h)^-½; a twentieth of it more or less is nothing.
-    error = np.sqrt(np.exp(-smooth) / (2 * math.sqrt(math.pi) * column.totals * bandwidths)).clip(0, 1)
+    error = np.sqrt(portable.exp(-smooth) / (2 * math.sqrt(math.pi) * column.totals * bandwidths)).clip(0, 1)
     table, apart = thinned(smooth, float(step), STRAIGHTNESS + error[:-1] / 20)
     return KernelCurve(column, score, float(t[0]), apart, table, bandwidths)
 
@@ -127,7 +130,9 @@ def _nearest(column: Column, k: int, h: float, t: Floats) -> Floats:
     for side in (place - 1, place):
         at = used[side.clip(0, len(used) - 1)]
         z = (t - at - 0.5) / h
-        found = np.maximum(found, np.log(column.counts[k, at]) - 0.5 * z * z - math.log(h * math.sqrt(2 * math.pi)))
+        found = np.maximum(
+            found, portable.log(column.counts[k, at]) - 0.5 * z * z - math.log(h * math.sqrt(2 * math.pi))
+        )
     return found
 
 
@@ -145,6 +150,6 @@ class _Sums:
         """The sums (classes × positions), from so many bins before the first to so many behind the last."""
         variance = (bandwidths * bandwidths - WITHIN)[:, np.newaxis]
         distance = self._distance
-        kernels = np.exp(-0.5 * distance * distance / variance) / np.sqrt(2 * np.pi * variance)
+        kernels = portable.exp(-0.5 * distance * distance / variance) / np.sqrt(2 * np.pi * variance)
         found = np.fft.irfft(self._counts * np.fft.rfft(kernels, axis=1), self.length, axis=1)
         return np.concatenate([found[:, self.length - before :], found[:, : self.size + behind]], axis=1)

@@ -16,6 +16,7 @@ import numpy as np
 
 from ingenuo.families.curves import FARTHEST, THINNEST, Column, Curve, thinned
 from ingenuo.families.family import Floats, logs
+from ingenuo.kernels import portable
 from ingenuo.kernels.mixtures import maximise
 
 MOST = 5
@@ -36,8 +37,8 @@ class Components:
     def log_density(self, t: Floats) -> Floats:
         """log f at positions."""
         z = ((t[:, np.newaxis] - self.means) / self.deviations).clip(-FARTHEST, FARTHEST)
-        terms = logs(self.shares) - np.log(self.deviations * math.sqrt(2 * math.pi)) - 0.5 * z * z
-        return np.asarray(np.logaddexp.reduce(terms, axis=1))
+        terms = logs(self.shares) - portable.log(self.deviations * math.sqrt(2 * math.pi)) - 0.5 * z * z
+        return np.asarray(portable.log_total(terms, 1))
 
 
 @dataclass(frozen=True)

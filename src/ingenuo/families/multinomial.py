@@ -20,7 +20,7 @@ from ingenuo.errors import InputError
 from ingenuo.exact import Exact
 from ingenuo.families.family import IMPOSSIBLE, Factor, Floats, Term, exponential, fraction, logs
 from ingenuo.kernels import counts as loops
-from ingenuo.kernels import shares
+from ingenuo.kernels import portable, shares
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.real import Real
@@ -133,7 +133,7 @@ class Multinomial:
     ) -> dict[Any, NDArray[Any]]:
         """Bags whose sizes are Poisson around the class's mean size."""
         sizes = rng.poisson(parameters.lengths[drawn])
-        shares = np.exp(parameters.table)
+        shares = portable.exp(parameters.table)
         shares /= shares.sum(axis=0)
         bags = np.array([rng.multinomial(size, shares[:, k]) for size, k in zip(sizes, drawn)], np.int64)
         bags = bags.reshape(len(drawn), len(parameters.columns))
@@ -203,7 +203,7 @@ def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagPa
     table = log_shares(counts, pseudo, totals)
     for k in np.flatnonzero(totals <= 0):
         whole = counts.sum(axis=0)
-        table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -np.log(max(len(columns), 1))
+        table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -portable.log(max(len(columns), 1))
     return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
 
 

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ingenuo.families.curves import FARTHEST, Column, Curve
 from ingenuo.families.family import Floats
 from ingenuo.families.gaussian import GaussianParameters
+from ingenuo.kernels import portable
 from ingenuo.kernels.curves import GAUSSIAN
 
 
@@ -98,7 +99,7 @@ def log_normal(x: Floats, means: Floats, deviations: Floats) -> Floats:
     """The logarithm of the normal density of each value (rows) under each Gaussian."""
     with np.errstate(over="ignore"):
         z = ((x[:, np.newaxis] - means) / deviations).clip(-FARTHEST, FARTHEST)
-    return np.asarray(-np.log(deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z)
+    return np.asarray(-portable.log(deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z)
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,9 @@ def _by_sums(column: Column, spread: Spread) -> Floats:
     mean = float(column.seen @ spread.means / column.seen.sum())
     with np.errstate(over="ignore", under="ignore"):
         away = np.where(n > 1, 2 * spread.seen, spread.means - mean) / whole  # of two values, from the other
-        few = -np.log(whole) - 0.5 * math.log(2 * math.pi) - 0.5 * away.clip(-FARTHEST, FARTHEST) ** 2
+        few = -portable.log(whole) - 0.5 * math.log(2 * math.pi) - 0.5 * away.clip(-FARTHEST, FARTHEST) ** 2
         ratio = (spread.seen / spread.deviations) ** 2
-    many = -np.log(spread.deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * ratio
+    many = -portable.log(spread.deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * ratio
     scores = np.where(n > 2, n * np.maximum(many, -700.0) - 2, n * np.maximum(few, -700.0))
     return np.asarray(scores + n * column.unit)
 
@@ -173,5 +174,5 @@ def _by_bins(column: Column, means: Floats, deviations: Floats) -> Floats:
     floor = max(column.prior.floor * overall, np.finfo(float).tiny)
     left = np.where(n > 2, np.maximum(left, floor), overall)  # one value has no spread, and takes the column's
     with np.errstate(over="ignore"):
-        terms = -0.5 * np.log(2 * np.pi * left) - 0.5 * (column.centres - centre) ** 2 / left
+        terms = -0.5 * portable.log(2 * np.pi * left) - 0.5 * (column.centres - centre) ** 2 / left
     return column.total(np.maximum(terms, -700.0))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, fraction, powers_of_e
 from ingenuo.families.word_parameters import ColumnParameters
+from ingenuo.kernels import portable
 from ingenuo.labels import objects
 from ingenuo.schema import column_name
 from ingenuo.text.reading import Feature, features, tokens
@@ -104,7 +105,7 @@ def _log_absent(p: ColumnParameters, node: int) -> Floats:
     counts = _counts(p, node)
     a1 = float(np.max(p.pseudo))
     rest = p.normaliser - a1 - counts
-    return np.where(rest > 0, np.log(np.where(rest > 0, rest, 1) / np.maximum(p.normaliser, 1e-300)), 0.0)
+    return np.where(rest > 0, portable.log(np.where(rest > 0, rest, 1) / np.maximum(p.normaliser, 1e-300)), 0.0)
 
 
 def _certain(p: ColumnParameters, node: int) -> NDArray[np.bool_]:

@@ -15,7 +15,7 @@ from ingenuo.exact import Exact
 from ingenuo.families import bags
 from ingenuo.families.family import Floats
 from ingenuo.kernels import lookup as loops
-from ingenuo.kernels import moments
+from ingenuo.kernels import moments, portable
 from ingenuo.labels import labels_of
 from ingenuo.prior import Prior
 from ingenuo.schema import Reference, Schema, column_name
@@ -50,7 +50,7 @@ def tables(words: Words, bernoulli: bool) -> set[str]:
 
 def inverse_frequencies(documents: NDArray[Any], rows: float) -> Floats:
     """ln((1 + n) / (1 + df)) + 1: as if one more document had every word."""
-    return np.asarray(np.log((1 + rows) / (1 + documents.astype(np.float64))) + 1)
+    return np.asarray(portable.log((1 + rows) / (1 + documents.astype(np.float64))) + 1)
 
 
 def totals(bag: Bag) -> NDArray[Any]:

@@ -13,6 +13,7 @@ from ingenuo.families import bags
 from ingenuo.families.family import IMPOSSIBLE, Floats, logs
 from ingenuo.families.word_features import totals
 from ingenuo.kernels import lookup as loops
+from ingenuo.kernels import portable
 from ingenuo.prior import Prior
 from ingenuo.real import Real
 from ingenuo.text.words import Words
@@ -98,11 +99,11 @@ def inside(
     log_below = logs(np.where(below > 0, below, 1))
     each = weights[owners]
     if isinstance(pseudo, float) and pseudo > 0:
-        values = each * (np.log(counts + pseudo) - np.log(pseudo))
-        table = _table(bag, values, weights, np.log(pseudo) - log_below)
+        values = each * (portable.log(counts + pseudo) - portable.log(pseudo))
+        table = _table(bag, values, weights, portable.log(pseudo) - log_below)
         return ColumnParameters(column, words, bag, weights, pseudo, table, below, rows)
     log_a = logs(np.where(a > 0, a, 1))
-    values = each * (np.log(np.where(each != 0, counts, 1) + a[owners]) - log_a[owners])
+    values = each * (portable.log(np.where(each != 0, counts, 1) + a[owners]) - log_a[owners])
     table = _table(bag, values, weights, -log_below, weights * log_a)
     strict = _ones(bag, (weights != 0) & (a == 0), None, classes)
     return ColumnParameters(column, words, bag, weights, pseudo, table, below, rows, strict=strict)
@@ -135,11 +136,11 @@ def presence(column: object, words: Words, bag: Bag, weights: Floats, prior: Pri
     with np.errstate(divide="ignore", invalid="ignore"):
         missing = np.maximum(n - counts, 0) + a0
         certain = used & (missing <= 0)
-        log_absent = np.where(certain, 0.0, np.log(np.where(missing > 0, missing, 1)))
-        none = np.log(np.where(rows + a0 > 0, rows + a0, 1))  # of a word that the class never has
-        below = np.log(np.where(rows + a0 + a1 > 0, rows + a0 + a1, 1))
-        first = np.log(a1) if a1 > 0 else 0.0
-        log_present = np.log(np.where(used, counts + a1, 1))
+        log_absent = np.where(certain, 0.0, portable.log(np.where(missing > 0, missing, 1)))
+        none = portable.log(np.where(rows + a0 > 0, rows + a0, 1))  # of a word that the class never has
+        below = portable.log(np.where(rows + a0 + a1 > 0, rows + a0 + a1, 1))
+        first = portable.log(a1) if a1 > 0 else 0.0
+        log_present = portable.log(np.where(used, counts + a1, 1))
     below_cell = below[bag.codes]
     values = np.where(used, log_present - np.where(certain, below_cell, log_absent) - (first - none[bag.codes]), 0.0)
     table = _table(bag, values, weights, first - none)

@@ -1,1 +1,1 @@
-"""The loops, compiled by numba: nothing here knows of models, only of arrays."""
+"""The loops, in a compiled library (`cpp/`): nothing here knows of models, only of arrays."""

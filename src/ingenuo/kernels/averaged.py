@@ -14,9 +14,7 @@ Floats = NDArray[np.float64]
 
 _ROWS_PER_THREAD = 256
 
-_average_parents = function(
-    "average_parents", I32, INT, INT, F64, I64, F64, I64, I64, BYTES, F64, INT, INT, F64, F64
-)
+_average_parents = function("average_parents", I32, INT, INT, F64, I64, F64, I64, I64, BYTES, F64, INT, INT, F64, F64)
 
 
 def average(

@@ -195,9 +195,7 @@ def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
 
     def add(lo: int, hi: int) -> bool:
         part = columns.part((lo, hi), (0, m))
-        return bool(
-            _add_codes(*part[:3], offsets, tops, hi - lo, m, part.rowwise, joined, n_classes, own[lo:hi])
-        )
+        return bool(_add_codes(*part[:3], offsets, tops, hi - lo, m, part.rowwise, joined, n_classes, own[lo:hi]))
 
     parts = split(n, width(), max(1, _CODES_PER_THREAD // (m * n_classes)))
     negative = any(run([partial(add, lo, hi) for lo, hi in parts]))
@@ -278,13 +276,6 @@ def class_codes(labels: Codes, n_classes: int, n_rows: int) -> NDArray[np.int64]
         row = int((labels >= n_classes).argmax())
         raise InputError(f"row {row} has class code {labels[row]}, but there are {n_classes} classes")
     return labels
-
-
-def readable(array: NDArray[Any]) -> NDArray[Any]:
-    """A read-only view: numba compiles a kernel once for these, else again for arrays from Arrow."""
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _check_columns(n_columns: int, given: int, what: str) -> None:

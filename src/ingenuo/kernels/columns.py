@@ -48,9 +48,7 @@ class Columns:
         starts = np.append(0, np.cumsum(counts))
         new_rows = np.empty(int(starts[-1]), np.int32)
         new_values = np.empty(len(new_rows) if len(values) else 0)
-        _sort_by_column(
-            rows, columns, values, len(columns), len(values) == 0, starts[:-1].copy(), new_rows, new_values
-        )
+        _sort_by_column(rows, columns, values, len(columns), len(values) == 0, starts[:-1].copy(), new_rows, new_values)
         return Columns(n_rows, starts, new_rows, new_values)
 
     @property
@@ -63,7 +61,9 @@ class Columns:
         counts = np.diff(self.starts)[kept]
         starts = np.append(0, np.cumsum(counts))
         entries = np.repeat(self.starts[kept] - starts[:-1], counts) + np.arange(starts[-1])
-        return Columns(self.n_rows, starts, self.rows[entries], self.values[entries] if len(self.values) else self.values)
+        return Columns(
+            self.n_rows, starts, self.rows[entries], self.values[entries] if len(self.values) else self.values
+        )
 
     def by_place(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
         """Columns that have an entry, in the order of the row in their middle."""

@@ -31,12 +31,8 @@ SCRATCH = 1 << 22
 _ROWS_PER_THREAD = 256
 _PARTS = 16  # expected counts are added in as many parts at any number of threads, so that they are the same
 
-_joint_rows = function(
-    "joint_rows", I32, INT, INT, INT, *[I64] * 8, F64, I64, F64, INT, INT, F64, I64, returns=INT
-)
-_count_expected = function(
-    "count_expected", I32, INT, INT, F64, *[I64] * 5, F64, INT, INT, F64, F64, I64, returns=INT
-)
+_joint_rows = function("joint_rows", I32, INT, INT, INT, *[I64] * 8, F64, I64, F64, INT, INT, F64, I64, returns=INT)
+_count_expected = function("count_expected", I32, INT, INT, F64, *[I64] * 5, F64, INT, INT, F64, F64, I64, returns=INT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,9 @@ def left(
     tokens, gone, words = np.zeros(n), np.zeros(n), np.zeros(n)
     entries = [np.ascontiguousarray(each, np.int32) for each in (rows, nodes, counts)]
     sums = [np.ascontiguousarray(each, np.float64) for each in (values, totals)]
-    _leave_out(*entries, len(rows), labels, weights, starts, codes, *sums, slack, fixed, kept, rest, tokens, gone, words)
+    _leave_out(
+        *entries, len(rows), labels, weights, starts, codes, *sums, slack, fixed, kept, rest, tokens, gone, words
+    )
     return Entries(rows, kept, rest, tokens, gone, words)
 
 

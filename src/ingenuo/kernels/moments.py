@@ -75,7 +75,10 @@ def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) ->
         done = 0
         while done < stop - start:
             before = window.copy()
-            work = np.zeros(4 * _BLOCK + 16 * width), np.zeros((6 + 6 * n_classes) * width + n_classes + 1 + _BLOCK, np.int64)
+            work = (
+                np.zeros(4 * _BLOCK + 16 * width),
+                np.zeros((6 + 6 * n_classes) * width + n_classes + 1 + _BLOCK, np.int64),
+            )
             done = _add_moments(
                 block, own, done, stop - start, d, n_classes, sums, squares, missing, window, place, *work
             )

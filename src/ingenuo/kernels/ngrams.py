@@ -47,9 +47,7 @@ _sort_places = function("sort_places", I64, INT, INT, I64, I64, I64)
 _link_suffixes = function("link_suffixes", I32, I32, INT, INT, I32, returns=INT)
 _share_contexts = function("share_contexts", I32, F64, INT, INT, REAL, REAL, INT, INT, INT, F64, F64)
 _MODEL = (I32, I32, F64, F64, F64, INT, INT, INT, INT)  # as _model() gives it
-_score_sequences = function(
-    "score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64
-)
+_score_sequences = function("score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64)
 _follow_sequence = function("follow_sequence", *_MODEL, I64, INT, I32, INT, I64, F64, I64)
 _sum_shares = function("sum_shares", I32, F64, F64, INT, INT, INT, F64)
 _draw_words = function(

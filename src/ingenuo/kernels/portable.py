@@ -32,3 +32,25 @@ def _over_array(name: str) -> Callable[[ArrayLike], Any]:
 
 
 exp, log, log1p = (_over_array(name) for name in ("exp", "log", "log1p"))
+
+
+def log_sum(a: ArrayLike, b: ArrayLike) -> Any:
+    """log(exp(a) + exp(b)).
+
+    >>> float(log_sum(-np.inf, 0.0))
+    0.0
+    """
+    largest, least = np.maximum(a, b), np.minimum(a, b)
+    apart = np.where(np.isneginf(least), -np.inf, least - np.where(np.isneginf(largest), 0.0, largest))
+    return largest + log1p(exp(apart))
+
+
+def log_total(logs: Floats, axis: int) -> Floats:
+    """log Σ exp along an axis; of nothing but -inf, -inf.
+
+    >>> log_total(np.log([[1.0, 2.0, 3.0]]), 1).round(6).tolist()
+    [1.791759]
+    """
+    largest = logs.max(axis=axis, keepdims=True)
+    largest = np.where(np.isneginf(largest), 0.0, largest)
+    return np.asarray(log(exp(logs - largest).sum(axis=axis)) + largest.squeeze(axis))

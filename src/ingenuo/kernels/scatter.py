@@ -140,4 +140,3 @@ def _blocks(table: Rows, lo: int, hi: int) -> Iterator[tuple[int, int]]:
 def _over_rows(work: Callable[[int, int], T], n_rows: int) -> list[T]:
     parts = threads.split(n_rows, threads.width(), 1 << 12)
     return threads.run([partial(work, lo, hi) for lo, hi in parts])
-

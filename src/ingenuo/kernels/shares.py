@@ -26,9 +26,7 @@ _LOGS = 1 << 10
 _TILE = 1 << 6
 
 
-_log_shares = function(
-    "log_shares", INT, ANY, INT, INT, ANY, INT, F64, INT, F64, INT, F64, INT, INT, ANY, INT, INT
-)
+_log_shares = function("log_shares", INT, ANY, INT, INT, ANY, INT, F64, INT, F64, INT, F64, INT, INT, ANY, INT, INT)
 _log_odds = function("log_odds", I64, INT, INT, REAL, F64, F64, F64, INT, F64, INT, INT, INT, F64, F64)
 
 

@@ -18,9 +18,7 @@ from ingenuo.kernels.native import F64, I32, INT, REAL, function
 Floats = NDArray[np.float64]
 
 _residuals = function("residuals", F64, INT, I32, F64, INT, INT, INT, F64, returns=REAL)
-_loss_along = function(
-    "loss_along", F64, INT, INT, F64, F64, INT, I32, F64, INT, INT, INT, F64, F64, F64, returns=REAL
-)
+_loss_along = function("loss_along", F64, INT, INT, F64, F64, INT, I32, F64, INT, INT, INT, F64, F64, F64, returns=REAL)
 
 _FEW = 1 << 12  # rows that a part has at least
 _PARTS = 8  # as many whatever the threads, so that sums are added in one order

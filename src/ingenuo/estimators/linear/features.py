@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.families.family import Factor, Floats, Term, exponential, powers_of_e
+from ingenuo.kernels import portable
 
 Entries = tuple[NDArray[np.int32], NDArray[np.int32], Floats]  # rows, features, values (none: ones)
 ONES: Floats = np.zeros(0)
@@ -74,11 +75,11 @@ def log_ratios(counts: Floats, alpha: float) -> Floats:
     size = counts.shape[1]
     totals = counts.sum(axis=1, keepdims=True)
     if len(counts) == 2:
-        inside = np.log(counts + alpha) - np.log(totals + alpha * size)
+        inside = portable.log(counts + alpha) - portable.log(totals + alpha * size)
         return np.ascontiguousarray((inside[1:] - inside[:1]).T)
     a, b = imagined(totals, alpha)
-    inside = np.log(counts + a) - np.log(totals + a * size)
-    outside = np.log(counts.sum(axis=0) - counts + b) - np.log(totals.sum() - totals + b * size)
+    inside = portable.log(counts + a) - portable.log(totals + a * size)
+    outside = portable.log(counts.sum(axis=0) - counts + b) - portable.log(totals.sum() - totals + b * size)
     return np.ascontiguousarray((inside - outside).T)
 
 

@@ -14,6 +14,7 @@ from ingenuo.estimators.linear.features import Group, joined
 from ingenuo.estimators.linear.numbers import NumberFeatures
 from ingenuo.estimators.linear.words import TextFeatures
 from ingenuo.families.family import Floats
+from ingenuo.kernels import portable
 from ingenuo.kernels.columns import Columns
 from ingenuo.labels import Labels
 from ingenuo.schema import FAMILIES, Schema
@@ -50,7 +51,7 @@ def solve(
 ) -> Solution:
     """The weights of all groups, one after the other, and the intercepts."""
     n_rows = len(problem.labels)
-    logs = np.log(shares / shares.sum())
+    logs = portable.log(shares / shares.sum())
     intercepts = logs[1:] - logs[:1] if len(logs) == 2 else logs
     begun = {name: group.start(alpha) for name, group in groups.items()}
     V0 = next(iter(begun.values()))[0] if len(begun) == 1 else np.concatenate([each for each, _ in begun.values()])

@@ -17,6 +17,7 @@ from ingenuo.families.word_features import node_weights, table_name
 from ingenuo.families.word_parameters import ColumnParameters
 from ingenuo.families.words import only_text
 from ingenuo.kernels import lookup as loops
+from ingenuo.kernels import portable
 from ingenuo.labels import Labels
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Tally
@@ -129,14 +130,16 @@ class _Words:
         totals = np.bincount(codes, counts, K).astype(np.float64)
         size = int(used.sum())
         if K == 2:
-            below, more = totals + alpha * size, np.log1p(counts / alpha)
+            below, more = totals + alpha * size, portable.log1p(counts / alpha)
             sign = np.where(codes == 1, more, -more)
-            return np.where(used, np.bincount(owners, sign, P) + np.log(below[0] / below[1]), 0.0)[:, np.newaxis]
+            return np.where(used, np.bincount(owners, sign, P) + portable.log(below[0] / below[1]), 0.0)[:, np.newaxis]
         a, b = imagined(totals, alpha)
         below, rest = totals + a * size, totals.sum() - totals + b * size
         whole = np.bincount(owners, counts, P)
-        result = np.log(a) - np.log(below) + np.log(rest) - np.log(whole[:, np.newaxis] + b)
-        result[owners, codes] += np.log1p(counts / a[codes]) - np.log1p(-counts / (whole[owners] + b[codes]))
+        result = portable.log(a) - portable.log(below) + portable.log(rest) - portable.log(whole[:, np.newaxis] + b)
+        result[owners, codes] += portable.log1p(counts / a[codes]) - portable.log1p(
+            -counts / (whole[owners] + b[codes])
+        )
         result[~used] = 0.0
         return np.asarray(result)
 
