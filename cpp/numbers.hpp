@@ -5,6 +5,9 @@
 #pragma once
 #include "common.hpp"
 #include "math.hpp"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 enum { LIMB = 40 };
 
@@ -49,3 +52,453 @@ INLINE void sort_by_class(const i32* labels, i64 first, i64 last, i64 n_classes,
     for (i64 k = 0; k < n_classes; k++) ends[k + 1] += ends[k];
     for (i64 i = first; i < last; i++) rows[ends[labels[i]]++] = (T)i;
 }
+
+// ab - p, which is a double where p is the rounded ab and neither leaves the normal numbers: Dekker's product without FMA.
+INLINE Vector product_rest(Vector a, Vector b, Vector p) {
+#if defined(__AVX2__)
+    return (Vector)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)p);
+#else
+    const Vector s = a * 134217729.0, t = b * 134217729.0;  // 2^27 + 1: Veltkamp's halves
+    const Vector a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
+    return ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2;
+#endif
+}
+
+namespace numbers {
+
+// Exact sums without weights. Rows go in blocks of 512. A first look at a block takes of each column the largest magnitude
+// (below 2^E), the least, and which bits of the mantissas are in use. Then every value is cut where it is added to a big
+// number: S' = fl(S + x) with S near 1.5 * 2^52 grains has no finer bits, h = S' - S is what was added, and x - h the rest,
+// both without rounding; S in the end less S in the beginning is the sum of 512 such h, below 2^51 grains. With
+// p = fl(x²) and e = x² - p the grains are, for every |x| >= 2^(E-17),
+//
+//     x = h + r        h in 2^(E-42),    r in 2^(E-69)
+//     p = h' + r'      h' in 2^(2E-42),  r' in 2^(2E-86)
+//     e = h" + r"      h" in 2^(2E-96),  r" in 2^(2E-138)
+//
+// Smaller values (and all, where E is extreme) go one by one, as integers. Columns of integers or of float32 values need
+// fewer pieces. From block to block the sums of a column go on as whole numbers of grains; they are poured into the limbs
+// when E changes, and every 512 blocks.
+enum { BLOCK = 512, HELD = 512, SUMS = 6, LIGHT = 0, SHORT = 1, DOUBLE = 2 };
+// The binary position of one unit of each held sum is FACTOR * E + OFFSET.
+static const i64 FACTOR[SUMS] = {1, 1, 2, 2, 2, 2}, OFFSET[SUMS] = {-44, -69, -44, -86, -96, -138};
+
+typedef u32 Words __attribute__((vector_size(8 * LANES)));
+INLINE Integers load_integers(const i64* p) { return *(const LooseIntegers*)p; }
+INLINE void store_integers(i64* p, Integers v) { *(LooseIntegers*)p = v; }
+
+static const i64 MAGNITUDE = 0x7fff'ffff'ffff'ffffLL;
+
+// Of each column (there are at least LANES), in the upper 32 bits of its cell: those of the largest magnitude, those of the
+// least that is not zero less 1 in its last bit; and all mantissas, or'ed. With MISSING, NaN is taken for zero.
+template <bool MISSING> static void survey(const double* X, i64 d, i64 n, i64* most, i64* least, i64* bits) {
+    for (i64 j = 0; j < d; j++) most[j] = bits[j] = 0, least[j] = -1;
+    for (i64 i = 0; i < n; i += 4) {
+        // In the last rows of a block a row is looked at twice, which changes nothing.
+        const double* rows[4] = {X + i * d, X + smaller(i + 1, n - 1) * d, X + smaller(i + 2, n - 1) * d,
+                                 X + smaller(i + 3, n - 1) * d};
+        for (i64 tile = 0; tile < d; tile += LANES) {
+            const i64 j = smaller(tile, d - LANES);
+            Words top = (Words)load_integers(most + j), bottom = (Words)load_integers(least + j);
+            Integers used = load_integers(bits + j);
+            for (int r = 0; r < 4; r++) {
+                const Vector x = load(rows[r] + j);
+                Integers b = (Integers)x;
+                if (MISSING) b &= x == x;
+                used |= b;
+                b &= MAGNITUDE;
+                top = larger(top, (Words)b);
+                bottom = smaller(bottom, (Words)(b - 1));  // 64-bit, so that only zero becomes the largest
+            }
+            store_integers(most + j, (Integers)top), store_integers(least + j, (Integers)bottom);
+            store_integers(bits + j, used);
+        }
+    }
+}
+
+// What a thread works with, w = max(d, LANES) columns wide; all zeros in the beginning.
+struct Work {
+    double *block, *cut, *scale, *sums;  // (BLOCK, LANES); least magnitude and cutting constants (4, w); (SUMS, w) each
+    i64 *most, *least, *bits, *E, *ways, *missing, *held, *ends, *rows;  // (w) each, (classes, SUMS, w), (classes + 1), (BLOCK)
+
+    Work(double* numbers, i64* integers, i64 w, i64 n_classes)
+        : block(numbers), cut(block + BLOCK * LANES), scale(cut + 4 * w), sums(scale + SUMS * w), most(integers),
+          least(most + w), bits(least + w), E(bits + w), ways(E + w), missing(ways + w), held(missing + w),
+          ends(held + n_classes * SUMS * w), rows(ends + n_classes + 1) {
+        for (i64 j = 0; j < w; j++) cut[j] = HUGE_VAL, E[j] = -(1 << 20);
+    }
+};
+
+// The sums of LANES columns from j over n rows stay in registers. MASKED: not all values are to be added.
+template <int WAY, bool MASKED>
+static void add_tile(const double* X, i64 w, const i64* rows, i64 n, i64 j, const Work& work) {
+    const double* cut = work.cut + j;
+    const Vector g = load(cut), c1 = load(cut + w), c2 = load(cut + 2 * w), c3 = load(cut + 3 * w);
+    Vector s0 = WAY == DOUBLE ? c1 : Vector{}, s1 = {}, s2 = WAY == LIGHT ? Vector{} : c2, s3 = {}, s4 = c3, s5 = {};
+    Integers missing = {};
+    for (i64 i = 0; i < n; i++) {
+        const double* at = X + rows[i] * w + j;
+        __builtin_prefetch((const void*)((uintptr_t)at + BLOCK * 8 * (u64)w), 0, 2);  // the next block comes nearer meanwhile
+        Vector x = load(at);
+        if (MASKED) {
+            missing += x != x;
+            x = (Vector)((Integers)x & ((Vector)((Integers)x & MAGNITUDE) >= g));  // NaN fails the comparison
+        }
+        const Vector p = x * x;
+        if (WAY == DOUBLE) {
+            const Vector s = s0 + x, t = s2 + p, e = product_rest(x, x, p), u = s4 + e;
+            s1 += x - (s - s0), s3 += p - (t - s2), s5 += e - (u - s4);
+            s0 = s, s2 = t, s4 = u;
+        } else if (WAY == SHORT) {
+            const Vector t = s2 + p;
+            s0 += x, s3 += p - (t - s2);
+            s2 = t;
+        } else {
+            s0 += x, s2 += p;
+        }
+    }
+    double* sums = work.sums + j;
+    store(sums, WAY == DOUBLE ? s0 - c1 : s0), store(sums + w, s1), store(sums + 2 * w, WAY == LIGHT ? s2 : s2 - c2);
+    store(sums + 3 * w, s3), store(sums + 4 * w, s4 - c3), store(sums + 5 * w, s5);
+    if (MASKED) store_integers(work.missing + j, -missing);
+}
+
+template <bool MASKED>
+static void add_class(const double* X, i64 w, const i64* rows, i64 n, const Work& work) {
+    for (i64 tile = 0; tile < w; tile += LANES) {
+        const i64 j = smaller(tile, w - LANES);
+        i64 way = LIGHT;
+        for (int lane = 0; lane < LANES; lane++) way = larger(way, work.ways[j + lane]);
+        if (way == LIGHT) add_tile<LIGHT, MASKED>(X, w, rows, n, j, work);
+        else if (way == SHORT) add_tile<SHORT, MASKED>(X, w, rows, n, j, work);
+        else add_tile<DOUBLE, MASKED>(X, w, rows, n, j, work);
+    }
+}
+
+// The limbs of all cells: (classes, d, limbs) of x, then of x²; window: the first limb and the one after the last, of each.
+struct Limbs {
+    i64 *sums, *squares;
+    i64 window[4];
+    i64* sum(i64 cell) const { return sums + cell * (window[1] - window[0]); }
+    i64* square(i64 cell) const { return squares + cell * (window[3] - window[2]); }
+};
+
+// One value and its square, as integers: right for every finite double.
+static void add_with_square(double x, const Limbs& limbs, i64 cell) {
+    int e;
+    const i64 f = (i64)(frexp(x, &e) * 0x1p53), size = f < 0 ? -f : f;
+    pour(limbs.sum(cell), limbs.window[0], f, e - 53);
+    const unsigned __int128 square = (unsigned __int128)size * (u64)size;
+    pour(limbs.square(cell), limbs.window[2], (i64)(square >> 53), 2 * e - 53);
+    pour(limbs.square(cell), limbs.window[2], (i64)(square & (((u64)1 << 53) - 1)), 2 * e - 106);
+}
+
+static void pour_column(i64* held, i64 n_classes, i64 d, i64 w, i64 j, i64 E, const Limbs& limbs) {
+    for (i64 k = 0; k < n_classes; k++)
+        for (int s = 0; s < SUMS; s++) {
+            i64& n = held[(k * SUMS + s) * w + j];
+            if (n == 0) continue;
+            const i64 position = FACTOR[s] * E + OFFSET[s], cell = k * d + j, base = limbs.window[s < 2 ? 0 : 2];
+            i64* at = s < 2 ? limbs.sum(cell) : limbs.square(cell);
+            // Two halves, for a limb takes 2^54 at a time and the held sums go up to 2^62.
+            pour(at, base, n >> 31, position + 31);
+            pour(at, base, n & (((i64)1 << 31) - 1), position);
+            n = 0;
+        }
+}
+
+// The exponents e of |x| < 2^e, from what `survey` has put down.
+INLINE i64 top_exponent(u32 most) { return (i64)larger(most >> 20, 1u) - 1022; }
+INLINE i64 least_exponent(u32 least, i64 bits) {
+    least += (u32)bits == 0;  // where the lower words are zeros, 1 less in the last bit is 1 less in the upper word
+    return least < 0x0010'0000 ? -1073 : (i64)(least >> 20) - 1022;
+}
+
+// Choose how the block is added. A column keeps its E while the block is below 2^E and not by more than 2^3.
+// Returns whether there are values that are added one by one.
+static bool plan(i64 d, i64 w, i64 n_classes, const Work& work, const Limbs& limbs) {
+    bool small = false;
+    for (i64 j = 0; j < d; j++) {
+        const u32 most = (u32)((u64)work.most[j] >> 32), least = (u32)((u64)work.least[j] >> 32);
+        work.ways[j] = LIGHT;
+        if (least == ~0u) continue;  // zeros
+        const i64 top = top_exponent(most);
+        double* cut = work.cut + j;
+        if (top > work.E[j] || top < work.E[j] - 3) {
+            pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
+            work.E[j] = top;
+            const bool extreme = top < -400 || top > 450;
+            cut[0] = extreme ? HUGE_VAL : ldexp(1.0, (int)(top - 17));
+            cut[w] = extreme ? 0.0 : ldexp(1.5, (int)(52 + top - 42));
+            cut[2 * w] = extreme ? 0.0 : ldexp(1.5, (int)(52 + 2 * top - 42));
+            cut[3 * w] = extreme ? 0.0 : ldexp(1.5, (int)(52 + 2 * top - 96));
+            for (int s = 0; s < SUMS; s++)
+                work.scale[s * w + j] = extreme ? 0.0 : ldexp(1.0, (int)(-FACTOR[s] * top - OFFSET[s]));
+        }
+        small |= least < as_bits(cut[0]) >> 32;
+        const i64 mantissa = work.bits[j] & 0xf'ffff'ffff'ffffLL;
+        const i64 used = mantissa ? 53 - __builtin_ctzll((u64)mantissa) : 1;
+        const i64 low = least_exponent(least, work.bits[j]) - used;  // every value is a multiple of 2^low
+        work.ways[j] = used > 26 ? DOUBLE : work.E[j] - low > 22 ? SHORT : LIGHT;
+    }
+    return small;
+}
+
+// Widen the window to hold the block. Returns whether it was wide enough.
+static bool holds(i64 d, const Work& work, i64* window) {
+    bool held = true;
+    for (i64 j = 0; j < d; j++) {
+        if (work.least[j] >> 32 == -1) continue;
+        const i64 top = top_exponent((u32)((u64)work.most[j] >> 32));
+        const i64 least = least_exponent((u32)((u64)work.least[j] >> 32), work.bits[j]);
+        const i64 wanted[4] = {floor_divide(smaller(top - 70, least - 53), LIMB), floor_divide(top - 44, LIMB) + 3,
+                               floor_divide(smaller(2 * top - 140, 2 * least - 106), LIMB),
+                               floor_divide(2 * top - 44, LIMB) + 3};
+        for (int side = 0; side < 4; side++)
+            if (side & 1 ? wanted[side] > window[side] : wanted[side] < window[side]) window[side] = wanted[side], held = false;
+    }
+    return held;
+}
+
+INLINE bool all_finite(i64 d, const i64* most) {
+    bool finite = true;
+    for (i64 j = 0; j < d; j++) finite &= most[j] < 0x7ff0'0000'0000'0000LL;
+    return finite;
+}
+
+// Tally rows first..last. Returns the row reached: less than last where the window is too narrow, which is then made as
+// wide as it must be, or where a value is infinite, whose place (row d + column) is then put down.
+API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d, i64 n_classes, i64* sums, i64* squares,
+                  i64* missing, i64* window, i64* place, double* numbers, i64* integers) {
+    const i64 w = larger(d, (i64)LANES);
+    const Limbs limbs = {sums, squares, {window[0], window[1], window[2], window[3]}};
+    const Work work(numbers, integers, w, n_classes);
+    i64 lo = first, blocks = 0;
+    for (; lo < last; lo += BLOCK) {
+        const i64 n = smaller(last - lo, (i64)BLOCK);
+        const double* block = X + lo * d;
+        if (d < w) {  // a copy with as many columns as there are lanes
+            for (i64 i = 0; i < n; i++)
+                for (i64 j = 0; j < d; j++) work.block[i * w + j] = block[i * d + j];
+            block = work.block;
+        }
+        survey<false>(block, w, n, work.most, work.least, work.bits);
+        bool masked = !all_finite(d, work.most);
+        if (masked) {
+            survey<true>(block, w, n, work.most, work.least, work.bits);
+            for (i64 j = 0; j < d; j++)
+                for (i64 i = 0; i < n && !all_finite(1, work.most + j); i++)
+                    if (fabs(block[i * w + j]) == HUGE_VAL) return *place = (lo + i) * d + j, lo;
+        }
+        if (!holds(d, work, window)) break;
+        const bool small = plan(d, w, n_classes, work, limbs);
+        sort_by_class(labels + lo, 0, n, n_classes, work.rows, work.ends);
+        for (i64 k = 0, start = 0; k < n_classes; start = work.ends[k++]) {
+            const i64* rows = work.rows + start;
+            const i64 count = work.ends[k] - start;
+            if (count == 0) continue;
+            if (masked || small) add_class<true>(block, w, rows, count, work);
+            else add_class<false>(block, w, rows, count, work);
+            i64* held = work.held + k * SUMS * w;
+            for (i64 t = 0; t < SUMS * w; t++) held[t] += (i64)(work.sums[t] * work.scale[t]);
+            for (i64 j = 0; masked && j < d; j++) missing[k * d + j] += work.missing[j];
+        }
+        for (i64 j = 0; small && j < d; j++) {
+            const double g = work.cut[j];
+            if ((u64)work.least[j] >> 32 >= as_bits(g) >> 32) continue;
+            for (i64 i = 0; i < n; i++) {
+                const double x = block[i * w + j];
+                if (x != 0.0 && fabs(x) < g) add_with_square(x, limbs, labels[lo + i] * d + j);
+            }
+        }
+        // So many blocks bring a limb at most 2 * 2^9 * 2^9 additions of 2^40: far from 2^63, as the held sums are.
+        if (++blocks < HELD) continue;
+        for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
+        carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
+        carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
+        blocks = 0;
+    }
+    for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
+    carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
+    carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
+    return lo;
+}
+
+// Limbs take so many 40-bit additions before carries must be passed on.
+enum { ROOM = 1 << 22 };
+
+// The same with a weight per row: adds w, wx and wx², each exactly, as the integers that their mantissas' products are.
+// sizes: the limbs of a cell of each of the three sums; bases: their positions. Returns the place of an infinite value, or -1.
+API(i64, weighted_moments)(const double* X, const i32* labels, const double* weights, i64 n, i64 d, i64 n_classes,
+                           i64* counts, i64* sums, i64* squares, const i64* sizes, const i64* bases) {
+    const u64 low = ((u64)1 << 53) - 1;
+    i64 added = 0;
+    for (i64 i = 0; i < n; i++) {
+        if (weights[i] == 0.0) continue;
+        int e, ex;
+        const i64 f = (i64)(frexp(weights[i], &e) * 0x1p53), side = f < 0 ? -1 : 1;
+        for (i64 j = 0; j < d; j++) {
+            const double x = X[i * d + j];
+            const i64 cell = labels[i] * d + j;
+            if (x != x) continue;
+            if (fabs(x) == HUGE_VAL) return i * d + j;
+            pour(counts + cell * sizes[0], bases[0], f, e - 53);
+            if (x == 0.0) continue;
+            const u64 g = (u64)(frexp(fabs(x), &ex) * 0x1p53);
+            const unsigned __int128 once = (unsigned __int128)(u64)(side * f) * g;
+            const unsigned __int128 below = (unsigned __int128)((u64)once & low) * g;
+            const unsigned __int128 twice = (unsigned __int128)(u64)(once >> 53) * g + (u64)(below >> 53);
+            const i64 sign = x < 0 ? -side : side;
+            i64 *sum = sums + cell * sizes[1], *square = squares + cell * sizes[2];
+            pour(sum, bases[1], sign * (i64)(once >> 53), e + ex - 53);
+            pour(sum, bases[1], sign * (i64)((u64)once & low), e + ex - 106);
+            pour(square, bases[2], side * (i64)(twice >> 53), e + 2 * ex - 53);
+            pour(square, bases[2], side * (i64)((u64)twice & low), e + 2 * ex - 106);
+            pour(square, bases[2], side * (i64)((u64)below & low), e + 2 * ex - 159);
+        }
+        if ((added += 4) < ROOM) continue;
+        carry(counts, n_classes * d, sizes[0]), carry(sums, n_classes * d, sizes[1]);
+        carry(squares, n_classes * d, sizes[2]);
+        added = 0;
+    }
+    return -1;
+}
+
+// Add values[i] to the cell cells[i], to none where that is negative.
+API(void, add_to_cells)(const double* values, const i64* cells, i64 n, i64* limbs, i64 n_cells, i64 n_limbs, i64 base) {
+    i64 added = 0;
+    for (i64 i = 0; i < n; i++) {
+        if (cells[i] < 0 || values[i] == 0.0) continue;
+        add_one(values[i], limbs + cells[i] * n_limbs, base);
+        if (++added == ROOM) carry(limbs, n_cells, n_limbs), added = 0;
+    }
+}
+
+API(void, carry)(i64* limbs, i64 cells, i64 n_limbs) { carry(limbs, cells, n_limbs); }
+API(void, sort_by_class)(const i32* labels, i64 first, i64 last, i64 n_classes, i64* rows, i64* ends) {
+    sort_by_class(labels, first, last, n_classes, rows, ends);
+}
+
+// A number as a pair of doubles, hi + lo with about 32 digits: Dekker's and Knuth's sums and products.
+struct Pair {
+    double hi, lo;
+};
+INLINE Pair two_sum(double a, double b) {
+    const double s = a + b, t = s - a;
+    return {s, (a - (s - t)) + (b - t)};
+}
+INLINE Pair fast_sum(double a, double b) {
+    const double s = a + b;
+    return {s, b - (s - a)};
+}
+INLINE Pair two_product(double a, double b) {
+    const double p = a * b, s = 134217729.0 * a, t = 134217729.0 * b;
+    const double a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
+    return {p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2};
+}
+INLINE Pair operator+(Pair a, Pair b) {
+    const Pair s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo), u = fast_sum(s.hi, s.lo + t.hi);
+    return fast_sum(u.hi, u.lo + t.lo);
+}
+INLINE Pair operator-(Pair a) { return {-a.hi, -a.lo}; }
+INLINE Pair operator*(Pair a, Pair b) {
+    const Pair p = two_product(a.hi, b.hi);
+    return fast_sum(p.hi, p.lo + (a.hi * b.lo + a.lo * b.hi));
+}
+INLINE Pair operator/(Pair a, double b) {
+    const double q = a.hi / b;
+    const Pair p = two_product(q, b);
+    return fast_sum(q, ((a.hi - p.hi) - p.lo + a.lo) / b);
+}
+
+static const double FARTHEST = 1e300;                    // no row is farther away than this, so that joints stay finite
+static const double HALF_LOG_2PI = 0.91893853320467267;  // log(2 pi) / 2
+// Where less than this share of a sum of squares is left, the pairs of doubles may have lost too much of it.
+static const double LEAST_SHARE = 1e-13;
+
+// Of a class and column: the centre c, the weight n, and the sums of w(x - c) and w(x - c)².
+struct Centred {
+    double centre, n;
+    Pair first, second;
+};
+struct Left {
+    double mean, variance;
+    bool sure;
+};
+
+// Mean and variance of the values without this one, and whether they can be trusted.
+static Left without(double x, double w, const Centred& all, bool unbiased) {
+    const double rest = all.n - w;
+    if (!(rest > 0)) return {0.0, 0.0, false};
+    const Pair away = two_sum(x, -all.centre), weighted = w == 1.0 ? away : away * Pair{w, 0.0};
+    const Pair sum = all.first + -weighted, square = all.second + -(weighted * away), shift = sum / rest;
+    const double mean = (Pair{all.centre, 0.0} + shift).hi, spread = (square + -(sum * shift)).hi, whole = all.second.hi;
+    const bool finite = fabs(spread) < HUGE_VAL && fabs(mean) < HUGE_VAL;
+    const double below = unbiased ? rest - 1.0 : rest;
+    return {mean, below > 0 ? spread / below : 0.0, finite && (whole > 0 ? spread >= LEAST_SHARE * whole : spread == 0)};
+}
+
+// How a class's variance comes about.
+enum { OWN, FLOOR, COLUMN, NOTHING };
+
+// Add the log densities of rows start.. to out (1 or columns x rows x classes), each under Gaussians that have not learned
+// it; mark cells (rows x columns) that cannot be trusted. The sums and variances have a row more, of the whole columns.
+API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_classes, const i32* codes,
+                    const double* weights, i64 weighted, const double* centres, const double* counts, const double* first,
+                    const double* second, const double* means, const double* inverse, const double* constants,
+                    const double* variances, const i64* state, double floor, i64 unbiased, i64 apart, double* out,
+                    u8* doubtful) {
+    const auto centred = [=](i64 c) {
+        return Centred{centres[c], counts[c], {first[2 * c], first[2 * c + 1]}, {second[2 * c], second[2 * c + 1]}};
+    };
+    for (i64 row = start; row < start + n; row++, X += d) {
+        const i64 y = codes[row];
+        const double w = weighted ? weights[row] : 1.0;
+        for (i64 j = 0; j < d; j++) {
+            const double x = X[j];
+            if (x != x) continue;
+            double* joint = out + ((apart ? j * n_rows : 0) + row) * n_classes;
+            const i64 whole = n_classes * d + j;
+            Left column = {};
+            bool sure = true, known = false;
+            for (i64 k = 0; k < n_classes; k++) {
+                const i64 c = k * d + j;
+                double mean = means[c], variance = variances[c];
+                i64 how = state[c];
+                if (k != y && how == OWN) {
+                    const double z = (x - mean) * inverse[c];
+                    joint[k] += constants[c] - 0.5 * smaller(z * z, FARTHEST);
+                    continue;
+                }
+                if (k == y) {
+                    const double rest = counts[c] - w;
+                    how = NOTHING;
+                    if (rest > 0) {
+                        const Left own = without(x, w, centred(c), unbiased);
+                        mean = own.mean, variance = own.variance, sure &= own.sure;
+                        how = variance == 0.0 && rest <= 1.0                                    ? COLUMN
+                              : variance < 2 * floor * variances[whole] || variance == 0.0 ? FLOOR
+                                                                                           : OWN;
+                    }
+                }
+                if (how != OWN) {
+                    if (!known) {
+                        column = without(x, w, centred(whole), false);
+                        sure &= column.sure && counts[whole] > w;
+                        known = true;
+                    }
+                    if (how == NOTHING) mean = column.mean;
+                    variance = how == FLOOR ? larger(variance, floor * column.variance) : column.variance;
+                    sure &= variance > 0;
+                }
+                if (variance > 0) {
+                    const double z = (x - mean) / sqrt(variance);
+                    joint[k] += -0.5 * log_of(variance) - HALF_LOG_2PI - 0.5 * smaller(z * z, FARTHEST);
+                }
+            }
+            if (!sure) doubtful[row * d + j] = 1;
+        }
+    }
+}
+
+}  // namespace numbers

@@ -240,10 +240,6 @@ class Curve(ABC):
     def _inside(self, u: Floats) -> NDArray[np.bool_]:
         return np.asarray((u >= 0) & (u < len(self.table) - 1))
 
-    def outside(self, x: Floats) -> NDArray[np.bool_]:
-        """Which values the table does not reach; a missing one is not among them."""
-        return ~(self._inside((self.column.positions(x) - self.origin) / self.step) | np.isnan(x))
-
     @property
     def offset(self) -> float:
         """What the score is less in the column's own unit than in bins."""

@@ -123,10 +123,9 @@ class Density:
         if floor is not None:
             tables = tables._replace(points=np.maximum(tables.points, floor))
 
-        def beyond(j: int, x: Floats) -> tuple[NDArray[np.bool_], Floats]:
-            where = parameters.curves[j].outside(x)
-            values = parameters.curves[j].log_density(x[where])
-            return where, values if floor is None else np.maximum(values, floor)
+        def beyond(j: int, x: Floats) -> Floats:
+            values = parameters.curves[j].log_density(x)
+            return values if floor is None else np.maximum(values, floor)
 
         place = loops.add_curves(block, tables, out, beyond)
         if place is not None:

@@ -34,10 +34,6 @@ class GaussianCurve(Curve):
     kind = "gaussian"
     way = GAUSSIAN
 
-    def outside(self, x: Floats) -> NDArray[np.bool_]:
-        """None: there is no table."""
-        return np.zeros(len(x), np.bool_)
-
     def log_density(self, x: Floats) -> Floats:
         """The logarithm of the normal density."""
         return log_normal(x, self.means, self.deviations)
@@ -71,10 +67,6 @@ class SilentCurve(Curve):
 
     kind = "constant"
     way = GAUSSIAN
-
-    def outside(self, x: Floats) -> NDArray[np.bool_]:
-        """None: there is no table."""
-        return np.zeros(len(x), np.bool_)
 
     def log_density(self, x: Floats) -> Floats:
         """Zeros."""

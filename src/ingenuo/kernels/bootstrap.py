@@ -10,14 +10,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit, uint64
 from numpy.typing import NDArray
 
+from ingenuo.kernels.native import BYTES, F64, I32, INT, function
 from ingenuo.kernels.threads import run, split, width
 
 Floats = NDArray[np.float64]
 
-_GOLDEN = 0x9E3779B97F4A7C15  # the step of SplitMix64: 2^64 over the golden ratio
+_bootstrap = function(
+    "bootstrap", *[INT] * 5, F64, INT, F64, BYTES, INT, INT, I32, I32, INT, F64, INT, I32, BYTES, INT, I32, *[F64] * 5, I32, F64
+)  # fmt: skip
+_TOGETHER = 8  # replicates that are measured together
 
 
 class Draws(NamedTuple):
@@ -40,91 +43,6 @@ class Draws(NamedTuple):
     classes: Floats
     roc: Floats
     pr: Floats
-
-
-@njit(cache=True, nogil=True)
-def _mixed(state):  # type: ignore[no-untyped-def]
-    """SplitMix64's output for a state (Steele, Lea and Flood, 2014)."""
-    z = state
-    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
-    return z ^ (z >> uint64(31))
-
-
-@njit(cache=True, nogil=True)
-def _draw(seed, replicate, drawn):  # type: ignore[no-untyped-def]
-    """How often each row is drawn in n draws with replacement."""
-    n = uint64(drawn.size)
-    state = _mixed(seed + uint64(replicate) * uint64(_GOLDEN))
-    drawn[:] = 0
-    for _ in range(drawn.size):
-        state += uint64(_GOLDEN)
-        # The upper 32 bits, scaled to 0..n-1: of 2^32 values, n differ by one in how often they come.
-        drawn[((_mixed(state) >> uint64(32)) * n) >> uint64(32)] += 1
-
-
-@njit(cache=True, nogil=True)
-def _replicates(  # type: ignore[no-untyped-def]
-    seed,
-    first,
-    last,
-    numbers,
-    gaps,
-    bins,
-    codes,
-    predicted,
-    weights,
-    orders,
-    ends,
-    positives,
-    sums,
-    binned,
-    classes,
-    roc,
-    pr,
-):
-    n = codes.size
-    drawn = np.empty(n, np.int32)
-    for r in range(first, last):
-        _draw(seed, r, drawn)
-        for i in range(n):
-            if drawn[i] == 0:
-                continue
-            w = drawn[i] * weights[i] if weights.size else float(drawn[i])
-            for c in range(numbers.shape[1]):
-                sums[r, c] += w * numbers[i, c]
-            if gaps.size:
-                binned[r, bins[i]] += w * gaps[i]
-            k = codes[i]
-            classes[1, r, k] += w
-            classes[2, r, predicted[i]] += w
-            if predicted[i] == k:
-                classes[0, r, k] += w
-        total = classes[1, r].sum()
-        for s in range(orders.shape[0]):
-            k = positives[s]
-            P = classes[1, r, k]
-            N = total - P
-            above, below, won, precise = 0.0, 0.0, 0.0, 0.0  # rows of the class, and others, of lower scores
-            pos, neg = 0.0, 0.0  # those of this score
-            for j in range(n):
-                i = orders[s, j]
-                if drawn[i]:
-                    w = drawn[i] * weights[i] if weights.size else float(drawn[i])
-                    if codes[i] == k:
-                        pos += w
-                    else:
-                        neg += w
-                if ends[s, j]:
-                    if pos > 0:
-                        tp = P - above
-                        won += pos * (below + neg / 2)
-                        precise += pos * tp / (tp + max(N - below, 0.0))
-                    above += pos
-                    below += neg
-                    pos, neg = 0.0, 0.0
-            roc[r, s] = won / (P * N) if P > 0 and N > 0 else np.nan
-            pr[r, s] = precise / P if P > 0 else np.nan
 
 
 def replicates(
@@ -161,12 +79,12 @@ def replicates(
         The class that each score is of.
     """
     n, n_scores = len(codes), len(scores)
-    orders, ends = np.empty((n_scores, n), np.int32), np.empty((n_scores, n), np.bool_)
+    orders, marks = np.empty((n_scores, n), np.int32), np.empty((n_scores, n), np.uint8)
     for s in range(n_scores):
         orders[s] = np.argsort(scores[s], kind="stable")
         ranked = scores[s][orders[s]]
-        ends[s, -1] = True
-        ends[s, :-1] = ranked[1:] != ranked[:-1]
+        last = np.append(ranked[1:] != ranked[:-1], True)[:n]
+        marks[s] = last + 2 * (codes[orders[s]] == positives[s])  # the last of its score; of the class
     found = Draws(
         np.zeros((n_replicates, numbers.shape[1])),
         np.zeros((n_replicates, n_bins)),
@@ -174,18 +92,18 @@ def replicates(
         np.empty((n_replicates, n_scores)),
         np.empty((n_replicates, n_scores)),
     )
+    own = np.zeros(0) if weights is None else weights
     given: tuple[Any, ...] = (
-        np.ascontiguousarray(numbers),
-        gaps,
-        bins,
-        codes,
-        predicted,
-        np.zeros(0) if weights is None else weights,
-        orders,
-        ends,
-        positives,
-    )
+        n_replicates, n, np.ascontiguousarray(numbers), numbers.shape[1], gaps, bins, len(gaps), n_bins, codes, predicted,
+        n_classes, own, weights is not None, orders, marks, n_scores, positives,
+    )  # fmt: skip
+
+    def work(first: int, last: int) -> None:
+        drawn = np.empty((2, n, _TOGETHER), np.int32)
+        sums = np.empty((numbers.shape[1] + n_bins + 3 * n_classes + 3, _TOGETHER))
+        _bootstrap(seed, first, last, *given, *found, drawn, sums)
+
     # A few ranges for each thread, for other work may slow one of them down.
-    parts = split(n_replicates, 4 * width())
-    run([partial(_replicates, np.uint64(seed), first, last, *given, *found) for first, last in parts])
+    groups = split(-(-n_replicates // _TOGETHER), 4 * width())
+    run([partial(work, _TOGETHER * a, min(_TOGETHER * b, n_replicates)) for a, b in groups])
     return found

@@ -5,26 +5,25 @@ The values of all the classes at a point lie side by side, so that the place is 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ingenuo.kernels.codes import readable
-from ingenuo.kernels.densities import FARTHEST, over_rows
-from ingenuo.kernels.histograms import _scales
+from ingenuo.kernels.densities import over_rows
 from ingenuo.kernels.moments import Rows
+from ingenuo.kernels.native import BYTES, F64, I64, INT, function
 
 Floats = NDArray[np.float64]
 
+_add_curves = function(
+    "add_curves", F64, *[INT] * 4, I64, *[F64] * 4, I64, *[F64] * 6, INT, F64, F64, I64, I64, BYTES, I64, F64, returns=INT
+)  # fmt: skip
+_NONE = np.zeros((0, 0))
+
 GAUSSIAN, LEVEL, STRAIGHT = 0, 1, 2
-NOTHING, NEVER = (
-    -1e300,
-    -1e299,
-)  # in a table NOTHING stands for log 0, for 0 · -inf is no number; less than NEVER is log 0
+NOTHING = -1e300  # in a table this stands for log 0, for 0 · -inf is no number; what is less than -1e299 is log 0
 _PIECE = 1 << 12  # rows at a time: what falls outside the tables is then looked for near by
 
 
@@ -42,107 +41,59 @@ class Tables(NamedTuple):
     constants: Floats  # -log the deviations - ½ log 2π
 
 
-@njit(cache=True, nogil=True)
-def _add(X, ways, scales, more, origins, inverses, starts, lines, points, means, over, constants, out, outside):  # type: ignore[no-untyped-def]
-    """Add the log densities of the rows X to out; columns with a value outside their table are marked, it is left out.
-
-    The last two points are zeros, for values that are not looked up. Returns the row and the column of an infinite
-    value, where it stops; else (-1, -1).
-    """
-    n, d = X.shape
-    K = out.shape[1]
-    flat = points.reshape(points.size)
-    nowhere = points.size - 2 * K
-    at, rest = np.empty(d, np.int64), np.empty(d)
-    first, last = starts[:-1] * K, (starts[1:] - starts[:-1] - 1).astype(np.float64)
-    for i in range(n):
-        others = 0
-        for j in range(d):  # no branches, so that four are done at a time
-            u = (X[i, j] * scales[j] * more[j] - origins[j]) * inverses[j]
-            inside = u >= 0.0 and u < last[j]
-            others += 0 if inside else 1
-            u = u if inside else 0.0
-            place = np.int32(u)
-            at[j] = first[j] + place * np.int32(K) if inside else nowhere
-            rest[j] = (u - place) * lines[j]
-        if others > 0:
-            for j in range(d):
-                x = X[i, j]
-                if math.isinf(x):
-                    return i, j
-                if at[j] == nowhere and x == x:
-                    if ways[j] == GAUSSIAN:
-                        for k in range(K):
-                            z = (x - means[j, k]) * over[j, k]
-                            out[i, k] += constants[j, k] - 0.5 * min(z * z, FARTHEST)
-                    else:
-                        outside[j] = True
-        k = 0
-        while k + 4 <= K:
-            t0 = t1 = t2 = t3 = 0.0
-            for j in range(d):
-                a, r = at[j] + k, rest[j]
-                t0 += flat[a] + r * (flat[a + K] - flat[a])
-                t1 += flat[a + 1] + r * (flat[a + K + 1] - flat[a + 1])
-                t2 += flat[a + 2] + r * (flat[a + K + 2] - flat[a + 2])
-                t3 += flat[a + 3] + r * (flat[a + K + 3] - flat[a + 3])
-            out[i, k] += t0 if t0 > NEVER else -np.inf
-            out[i, k + 1] += t1 if t1 > NEVER else -np.inf
-            out[i, k + 2] += t2 if t2 > NEVER else -np.inf
-            out[i, k + 3] += t3 if t3 > NEVER else -np.inf
-            k += 4
-        while k < K:
-            t0 = 0.0
-            for j in range(d):
-                a = at[j] + k
-                t0 += flat[a] + rest[j] * (flat[a + K] - flat[a])
-            out[i, k] += t0 if t0 > NEVER else -np.inf
-            k += 1
-    return -1, -1
-
-
 def add_curves(
-    table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, Floats], tuple[NDArray[np.bool_], Floats]]
+    table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, Floats], Floats]
 ) -> tuple[int, int] | None:
-    """Add the log density of each row under each class to out (rows × classes).
+    """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
 
-    `beyond(j, x)` says which of the values of column j are outside its table, and their log densities. Returns the
-    place of an infinite value, if there is one: then out is not complete.
+    `beyond(j, x)` gives the log densities of values outside column j's table. Returns the place of an infinite value, if
+    there is one: then out is not complete.
     """
+    n_classes, d = out.shape[1], table.shape[1]
     assert out.shape == (table.shape[0], tables.points.shape[1]), "the loop would write beyond its rows"
-    factors = [_scales(int(e)) for e in tables.exponents]
-    scales, more = (np.array([pair[side] for pair in factors]).reshape(len(factors)) for side in (0, 1))
-    points = np.concatenate([tables.points, np.zeros((2, tables.points.shape[1]))])
-    lines = (tables.ways == STRAIGHT).astype(np.float64)
+    width = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
+
+    def widen(values: Floats) -> Floats:
+        wide = np.zeros((len(values), width))
+        wide[:, :n_classes] = values
+        return wide
+
+    given = (
+        tables.ways, *_scales(tables.exponents), tables.origins, tables.inverses, tables.starts[:-1] * width,
+        np.diff(tables.starts) - 1.0, (tables.ways == STRAIGHT).astype(np.float64),
+        *(widen(each) for each in (tables.points, tables.means, tables.over, tables.constants)),
+    )  # fmt: skip
     infinite: list[tuple[int, int]] = []
 
     def work(lo: int, hi: int) -> None:
+        room = np.empty(d, np.int64), np.empty(d)
+        left, n_left, outside = np.empty(_PIECE, np.int64), np.zeros(1, np.int64), np.empty((_PIECE, d), np.bool_)
         for start in range(lo, hi, _PIECE):
             stop = min(start + _PIECE, hi)
-            block = readable(table.rows(start, stop))
-            outside = np.zeros(block.shape[1], np.bool_)
-            row, column = _add(
-                block,
-                tables.ways,
-                scales,
-                more,
-                tables.origins,
-                tables.inverses,
-                tables.starts,
-                lines,
-                points,
-                tables.means,
-                tables.over,
-                tables.constants,
-                out[start:stop],
-                outside,
-            )
-            if row >= 0:
-                infinite.append((start + row, column))
+            block, own = table.rows(start, stop), out[start:stop]
+
+            def add(n: int, again: bool, values: Floats) -> int:
+                kept = left, n_left, outside
+                return int(_add_curves(block, n, d, n_classes, width, *given, again, values, own, *kept, *room))
+
+            place = add(stop - start, False, _NONE)
+            if place >= 0:
+                infinite.append((start + place // d, place % d))
                 return
-            for j in np.flatnonzero(outside).tolist():
-                where, values = beyond(j, block[:, j])
-                out[start:stop][where] += values
+            if n_left[0]:
+                rows, marked = left[: n_left[0]], outside[: n_left[0]]
+                index = np.cumsum(marked).reshape(marked.shape) - 1
+                values = np.zeros((index[-1, -1] + 1, width))
+                for j in np.flatnonzero(marked.any(axis=0)).tolist():
+                    mine = np.flatnonzero(marked[:, j])
+                    values[index[mine, j], :n_classes] = beyond(j, block[rows[mine], j])
+                add(len(rows), True, values)
 
     over_rows(work, table.shape[0])
     return min(infinite, default=None)
+
+
+def _scales(exponents: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """2^-e as two factors, for 2^1074 is no double."""
+    up = np.minimum(-exponents, 1000)
+    return np.ldexp(1.0, up), np.ldexp(1.0, -exponents - up)

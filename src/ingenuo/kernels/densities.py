@@ -7,94 +7,20 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from ingenuo.kernels import threads
+from ingenuo.kernels import portable, threads
 from ingenuo.kernels.moments import Rows
+from ingenuo.kernels.native import BYTES, F64, I64, INT, function
 
 Floats = NDArray[np.float64]
 
-# Sums may be taken in any order here (they are not tallies); NaN must keep its meaning.
-ANY_ORDER = {"reassoc", "contract", "nsz"}
+_add_gaussian = function("add_gaussian", F64, INT, INT, INT, F64, F64, F64, F64, returns=INT)
+_posterior = function("posterior", F64, INT, INT, INT, BYTES)
+_best = function("best", F64, INT, INT, I64, BYTES)
+
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
-
-
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def _add_gaussian(X, means, inverse, constants, totals, first, out):  # type: ignore[no-untyped-def]
-    """out[first + i, k] += Σ_j constants[k, j] - z²/2 over the columns j that are not missing.
-
-    Returns the row and the column of an infinite value, where it stops; else (-1, -1).
-    """
-    n, d = X.shape
-    for i in range(n):
-        holes = 0
-        for j in range(d):
-            nothing = X[i, j] - X[i, j]  # 0, or NaN where the value is missing or infinite
-            holes += 1 if nothing != nothing else 0
-        if holes > 0:
-            for j in range(d):
-                if math.isinf(X[i, j]):
-                    return i, j
-        for k in range(means.shape[0]):
-            total = 0.0
-            if holes == 0:
-                for j in range(d):
-                    z = (X[i, j] - means[k, j]) * inverse[k, j]
-                    total += z * z
-                constant = totals[k]
-            else:
-                constant = 0.0
-                for j in range(d):
-                    x = X[i, j]
-                    z = (x - means[k, j]) * inverse[k, j]
-                    total += z * z if x == x else 0.0
-                    constant += constants[k, j] if x == x else 0.0
-            out[first + i, k] += constant - 0.5 * min(total, FARTHEST)
-    return -1, -1
-
-
-@njit(cache=True, nogil=True)
-def _posterior(joint, first, last, log, odd):  # type: ignore[no-untyped-def]
-    """Turn log joints into posteriors (or their logs) in place; rows without a finite maximum are marked odd."""
-    K = joint.shape[1]
-    for i in range(first, last):
-        at = 0
-        for k in range(1, K):
-            at = k if joint[i, k] > joint[i, at] else at
-        top = joint[i, at]
-        odd[i] = not math.isfinite(top)
-        if odd[i]:
-            continue
-        total = 1.0  # of the largest, whose exponential is known
-        if log:
-            for k in range(K):
-                joint[i, k] -= top
-                if k != at:
-                    total += math.exp(joint[i, k])
-            shift = math.log(total)
-            for k in range(K):
-                joint[i, k] -= shift
-        else:
-            for k in range(K):
-                if k != at:
-                    joint[i, k] = math.exp(joint[i, k] - top)
-                    total += joint[i, k]
-            joint[i, at] = 1.0
-            for k in range(K):
-                joint[i, k] /= total
-
-
-@njit(cache=True, nogil=True)
-def _best(joint, first, last, best, odd):  # type: ignore[no-untyped-def]
-    """The class with the largest joint in each row; rows without a finite maximum are marked odd."""
-    for i in range(first, last):
-        at = 0
-        for k in range(1, joint.shape[1]):
-            if joint[i, k] > joint[i, at]:
-                at = k
-        best[i] = at
-        odd[i] = not math.isfinite(joint[i, at])
+HALF_LOG_2PI = 0.5 * math.log(2 * math.pi)
 
 
 def repeated(row: Floats, n_rows: int) -> Floats:
@@ -109,23 +35,22 @@ def repeated(row: Floats, n_rows: int) -> Floats:
 
 
 def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> tuple[int, int] | None:
-    """Add the log density of each row under each class to out (rows × classes).
+    """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
 
     Returns the place of an infinite value, if there is one: then out is not complete.
     """
     assert out.shape == (table.shape[0], len(means)), "the loop would write beyond its rows"
-    inverse = 1.0 / deviations
-    constants = -np.log(deviations) - 0.5 * np.log(2 * np.pi)
-    totals = constants.sum(axis=1)
-
+    n_classes, d = means.shape
+    constants = -portable.log(deviations) - HALF_LOG_2PI
+    given = np.ascontiguousarray(means), np.ascontiguousarray(1.0 / deviations), constants
     infinite: list[tuple[int, int]] = []
 
     def work(lo: int, hi: int) -> None:
         for start in range(lo, hi, table.step):
             stop = min(start + table.step, hi)
-            row, column = _add_gaussian(table.rows(start, stop), means, inverse, constants, totals, start, out)
-            if row >= 0:
-                infinite.append((start + row, column))
+            place = _add_gaussian(table.rows(start, stop), stop - start, d, n_classes, *given, out[start:stop])
+            if place >= 0:
+                infinite.append((start + place // d, place % d))
                 return
 
     over_rows(work, table.shape[0])
@@ -137,15 +62,21 @@ def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
 
     Returns the rows that were left as they are, for they have no finite maximum.
     """
-    odd = np.empty(len(joint), np.bool_)
-    over_rows(lambda lo, hi: _posterior(joint, lo, hi, log, odd), len(joint))
+    if not joint.flags.c_contiguous:
+        rows = np.ascontiguousarray(joint)
+        odd_rows = posterior(rows, log=log)
+        joint[:] = rows
+        return odd_rows
+    odd, n_classes = np.empty(len(joint), np.bool_), joint.shape[1]
+    over_rows(lambda lo, hi: _posterior(joint[lo:hi], hi - lo, n_classes, log, odd[lo:hi]), len(joint))
     return np.flatnonzero(odd)
 
 
 def best(joint: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The most probable class of each row, and the rows that have no finite maximum."""
-    found, odd = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_)
-    over_rows(lambda lo, hi: _best(joint, lo, hi, found, odd), len(joint))
+    joint = np.ascontiguousarray(joint)
+    found, odd, n_classes = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_), joint.shape[1]
+    over_rows(lambda lo, hi: _best(joint[lo:hi], hi - lo, n_classes, found[lo:hi], odd[lo:hi]), len(joint))
     return found, np.flatnonzero(odd)
 
 
