@@ -13,124 +13,19 @@ from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
-from ingenuo.kernels.codes import readable
+from ingenuo.kernels.native import F64, I32, I64, INT, function
 
 Floats = NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
-def _gather(starts, rows, values, first, last, G, out):  # type: ignore[no-untyped-def]
-    """out[j] = Σ_i x_ij G[i]."""
-    plain, width = values.size == 0, G.shape[1]
-    for j in range(first, last):
-        if width == 1:
-            total = 0.0
-            for c in range(starts[j], starts[j + 1]):
-                total += G[rows[c], 0] if plain else values[c] * G[rows[c], 0]
-            out[j, 0] = total
-            continue
-        for k in range(width):
-            out[j, k] = 0.0
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[j, k] += x * G[i, k]
-
-
-@njit(cache=True, nogil=True)
-def _scatter(starts, rows, values, first, last, V, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij V[j]."""
-    plain, width = values.size == 0, V.shape[1]
-    for j in range(first, last):
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[i, k] += x * V[j, k]
-
-
-@njit(cache=True, nogil=True)
-def _scatter_squares(starts, rows, values, squares, first, last, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij² squares[j]; no squares are ones."""
-    plain, width, scaled = values.size == 0, out.shape[1], squares.size > 0
-    for j in range(first, last):
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c] * values[c]
-            for k in range(width):
-                out[i, k] += x * squares[j, k] if scaled else x
-
-
-@njit(cache=True, nogil=True)
-def _gram(starts, rows, values, squares, first, last, G, out):  # type: ignore[no-untyped-def]
-    """out[i] += Σ_j x_ij squares[j] Σ_l x_lj G[l]; no squares are ones."""
-    plain, width, scaled = values.size == 0, G.shape[1], squares.size > 0
-    held = np.empty(width)
-    for j in range(first, last):
-        if width == 1:
-            total = 0.0
-            for c in range(starts[j], starts[j + 1]):
-                total += G[rows[c], 0] if plain else values[c] * G[rows[c], 0]
-            if scaled:
-                total *= squares[j, 0]
-            for c in range(starts[j], starts[j + 1]):
-                out[rows[c], 0] += total if plain else values[c] * total
-            continue
-        for k in range(width):
-            held[k] = 0.0
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                held[k] += x * G[i, k]
-        if scaled:
-            for k in range(width):
-                held[k] *= squares[j, k]
-        for c in range(starts[j], starts[j + 1]):
-            i = rows[c]
-            x = 1.0 if plain else values[c]
-            for k in range(width):
-                out[i, k] += x * held[k]
-
-
-@njit(cache=True, nogil=True)
-def _count_columns(columns, starts):  # type: ignore[no-untyped-def]
-    """starts[j + 1] = the entries of columns 0..j; an entry of column -1 is none."""
-    starts[:] = 0
-    for c in range(columns.size):
-        if columns[c] >= 0:
-            starts[columns[c] + 1] += 1
-    for j in range(starts.size - 1):
-        starts[j + 1] += starts[j]
-
-
-@njit(cache=True, nogil=True)
-def _by_column(rows, columns, values, starts, new_rows, new_values):  # type: ignore[no-untyped-def]
-    """Entries put in the order of their columns; within one they stay in theirs."""
-    place = starts.copy()
-    for c in range(columns.size):
-        j = columns[c]
-        if j >= 0:
-            new_rows[place[j]] = rows[c]
-            if values.size > 0:
-                new_values[place[j]] = values[c]
-            place[j] += 1
-
-
-@njit(cache=True, nogil=True)
-def _pick(starts, rows, values, kept, new_starts, new_rows, new_values):  # type: ignore[no-untyped-def]
-    """Copy the columns that are kept."""
-    for j in range(kept.size):
-        shift = starts[kept[j]] - new_starts[j]
-        for c in range(new_starts[j], new_starts[j + 1]):
-            new_rows[c] = rows[c + shift]
-            if values.size > 0:
-                new_values[c] = values[c + shift]
+_gather = function("gather_columns", I64, I32, F64, INT, INT, INT, F64, INT, F64)
+_scatter = function("scatter_columns", I64, I32, F64, INT, INT, INT, INT, F64, INT, INT, F64)
+_gram = function("gram_columns", I64, I32, F64, INT, F64, INT, INT, INT, F64, INT, F64, F64)
+_sort = function("sort_by_column", I32, I32, F64, INT, INT, I64, INT, I32, F64)
+_pick = function("pick_columns", I64, I32, F64, INT, I64, INT, I64, I32, F64)
 
 
 @dataclass(frozen=True)
@@ -150,12 +45,12 @@ class Columns:
         >>> matrix.times(np.array([[1.0], [10.0], [100.0]])).ravel().tolist()
         [101.0, 100.0]
         """
-        starts = np.zeros(n_columns + 1, np.int64)
-        _count_columns(readable(columns), starts)
-        new_rows = np.empty(int(starts[-1]), np.int32)
+        starts = np.zeros(n_columns + 2, np.int64)
+        new_rows = np.empty(np.count_nonzero(columns >= 0), np.int32)
         new_values = np.empty(len(new_rows) if len(values) else 0)
-        _by_column(readable(rows), readable(columns), readable(values), starts, new_rows, new_values)
-        return Columns(n_rows, starts, new_rows, new_values)
+        given = (np.ascontiguousarray(each) for each in (rows, columns, values))
+        _sort(*given, len(values) == 0, len(rows), starts, n_columns, new_rows, new_values)
+        return Columns(n_rows, starts[:-1], new_rows, new_values)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -168,7 +63,7 @@ class Columns:
         starts = np.append(0, np.cumsum(counts))
         rows = np.empty(int(starts[-1]), np.int32)
         values = np.empty(len(rows) if len(self.values) else 0)
-        _pick(*self._given(), readable(kept), starts, rows, values)
+        _pick(*self._given(), np.ascontiguousarray(kept, np.int64), len(kept), starts, rows, values)
         return Columns(self.n_rows, starts, rows, values)
 
     def by_place(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -176,8 +71,9 @@ class Columns:
         middle = self.rows[(self.starts[columns] + self.starts[columns + 1]) // 2]
         return np.asarray(columns[np.argsort(middle, kind="stable")])
 
-    def _given(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats]:
-        return readable(self.starts), readable(self.rows), readable(self.values)
+    def _given(self) -> tuple[NDArray[np.int64], NDArray[np.int32], Floats, bool]:
+        """As the loops take them, and whether the values are ones."""
+        return self.starts, self.rows, self.values, len(self.values) == 0
 
     def _parts(self) -> list[tuple[int, int]]:
         """Ranges of columns with as many entries each."""
@@ -201,13 +97,13 @@ class Columns:
 
     def times(self, V: Floats) -> Floats:
         """X V."""
-        given, V = self._given(), readable(V)
-        return self._added(lambda lo, hi, out: _scatter(*given, lo, hi, V, out), V.shape[1])
+        return self._scattered(V, V.shape[1], squared=False)
 
     def gathered(self, G: Floats) -> Floats:
         """Xᵀ G."""
-        out, given, G = np.empty((self.shape[1], G.shape[1])), self._given(), readable(G)
-        threads.run([partial(_gather, *given, lo, hi, G, out) for lo, hi in self._parts()])
+        G = np.ascontiguousarray(G)
+        out = np.empty((self.shape[1], G.shape[1]))
+        threads.run([partial(_gather, *self._given(), lo, hi, G, G.shape[1], out) for lo, hi in self._parts()])
         return out
 
     def squares_gathered(self, G: Floats) -> Floats:
@@ -220,10 +116,19 @@ class Columns:
 
     def gram(self, G: Floats, squares: Floats) -> Floats:
         """X S Xᵀ G with S diagonal for each vector of G: squares (columns × vectors); none are ones."""
-        given, G, squares = self._given(), readable(G), readable(squares)
-        return self._added(lambda lo, hi, out: _gram(*given, squares, lo, hi, G, out), G.shape[1])
+        G, squares, width = np.ascontiguousarray(G), np.ascontiguousarray(squares), G.shape[1]
+
+        def loop(lo: int, hi: int, out: Floats) -> None:
+            _gram(*self._given(), squares, squares.size == 0, lo, hi, G, width, out, np.empty(width))
+
+        return self._added(loop, width)
 
     def squared_times(self, squares: Floats, width: int) -> Floats:
         """The diagonal of X S Xᵀ for each of `width` vectors: X² S."""
-        given, squares = self._given(), readable(squares)
-        return self._added(lambda lo, hi, out: _scatter_squares(*given, squares, lo, hi, out), width)
+        return self._scattered(squares, width, squared=True)
+
+    def _scattered(self, V: Floats, width: int, *, squared: bool) -> Floats:
+        """X V, or X² V; without V it is ones."""
+        V = np.ascontiguousarray(V)
+        rest = V, squared and V.size == 0, width
+        return self._added(lambda lo, hi, out: _scatter(*self._given(), squared, lo, hi, *rest, out), width)

@@ -7,16 +7,18 @@ does not depend on the number of threads. Entries that are negative or not finit
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numba import njit, uint64
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.codes import class_codes, readable
+from ingenuo.kernels.codes import class_codes
+from ingenuo.kernels.native import ANY, F64, I32, I64, INT, REAL, TYPES, function
 from ingenuo.kernels.threads import run, split, width
 
 Array = NDArray[Any]
@@ -34,6 +36,12 @@ _BLOCK = 1 << 17
 # Doubles in a table that no second-level cache holds.
 _FAR = 1 << 18
 
+_inspect_entries = function("inspect_entries", INT, ANY, INT, REAL, REAL, I64)
+_tally_dense = function("tally_dense", INT, ANY, INT, INT, INT, INT, I64, INT, ANY, INT, INT, REAL, ANY, I64)
+_tally_csr = function("tally_csr", INT, ANY, INT, ANY, ANY, I64, INT, I64, INT, INT, ANY, INT, ANY, INT)
+_add_csr = function("add_csr", INT, ANY, INT, ANY, ANY, INT, INT, INT, F64, INT, INT, F64)
+_add_dense = function("add_dense", INT, ANY, INT, INT, INT, F64, INT, F64, F64, I32)
+
 
 class NotACount(InputError):
     """An entry that is no count: where it stands, and what it is."""
@@ -47,124 +55,6 @@ class NotACount(InputError):
     def named(self, name: str) -> NotACount:
         """The same with the name of the column."""
         return NotACount(self.row, self.column, self.value, name)
-
-
-@njit(cache=True, nogil=True)
-def _inspect(block, first, last, lowest, limit):  # type: ignore[no-untyped-def]
-    """How many entries lie outside lowest..largest double (or are NaN), have a fraction, pass the limit."""
-    outside = fractions = beyond = 0
-    for i in range(block.shape[0]):
-        row = block[i, first:last]
-        for j in range(row.size):
-            x = row[j]
-            outside += 1 - ((x >= lowest) & (x <= _LARGEST))
-            fractions += x != np.floor(x)
-            beyond += x > limit
-    return outside, fractions, beyond
-
-
-@njit(cache=True, nogil=True)
-def _tally_rows(block, first, last, labels, weights, presence, inspected, lowest, table):  # type: ignore[no-untyped-def]
-    """Add the columns first..last of each row, times its weight, to its class's row of the table.
-
-    Each row is inspected while it is at hand, unless it has been, and the findings are returned.
-    """
-    outside = fractions = 0
-    for i in range(block.shape[0]):
-        if not inspected:
-            found = _inspect(block[i : i + 1], first, last, lowest, _LARGEST)
-            outside += found[0]
-            fractions += found[1]
-        label = labels[i]
-        if label < 0:
-            continue
-        weight, row, sums = weights[i], block[i, first:last], table[label]
-        if presence:
-            for j in range(row.size):
-                sums[j] += weight * (row[j] != 0)
-        else:
-            for j in range(row.size):
-                sums[j] += weight * row[j]
-    return outside, fractions
-
-
-@njit(cache=True, nogil=True)
-def _tally_csr(data, indices, indptr, rows, labels, first, weights, presence, table):  # type: ignore[no-untyped-def]
-    """Add these rows' entries, times the row's weight, to table[class - first]; sums are of its type."""
-    number = weights.dtype.type
-    for i in rows:
-        weight = weights[i]
-        row = table[labels[i] - first]
-        if presence:
-            for p in range(indptr[i], indptr[i + 1]):
-                row[uint64(indices[p])] += weight if data[p] != 0 else number(0)
-        else:
-            for p in range(indptr[i], indptr[i + 1]):
-                row[uint64(indices[p])] += weight * number(data[p])
-
-
-@njit(cache=True, nogil=True)
-def _add_csr(data, indices, indptr, first, last, presence, table, out):  # type: ignore[no-untyped-def]
-    """out[i, :] += Σ x · table[column, :] over the entries of the rows first..last; 0 · log 0 counts as 0.
-
-    Eight classes at a time (then four, then one) stay in registers, over all of the row's entries. Where the
-    table is beyond the caches its lines are touched first: loads that wait for nothing overlap, which takes
-    4M entries of 340,000 columns × 20 classes from 0.20 s to 0.12 s on a core. The value returned only
-    keeps those loads alive.
-    """
-    classes = out.shape[1]
-    terms, stride = table.reshape(-1), uint64(classes)
-    far, seen = classes > 8 and terms.size > _FAR, 0.0
-    for i in range(first, last):
-        begin, end = indptr[i], indptr[i + 1]
-        if far:
-            for p in range(begin, end):
-                for k in range(0, classes, 8):
-                    seen += terms[uint64(indices[p]) * stride + uint64(k)]
-        k = 0
-        while k + 8 <= classes:
-            a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]
-            e, f, g, h = out[i, k + 4], out[i, k + 5], out[i, k + 6], out[i, k + 7]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-                    b += x * terms[at + uint64(1)]
-                    c += x * terms[at + uint64(2)]
-                    d += x * terms[at + uint64(3)]
-                    e += x * terms[at + uint64(4)]
-                    f += x * terms[at + uint64(5)]
-                    g += x * terms[at + uint64(6)]
-                    h += x * terms[at + uint64(7)]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = a, b, c, d
-            out[i, k + 4], out[i, k + 5], out[i, k + 6], out[i, k + 7] = e, f, g, h
-            k += 8
-        while k + 4 <= classes:
-            a, b, c, d = out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-                    b += x * terms[at + uint64(1)]
-                    c += x * terms[at + uint64(2)]
-                    d += x * terms[at + uint64(3)]
-            out[i, k], out[i, k + 1], out[i, k + 2], out[i, k + 3] = a, b, c, d
-            k += 4
-        while k < classes:
-            a = out[i, k]
-            for p in range(begin, end):
-                x = np.float64(data[p])
-                if x != 0.0:
-                    x = np.float64(1.0) if presence else x
-                    at = uint64(indices[p]) * stride + uint64(k)
-                    a += x * terms[at]
-            out[i, k] = a
-            k += 1
-    return seen
 
 
 def tally_csr(
@@ -206,7 +96,7 @@ def tally_csr(
     row_weights, heaviest = _row_weights(weights, len(labels))
     whole = _look_at_csr(data, indices, indptr, presence, heaviest)
     if not whole:
-        row_weights = readable(row_weights.astype(np.float64, copy=False))
+        row_weights = row_weights.astype(np.float64, copy=False)
     exact = row_weights.dtype == np.int64
     table = np.zeros((n_classes, n_columns), row_weights.dtype)
 
@@ -214,8 +104,12 @@ def tally_csr(
     # own. A sort of 16-bit keys is a radix sort.
     keys = labels.astype(np.int16) if n_classes < 2**15 else labels
     order = np.argsort(keys, kind="stable")[np.count_nonzero(labels < 0) :]
-    add = partial(_tally_csr, data, indices, indptr)
     tasks, parts = [], []
+
+    def add(rows: Array, first: int, sums: Array) -> None:
+        types = TYPES[data.dtype], data, TYPES[indices.dtype], indices, indptr
+        _tally_csr(*types, rows, len(rows), labels, first, exact, row_weights, presence, sums, n_columns)
+
     cuts = _cuts(order, labels, indptr, n_columns if exact else None)
     for lo, hi in pairwise(cuts):
         label = labels[order[lo]]
@@ -224,10 +118,10 @@ def tally_csr(
             middle = lo + int(np.searchsorted(labels[order[lo:hi]], label, "right"))
             part = np.zeros((1, n_columns), np.int64)
             parts.append((label, part))
-            tasks.append(partial(add, order[lo:middle], labels, label, row_weights, presence, part))
+            tasks.append(partial(add, order[lo:middle], int(label), part))
             lo = middle
         if lo < hi:
-            tasks.append(partial(add, order[lo:hi], labels, 0, row_weights, presence, table))
+            tasks.append(partial(add, order[lo:hi], 0, table))
     run(tasks)
     for label, part in parts:
         table[label] += part[0]
@@ -256,7 +150,7 @@ def tally_dense(
             return _sum_dense(matrix, labels, n_classes, row_weights, presence, True)[0]
     # Whole numbers, none of them negative, that sum to less than 2**53 are summed in doubles without
     # rounding, in any order. The first rows tell whether that is worth trying.
-    doubles = readable(row_weights.astype(np.float64, copy=False))
+    doubles = row_weights.astype(np.float64, copy=False)
     if counted and row_weights.min(initial=0) >= 0 and (presence or np.all(matrix[:64] == np.floor(matrix[:64]))):
         table, whole = _sum_dense(matrix, labels, n_classes, doubles, presence, True)
         if whole and table.max(initial=0.0) < _FLOAT_EXACT:
@@ -270,7 +164,7 @@ def add_log_likelihood_csr(
     """Add to each row of `out` its log likelihood: out[i, :] += Σ x · log_table[column, :] over its entries.
 
     `log_table` is columns × classes and may hold -inf, which an entry of zero leaves alone. With `presence`
-    every other entry counts as 1.
+    every other entry counts as 1. Entries are added in their order, each to what `out` has already.
 
     >>> out = np.zeros((1, 2))
     >>> table = np.array([[-1.0, -2.0], [-np.inf, -3.0]])
@@ -279,13 +173,17 @@ def add_log_likelihood_csr(
     array([[-2., -4.]])
     """
     data, indices, indptr = _matrix(data, indices, indptr, len(log_table))
-    table = readable(np.ascontiguousarray(log_table, np.float64))
+    table = np.ascontiguousarray(log_table, np.float64)
     n, entries = len(indptr) - 1, int(indptr[-1])
     _check_shape(out, n, table)
+    given = TYPES[data.dtype], data, TYPES[indices.dtype], indices, indptr
+    far = table.shape[1] > 8 and table.size > _FAR
     # Rows may differ much in length: twice as many ranges as threads, of equal numbers of entries.
     ranges = split(entries, 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
     cuts = [0, *(int(np.searchsorted(indptr, hi)) for _, hi in ranges[:-1]), n]
-    run([partial(_add_csr, data, indices, indptr, lo, hi, presence, table, out) for lo, hi in pairwise(cuts)])
+    with _contiguous(out) as sums:
+        rest = presence, table, table.shape[1], far, sums
+        run([partial(_add_csr, *given, lo, hi, *rest) for lo, hi in pairwise(cuts)])
 
 
 def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, presence: bool = False) -> None:
@@ -298,18 +196,30 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
     """
     matrix = numbers(matrix)
     _check_shape(out, len(matrix), log_table)
-    never = np.isneginf(log_table)
-    finite = np.where(never, 0.0, log_table)
-    columns = np.flatnonzero(never.any(axis=1))
-    ruled_out = never[columns].astype(np.float64)
-    # Blocks of one size whatever the threads: BLAS may round a row otherwise in a block of another size.
-    step = max(1, _BLOCK // max(matrix.shape[1], 1))
-    for lo in range(0, len(matrix), step):
-        block = matrix[lo : lo + step]
-        block = (block != 0 if presence else block).astype(np.float64, copy=False)
-        out[lo : lo + step] += block @ finite
-        if columns.size:
-            out[lo : lo + step][(block[:, columns] != 0).astype(np.float64) @ ruled_out > 0] = -np.inf
+    table = np.ascontiguousarray(log_table, np.float64)
+    n, d = matrix.shape
+    step = n if matrix.flags.c_contiguous else max(1, _BLOCK // max(d, 1))
+
+    def add(lo: int, hi: int, sums: Floats) -> None:
+        values, columns = np.empty(d + 1), np.empty(d + 1, np.int32)
+        for start in range(lo, hi, max(step, 1)):
+            block = np.ascontiguousarray(matrix[start : min(start + step, hi)])
+            part = sums[start : start + len(block)]
+            given = TYPES[block.dtype], block, len(block), d, presence, table, table.shape[1], part
+            _add_dense(*given, values, columns)
+
+    with _contiguous(out) as sums:
+        ranges = split(n, width(), max(1, ENTRIES_PER_THREAD // max(d, 1)))
+        run([partial(add, lo, hi, sums) for lo, hi in ranges])
+
+
+@contextmanager
+def _contiguous(out: Floats) -> Iterator[Floats]:
+    """The array, or where it is not C-ordered a copy of it, written back in the end."""
+    sums = np.ascontiguousarray(out)
+    yield sums
+    if sums is not out:
+        out[...] = sums
 
 
 def refuse_not_finite(data: Array, indices: Array | None = None, indptr: Array | None = None) -> None:
@@ -348,10 +258,9 @@ def _matrix(data: Array, indices: Array, indptr: Array, n_columns: int) -> tuple
         ranges = split(indices.size, width(), 4 * ENTRIES_PER_THREAD)
         if max(run([partial(np.max, unsigned[lo:hi]) for lo, hi in ranges])) >= n_columns:
             raise InputError(f"the sparse matrix is damaged: a column index is not in 0..{n_columns - 1}")
-    data = numbers(data)
-    if indices.dtype != indptr.dtype:
-        indptr = indptr.astype(indices.dtype) if indices.dtype == np.int64 else indptr.astype(np.int64)
-    return tuple(readable(np.ascontiguousarray(array)) for array in (data, indices, indptr))  # type: ignore[return-value]
+    data, kind = numbers(data), np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
+    indices, indptr = indices.astype(kind, copy=False), indptr.astype(kind, copy=False)
+    return np.ascontiguousarray(data), np.ascontiguousarray(indices), np.ascontiguousarray(indptr)
 
 
 def _check_shape(out: Floats, n: int, table: Floats) -> None:
@@ -374,31 +283,33 @@ def _extremes(array: Array) -> tuple[int, int]:
 def _row_weights(weights: Floats | None, n: int) -> tuple[Array, int]:
     """The weights, as int64 where they are whole, and then a bound on their magnitude."""
     if weights is None:
-        return readable(np.ones(n, np.int64)), 1
+        return np.ones(n, np.int64), 1
     weights = np.ascontiguousarray(weights, np.float64)
     if weights.shape != (n,):
         raise InputError(f"there are {weights.size} weights for {n} rows; each row needs one")
     heaviest = float(np.abs(weights).max(initial=1.0))
     if heaviest < _FLOAT_EXACT and np.all(weights == np.floor(weights)):
-        return readable(weights.astype(np.int64)), int(heaviest)
-    return readable(weights), 1
+        return weights.astype(np.int64), int(heaviest)
+    return weights, 1
 
 
 def _look_at_csr(data: Array, indices: Array, indptr: Array, presence: bool, heaviest: int) -> bool:
     """Refuse entries that are no counts; say whether all are whole and safe to sum in int64."""
     limit = _INT_SAFE // (max(data.size, 1) * heaviest)
-    if data.dtype.kind != "f":
-        smallest, largest = (0, 1) if presence else _extremes(data)
-        if smallest < 0:
-            _refuse_csr(data, indices, indptr, presence)
-        return largest <= limit
+    if presence and data.dtype.kind != "f":
+        return limit >= 1
     lowest = -_LARGEST if presence else 0.0
-    row = data.reshape(1, -1)
+
+    def inspect(lo: int, hi: int) -> Array:
+        found = np.zeros(3, np.int64)
+        _inspect_entries(TYPES[data.dtype], data[lo:hi], hi - lo, lowest, float(limit), found)
+        return found
+
     ranges = split(data.size, width(), 4 * ENTRIES_PER_THREAD)
-    found = run([partial(_inspect, row, lo, hi, lowest, float(limit)) for lo, hi in ranges])
-    if any(outside for outside, _, _ in found):
+    outside, fractions, beyond = sum(run([partial(inspect, lo, hi) for lo, hi in ranges]), np.zeros(3, np.int64))
+    if outside:
         _refuse_csr(data, indices, indptr, presence)
-    return presence or not any(fractions or beyond for _, fractions, beyond in found)
+    return presence or not (fractions or beyond)
 
 
 def _refuse_csr(data: Array, indices: Array, indptr: Array, presence: bool) -> None:
@@ -455,24 +366,21 @@ def _sum_dense(
     """
     n, m = matrix.shape
     lowest = -_LARGEST if presence else 0.0
-    inspected = weights.dtype == np.int64
-    direct = matrix.flags.c_contiguous and matrix.dtype == weights.dtype
+    whole = weights.dtype == np.int64  # the entries are integers, and have been looked at
+    direct = matrix.flags.c_contiguous
 
-    def add(rows: tuple[int, int], columns: tuple[int, int]) -> tuple[int, int, Array]:
-        outside = fractions = 0
+    def add(rows: tuple[int, int], columns: tuple[int, int]) -> tuple[Array, Array]:
+        findings = np.zeros(3, np.int64)
         first, last = columns
         part = np.zeros((n_classes, last - first), weights.dtype)
         step = n if direct else max(8, _BLOCK // (last - first))
         for lo in range(*rows, step):
             hi = min(lo + step, rows[1])
-            if direct:
-                block, ends = matrix[lo:hi], columns
-            else:
-                block, ends = np.array(matrix[lo:hi, first:last], weights.dtype, order="C"), (0, last - first)
-            rest = (labels[lo:hi], weights[lo:hi], presence, inspected, lowest, part)
-            found = _tally_rows(readable(block), *ends, *rest)
-            outside, fractions = outside + found[0], fractions + found[1]
-        return outside, fractions, part
+            block = matrix[lo:hi] if direct else np.ascontiguousarray(matrix[lo:hi, first:last])
+            ends = columns if direct else (0, last - first)
+            given = TYPES[block.dtype], block, *block.shape, *ends, labels[lo:hi], whole, weights[lo:hi]
+            _tally_dense(*given, presence, whole, lowest, part, findings)
+        return findings, part
 
     threads = max(1, min(width(), n * m // ENTRIES_PER_THREAD))
     if any_order:
@@ -480,10 +388,11 @@ def _sum_dense(
     else:
         # Half of each row of a C-ordered matrix takes longer to read than the whole (0.019 s, 0.013 s).
         tasks = [((0, n), columns) for columns in split(m if n else 0, 1 if direct else threads, 8)]
-    found = run([partial(add, *task) for task in tasks])
-    if any(outside for outside, _, _ in found):
+    done = run([partial(add, *task) for task in tasks])
+    outside, fractions, _ = sum((findings for findings, _ in done), np.zeros(3, np.int64))
+    if outside:
         _refuse_dense(matrix, presence)
     table = np.zeros((n_classes, m), weights.dtype)
-    for (_, (first, last)), (_, _, part) in zip(tasks, found):
+    for (_, (first, last)), (_, part) in zip(tasks, done):
         table[:, first:last] += part
-    return table, presence or not any(fractions for _, fractions, _ in found)
+    return table, presence or not fractions

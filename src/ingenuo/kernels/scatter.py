@@ -1,78 +1,32 @@
-"""Rows of numbers through BLAS, a block at a time and a thread for each part of the rows: the answers.
+"""Scores of rows of numbers: x - c times a few weights (lines), or times the inverse root of a covariance (distances).
 
-They multiply x - c by a few weights (a line), or by the inverse root of a covariance (a distance). Blocks stay in the
-caches, so the rows are read once.
+Each row has sums of its own, from left to right, so it has the same scores alone and among others.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
-from ingenuo.kernels.densities import ANY_ORDER
 from ingenuo.kernels.moments import Floats, Rows
+from ingenuo.kernels.native import F64, I64, INT, U8, function
 
 T = TypeVar("T")
 
 _BLOCK = 1 << 18  # numbers in a block: 2 MiB
 
 
-@njit(cache=True, nogil=True)
-def _shift(X, centre, out, holes):  # type: ignore[no-untyped-def]
-    """out = x - centre, with zeros for a row that has a hole.
+_GROUP = 8  # rows that the loops turn at a time, as in products.hpp
 
-    Returns the row and the column of an infinite value, where it stops; else (-1, -1).
-    """
-    n, d = X.shape
-    for i in range(n):
-        odd = 0.0
-        for j in range(d):
-            value = X[i, j]
-            out[i, j] = value - centre[j]
-            odd += value - value  # 0, or NaN where the value is missing or infinite
-        holes[i] = odd != odd
-        if odd != odd:
-            for j in range(d):
-                if math.isinf(X[i, j]):
-                    return i, j
-                out[i, j] = 0.0
-    return -1, -1
-
-
-@njit(cache=True, nogil=True, fastmath=ANY_ORDER)
-def _lines(X, centre, weights, constants, out, holes):  # type: ignore[no-untyped-def]
-    """out[i, k] += weights[k] · (x - centre) + constants[k], for the rows without a hole.
-
-    One pass: 0.04 s for 1M × 50 and 5 classes on one core, where a shift and BLAS take 0.08 s. Returns as `_shift`.
-    """
-    n, d = X.shape
-    row = np.empty(d)
-    for i in range(n):
-        odd = 0
-        for j in range(d):
-            nothing = X[i, j] - X[i, j]  # 0, or NaN; counted, for sums in any order may cancel
-            odd += 1 if nothing != nothing else 0
-            row[j] = X[i, j] - centre[j]
-        holes[i] = odd > 0
-        if odd > 0:
-            for j in range(d):
-                if math.isinf(X[i, j]):
-                    return i, j
-            continue
-        for k in range(len(constants)):
-            total = 0.0
-            for j in range(d):
-                total += row[j] * weights[k, j]
-            out[i, k] += total + constants[k]
-    return -1, -1
+_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, U8, F64, returns=INT)
+_add_distances = function(
+    "add_distances", F64, INT, INT, F64, F64, INT, INT, I64, F64, F64, INT, F64, U8, F64, F64, returns=INT
+)
 
 
 class Kept:
@@ -102,78 +56,77 @@ class Kept:
 
 
 def complete(table: Rows) -> NDArray[np.intp] | None:
-    """The places of the rows without a hole; None where no row has one. (Infinite values are left to others.)"""
-    holes = np.zeros(table.shape[0], np.bool_)
+    """The places of the rows without a missing value; None where no row has one. Infinite values are left to others."""
+    missing = np.zeros(table.shape[0], np.bool_)
 
     def work(lo: int, hi: int) -> None:
         for start, stop in _blocks(table, lo, hi):
-            holes[start:stop] = np.isnan(table.rows(start, stop)).any(axis=1)
+            missing[start:stop] = np.isnan(table.rows(start, stop)).any(axis=1)
 
     _over_rows(work, table.shape[0])
-    return np.flatnonzero(~holes) if holes.any() else None
+    return np.flatnonzero(~missing) if missing.any() else None
 
 
 def add_lines(
     table: Rows, centre: Floats, weights: Floats, constants: Floats, out: Floats
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Add weights_k · (x - centre) + constant_k to out (rows × classes), for the rows without a hole.
+    """Add constant_k + weights_k · (x - centre) to out (rows × classes), for the rows without a missing value.
 
-    Returns the rows that have one, and the place of an infinite value, if there is one: then out is not complete.
+    A score begins with the constant, and has one term for each column, from left to right.
+    Returns the rows with a missing value, and the place of an infinite one, if there is one: then out is not complete.
     """
-    weights = np.ascontiguousarray(weights)
+    centre, weights, constants = (np.ascontiguousarray(each) for each in (centre, weights, constants))
+    given = centre, weights, constants, len(constants)
 
-    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int]:
-        place: tuple[int, int] = _lines(table.rows(lo, hi), centre, weights, constants, out[lo:hi], holes)
-        return place
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned = np.empty(table.shape[1] * _GROUP)
+        return int(_add_lines(X, *X.shape, *given, part, missing, turned))
 
-    return _answered(table, lambda: work)
+    return _answered(table, out, answer)
 
 
 def add_distances(
     table: Rows, centre: Floats, roots: Floats, means: Floats, constants: Floats, out: Floats
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Add constant_k - ½ |(x - mean_k) A_k|² to out, for the rows without a hole.
+    """Add constant_k - ½ |(x - mean_k) A_k|² to out, for the rows without a missing value.
 
     One root A (d × r) serves all classes, or each has its own (classes × d × r); means are given less the centre.
     Returns as `add_lines` does.
     """
     shared = roots.ndim == 2
+    centre, constants = np.ascontiguousarray(centre), np.ascontiguousarray(constants)
     placed = means @ roots if shared else np.einsum("kj,kjr->kr", means, roots)
+    every = np.ascontiguousarray(roots[np.newaxis] if shared else roots)
+    n_roots, d, rank = every.shape
+    # Most roots are triangles: each column has zeros from some row on.
+    ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
+    given = centre, every, n_roots, rank, ends, np.ascontiguousarray(placed), constants, len(means)
 
-    def prepared() -> Callable[[int, int, NDArray[np.bool_]], tuple[int, int]]:
-        buffer = np.empty((_step(table), table.shape[1]))
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned, distances = np.empty(d * _GROUP), np.empty(len(means) * _GROUP)
+        return int(_add_distances(X, *X.shape, *given, part, missing, turned, distances))
 
-        def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int]:
-            rows = buffer[: hi - lo]
-            place: tuple[int, int] = _shift(table.rows(lo, hi), centre, rows, holes)
-            image = rows @ roots if shared else rows
-            for k in range(len(means)):
-                apart = (image if shared else rows @ roots[k]) - placed[k]
-                out[lo:hi, k] += np.where(holes, 0.0, constants[k] - 0.5 * np.einsum("ij,ij->i", apart, apart))
-            return place
-
-        return work
-
-    with np.errstate(over="ignore", invalid="ignore"), _one_thread_each(table.shape[0]):
-        return _answered(table, prepared)
+    return _answered(table, out, answer)
 
 
 def _answered(
-    table: Rows, prepared: Callable[[], Callable[[int, int, NDArray[np.bool_]], tuple[int, int]]]
+    table: Rows, out: Floats, answer: Callable[[Floats, Floats, NDArray[np.uint8]], int]
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Let what `prepared` makes for each thread answer the rows, a block at a time: the holes and the infinite."""
-    holes = np.zeros(table.shape[0], np.bool_)
+    """Answer the rows, a block at a time: those with a missing value, and the place of an infinite one."""
+    missing, sums = np.zeros(table.shape[0], np.uint8), np.ascontiguousarray(out)
 
     def work(lo: int, hi: int) -> tuple[int, int] | None:
-        answer = prepared()
         for start, stop in _blocks(table, lo, hi):
-            row, column = answer(start, stop, holes[start:stop])
-            if row >= 0:
+            place = answer(table.rows(start, stop), sums[start:stop], missing[start:stop])
+            if place >= 0:
+                row, column = divmod(place, table.shape[1])
                 return start + row, column
         return None
 
     infinite = [place for place in _over_rows(work, table.shape[0]) if place is not None]
-    return np.flatnonzero(holes), min(infinite, default=None)
+    if sums is not out:
+        out[...] = sums
+    return np.flatnonzero(missing), min(infinite, default=None)
 
 
 def _step(table: Rows) -> int:
@@ -190,13 +143,3 @@ def _blocks(table: Rows, lo: int, hi: int) -> Iterator[tuple[int, int]]:
 def _over_rows(work: Callable[[int, int], T], n_rows: int) -> list[T]:
     parts = threads.split(n_rows, threads.width(), 1 << 12)
     return threads.run([partial(work, lo, hi) for lo, hi in parts])
-
-
-@contextmanager
-def _one_thread_each(n_rows: int) -> Iterator[None]:
-    """BLAS on one thread while several of ours call it: both at once took twice as long (0.20 s for 0.09 s)."""
-    if n_rows < 1 << 13 or threads.width() == 1:
-        yield
-        return
-    with threads.single_blas():
-        yield
