@@ -10,6 +10,9 @@
 namespace density {
 using numbers::FARTHEST;
 using numbers::HALF_LOG_2PI;
+using numbers::load_integers;
+using numbers::MAGNITUDE;
+using numbers::store_integers;
 
 // c - q / 2. The half is exact, so that the fused operation rounds as the two do.
 INLINE Vector minus_half(Vector c, Vector q) {
@@ -20,34 +23,74 @@ INLINE Vector minus_half(Vector c, Vector q) {
 #endif
 }
 
-// Rows of numbers are turned into columns of so many rows, which are so many vectors.
-enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 128 };
-
-// Columns first..last of n rows of X, n <= TOGETHER, to panel (columns, TOGETHER). Returns whether all are finite.
-static bool turn(const double* X, i64 n, i64 d, i64 first, i64 last, double* panel) {
-    double odd = 0.0;
-    for (i64 r = 0; r < n; r++)
-        for (i64 j = first; j < last; j++) {
-            const double x = X[r * d + j];
-            panel[(j - first) * TOGETHER + r] = x;
-            odd += x - x;
-        }
-    return odd == 0.0;
+// a < b ? a : b, which the compiler does not know for one instruction.
+INLINE Vector least_of(Vector a, Vector b) {
+#if defined(__AVX2__)
+    return (Vector)_mm256_min_pd((__m256d)a, (__m256d)b);
+#else
+    return a < b ? a : b;
+#endif
 }
 
-// Add the terms of the panel's columns to the joints of TOGETHER rows under one class.
-template <bool MISSING>
-INLINE void add_panel(const double* panel, i64 columns, const double* means, const double* inverse,
+// Rows of numbers are turned into columns of so many rows, which are so many vectors. What may be among them:
+enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 64, MISSING = 1, FAR = 2 };
+
+// Turn LANES rows of as many numbers into columns.
+INLINE void turn_square(Vector* rows) {
+#if defined(__AVX2__)
+    const __m256d a = _mm256_unpacklo_pd((__m256d)rows[0], (__m256d)rows[1]), b = _mm256_unpackhi_pd((__m256d)rows[0], (__m256d)rows[1]);
+    const __m256d c = _mm256_unpacklo_pd((__m256d)rows[2], (__m256d)rows[3]), d = _mm256_unpackhi_pd((__m256d)rows[2], (__m256d)rows[3]);
+    rows[0] = (Vector)_mm256_permute2f128_pd(a, c, 0x20), rows[1] = (Vector)_mm256_permute2f128_pd(b, d, 0x20);
+    rows[2] = (Vector)_mm256_permute2f128_pd(a, c, 0x31), rows[3] = (Vector)_mm256_permute2f128_pd(b, d, 0x31);
+#else
+    const Vector a = rows[0], b = rows[1];
+    rows[0] = (Vector){a[0], b[0]}, rows[1] = (Vector){a[1], b[1]};
+#endif
+}
+
+// m columns of n <= TOGETHER rows of X to panel (columns, TOGETHER). Returns whether some are MISSING, or FAR: beyond most.
+static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel) {
+    Integers far = {}, missing = {};
+    i64 r = 0;
+    const i64 squares = m / LANES * LANES;
+    for (; r + LANES <= n; r += LANES)
+        for (i64 j = 0; j < squares; j += LANES) {
+            Vector rows[LANES];
+            for (int q = 0; q < LANES; q++) {
+                rows[q] = load(X + (r + q) * d + j);
+                far |= (Vector)((Integers)rows[q] & MAGNITUDE) > every(most);
+                missing |= rows[q] != rows[q];
+            }
+            turn_square(rows);
+            for (int q = 0; q < LANES; q++) store(panel + (j + q) * TOGETHER + r, rows[q]);
+        }
+    for (i64 i = 0; i < n; i++)
+        for (i64 j = i < r ? squares : 0; j < m; j++) {
+            const double x = X[i * d + j];
+            panel[j * TOGETHER + i] = x;
+            far[0] |= fabs(x) > most;
+            missing[0] |= x != x;
+        }
+    int all = 0;
+    for (int q = 0; q < LANES; q++) all |= (missing[q] ? MISSING : 0) | (far[q] ? FAR : 0);
+    return all;
+}
+
+// Add the terms of the panel's columns to the joints of TOGETHER rows under one class; those whose mask is zero are missing.
+template <int AMONG>
+static void add_panel(const double* panel, const i64* masks, i64 columns, const double* means, const double* inverse,
                       const double* constants, double* joints) {
     Vector sums[VECTORS];
     for (int v = 0; v < VECTORS; v++) sums[v] = load(joints + v * LANES);
     const Vector farthest = every(FARTHEST);
-    for (i64 j = 0; j < columns; j++, panel += TOGETHER) {
+    for (i64 j = 0; j < columns; j++, panel += TOGETHER, masks += TOGETHER) {
         const Vector mean = every(means[j]), over = every(inverse[j]), constant = every(constants[j]);
         for (int v = 0; v < VECTORS; v++) {
-            const Vector x = load(panel + v * LANES), z = (x - mean) * over, square = z * z;
-            const Vector more = sums[v] + minus_half(constant, square < farthest ? square : farthest);
-            sums[v] = MISSING ? (x == x ? more : sums[v]) : more;
+            const Vector z = (load(panel + v * LANES) - mean) * over, square = z * z;
+            const Vector term = minus_half(constant, AMONG & FAR ? least_of(square, farthest) : square);
+            const Integers mask = load_integers(masks + v * LANES);
+            // To add -0 is to add nothing.
+            sums[v] += AMONG & MISSING ? (Vector)(((Integers)term & mask) | (~mask & ~MAGNITUDE)) : term;
         }
     }
     for (int v = 0; v < VECTORS; v++) store(joints + v * LANES, sums[v]);
@@ -58,22 +101,24 @@ INLINE void add_panel(const double* panel, i64 columns, const double* means, con
 API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const double* means, const double* inverse,
                        const double* constants, double* out) {
     double panel[PANEL * TOGETHER] = {}, joints[TOGETHER] = {};
+    i64 masks[PANEL * TOGETHER] = {};
+    double most = 1.7976931348623157e308;  // up to here no square is beyond 1e298
+    for (i64 cell = 0; cell < n_classes * d; cell++) most = smaller(most, 1e149 / inverse[cell] - fabs(means[cell]));
     for (i64 i = 0; i < n; i += TOGETHER) {
         const i64 rows = smaller(n - i, (i64)TOGETHER);
         const double* block = X + i * d;
         double* own = out + i * n_classes;
-        bool looked = false;
         for (i64 first = 0; first < d; first += PANEL) {
-            const i64 last = smaller(first + PANEL, d);
-            const bool missing = !turn(block, rows, d, first, last, panel);
-            for (i64 place = 0; missing && !looked && place < rows * d; place++)
+            const i64 columns = smaller(d - first, (i64)PANEL);
+            const int among = turn(block + first, rows, d, columns, most, panel);
+            for (i64 place = 0; among & FAR && place < rows * d; place++)
                 if (fabs(block[place]) == HUGE_VAL) return i * d + place;
-            looked |= missing;
+            for (i64 t = 0; among && t < columns * TOGETHER; t++) masks[t] = panel[t] == panel[t] ? -1 : 0;
+            const auto add = among & FAR ? add_panel<MISSING | FAR> : among ? add_panel<MISSING> : add_panel<0>;
             for (i64 k = 0; k < n_classes; k++) {
                 const i64 at = k * d + first;
                 for (i64 r = 0; r < rows; r++) joints[r] = own[r * n_classes + k];
-                if (missing) add_panel<true>(panel, last - first, means + at, inverse + at, constants + at, joints);
-                else add_panel<false>(panel, last - first, means + at, inverse + at, constants + at, joints);
+                add(panel, masks, columns, means + at, inverse + at, constants + at, joints);
                 for (i64 r = 0; r < rows; r++) own[r * n_classes + k] = joints[r];
             }
         }
@@ -232,7 +277,7 @@ API(i64, add_curves)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, co
 }
 
 // Histograms: bin k of a column covers [k 2^e, (k+1) 2^e), and lies in a ring at k mod BINS.
-enum { BINS = 2048, LEAST_EXPONENT = -1074 };
+enum { BINS = 2048, GROUP = 8, LEAST_EXPONENT = -1074 };
 
 // 2^-e as two factors, for 2^1074 is no double.
 struct Scale {
@@ -240,10 +285,16 @@ struct Scale {
     explicit Scale(i64 e) : scale(ldexp(1.0, (int)smaller(-e, (i64)1000))), more(ldexp(1.0, (int)(-e - smaller(-e, (i64)1000)))) {}
 };
 
-// floor(x scale more), right also where a tiny negative number underflows to zero; it is below 2^50.
+// floor(x scale more), right also where a tiny negative number underflows to zero; it is below 2^50. In vectors V of doubles
+// and I of integers, which are the masks that comparisons give.
+template <class V, class I> INLINE V bins_of(V x, V scale, V more) {
+    const V t = x * scale * more, whole = (t + WHOLE) - WHOLE;
+    const I above = (I)(whole > t) | ((I)(t == 0.0) & (I)(x < 0.0));
+    return whole - (V)(above & (I)((V){} + 1.0));
+}
 INLINE double bin_of(double x, double scale, double more) {
-    const double t = x * scale * more, whole = (t + WHOLE) - WHOLE;
-    return whole - (whole > t || (t == 0.0 && x < 0.0) ? 1.0 : 0.0);
+    typedef i64 Mask __attribute__((vector_size(16)));
+    return bins_of<Two, Mask>(Two{x, x}, Two{scale, scale}, Two{more, more})[0];
 }
 
 // The smallest exponent for which the bins from low to high are at most BINS, and their numbers below 2^50.
@@ -272,17 +323,26 @@ static void coarsen(i32* rings, i64 n_classes, i64 a, i64 b, i64 steps) {
     }
 }
 
-// Count N columns, whose values begin at X, in their rings (N, classes, BINS).
-template <int N, bool MISSING>
-static void count_columns(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
-                          const double* more, i32* rings) {
+// Count eight columns, whose values begin at X, in their rings (8, classes, BINS).
+template <bool MISSING>
+static void count_group(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
+                        const double* more, i32* rings) {
     for (i64 i = 0; i < n; i++, X += d) {
-        i64 places[N];
+        i64 places[GROUP];
         i32* own = rings + (i64)labels[i] * BINS;
-        for (int j = 0; j < N; j++) places[j] = (i64)as_bits(bin_of(X[j], scales[j], more[j]) + WHOLE) & (BINS - 1);
-        for (int j = 0; j < N; j++)
+        for (int j = 0; j < GROUP; j += LANES) {
+            const Vector bins = bins_of<Vector, Integers>(load(X + j), load(scales + j), load(more + j)) + WHOLE;
+            store_integers(places + j, (Integers)bins & (BINS - 1));
+        }
+        for (int j = 0; j < GROUP; j++)
             if (!MISSING || X[j] == X[j]) own[j * n_classes * BINS + places[j]]++;
     }
+}
+
+// The same of one column.
+static void count_column(const double* X, i64 d, i64 n, const i32* labels, double scale, double more, i32* rings) {
+    for (i64 i = 0; i < n; i++, X += d)
+        if (*X == *X) rings[labels[i] * BINS + ((i64)as_bits(bin_of(*X, scale, more) + WHOLE) & (BINS - 1))]++;
 }
 
 // Count columns c0..c1 of n rows of X in their rings (columns, classes, BINS), on grids that coarsen as the ranges grow.
@@ -290,7 +350,7 @@ static void count_columns(const double* X, i64 d, i64 n, const i32* labels, i64 
 // Returns the place of an infinite value, where it stops; else -1.
 API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i64 c1, i64 n_classes, i32* rings,
                      i64* exponents, double* ranges) {
-    enum { ROWS = 4096, GROUP = 8 };
+    enum { ROWS = 512 };
     const i64 m = c1 - c0;
     double *lows = ranges, *highs = lows + m, *scales = highs + m, *more = scales + m, *low = more + m, *high = low + m;
     double* odd = high + m;
@@ -325,16 +385,16 @@ API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i
             const Scale by(exponents[j]);
             lows[j] = least, highs[j] = most, scales[j] = by.scale, more[j] = by.more;
         }
-        // Eight columns at a time, so that their rings stay near while many rows are counted.
-        for (i64 j = 0; j < m;) {
+        // Eight columns at a time, so that their rings stay near while the rows are counted.
+        i64 j = 0;
+        for (; j + GROUP <= m; j += GROUP) {
             bool missing = false;
-            const i64 columns = m - j >= GROUP ? GROUP : 1;
-            for (i64 q = j; q < j + columns; q++) missing |= odd[q] != 0.0;
-            const auto count = columns == GROUP ? (missing ? count_columns<GROUP, true> : count_columns<GROUP, false>)
-                                                : (missing ? count_columns<1, true> : count_columns<1, false>);
+            for (i64 q = j; q < j + GROUP; q++) missing |= odd[q] != 0.0;
+            const auto count = missing ? count_group<true> : count_group<false>;
             count(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
-            j += columns;
         }
+        for (; j < m; j++)
+            count_column(block + j, d, rows, labels + lo, scales[j], more[j], rings + j * n_classes * BINS);
     }
     return -1;
 }

@@ -1,7 +1,6 @@
-"""The answers of discriminants: rows of numbers, a block at a time and a thread for each part of the rows.
+"""Scores of rows of numbers: x - c times a few weights (lines), or times the inverse root of a covariance (distances).
 
-They multiply x - c by a few weights (a line), or by the inverse root of a covariance (a distance). Blocks stay in the
-caches, so the rows are read once.
+Each row has sums of its own, from left to right, so it has the same scores alone and among others.
 """
 
 from __future__ import annotations
@@ -15,18 +14,19 @@ from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
 from ingenuo.kernels.moments import Floats, Rows
-from ingenuo.kernels.native import BYTES, F64, I64, INT, function
+from ingenuo.kernels.native import F64, I64, INT, U8, function
 
 T = TypeVar("T")
 
 _BLOCK = 1 << 18  # numbers in a block: 2 MiB
 
 
-_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, BYTES, F64, returns=INT)
+_GROUP = 8  # rows that the loops turn at a time, as in products.hpp
+
+_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, U8, F64, returns=INT)
 _add_distances = function(
-    "add_distances", F64, INT, INT, F64, F64, INT, INT, I64, F64, F64, INT, F64, BYTES, F64, F64, returns=INT
+    "add_distances", F64, INT, INT, F64, F64, INT, INT, I64, F64, F64, INT, F64, U8, F64, F64, returns=INT
 )
-_GROUP = 8  # rows that the loops turn into columns at a time
 
 
 class Kept:
@@ -56,74 +56,77 @@ class Kept:
 
 
 def complete(table: Rows) -> NDArray[np.intp] | None:
-    """The places of the rows without a hole; None where no row has one. (Infinite values are left to others.)"""
-    holes = np.zeros(table.shape[0], np.bool_)
+    """The places of the rows without a missing value; None where no row has one. Infinite values are left to others."""
+    missing = np.zeros(table.shape[0], np.bool_)
 
     def work(lo: int, hi: int) -> None:
         for start, stop in _blocks(table, lo, hi):
-            holes[start:stop] = np.isnan(table.rows(start, stop)).any(axis=1)
+            missing[start:stop] = np.isnan(table.rows(start, stop)).any(axis=1)
 
     _over_rows(work, table.shape[0])
-    return np.flatnonzero(~holes) if holes.any() else None
+    return np.flatnonzero(~missing) if missing.any() else None
 
 
 def add_lines(
     table: Rows, centre: Floats, weights: Floats, constants: Floats, out: Floats
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Add weights_k · (x - centre) + constant_k to out (rows × classes), for the rows without a hole.
+    """Add constant_k + weights_k · (x - centre) to out (rows × classes), for the rows without a missing value.
 
-    Returns the rows that have one, and the place of an infinite value, if there is one: then out is not complete.
+    A score begins with the constant, and has one term for each column, from left to right.
+    Returns the rows with a missing value, and the place of an infinite one, if there is one: then out is not complete.
     """
-    given = *map(np.ascontiguousarray, (centre, weights, constants)), len(constants)
+    centre, weights, constants = (np.ascontiguousarray(each) for each in (centre, weights, constants))
+    given = centre, weights, constants, len(constants)
 
-    def work(lo: int, hi: int, missing: NDArray[np.bool_]) -> int:
-        d = table.shape[1]
-        place = _add_lines(table.rows(lo, hi), hi - lo, d, *given, out[lo:hi], missing, np.empty(_GROUP * d))
-        return int(place)
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned = np.empty(table.shape[1] * _GROUP)
+        return int(_add_lines(X, *X.shape, *given, part, missing, turned))
 
-    return _answered(table, work)
+    return _answered(table, out, answer)
 
 
 def add_distances(
     table: Rows, centre: Floats, roots: Floats, means: Floats, constants: Floats, out: Floats
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Add constant_k - ½ |(x - mean_k) A_k|² to out, for the rows without a hole.
+    """Add constant_k - ½ |(x - mean_k) A_k|² to out, for the rows without a missing value.
 
     One root A (d × r) serves all classes, or each has its own (classes × d × r); means are given less the centre.
     Returns as `add_lines` does.
     """
     shared = roots.ndim == 2
+    centre, constants = np.ascontiguousarray(centre), np.ascontiguousarray(constants)
     placed = means @ roots if shared else np.einsum("kj,kjr->kr", means, roots)
-    each = np.ascontiguousarray(roots[np.newaxis] if shared else roots)
-    d, rank = each.shape[1:]
-    # Roots are triangular as a rule: from there on a column has zeros only.
-    ends = np.where((each != 0).any(axis=1), d - (each[:, ::-1] != 0).argmax(axis=1), 0).astype(np.int64)
-    n_classes = len(means)
-    given = np.ascontiguousarray(centre), each, len(each), rank, ends, np.ascontiguousarray(placed)
+    every = np.ascontiguousarray(roots[np.newaxis] if shared else roots)
+    n_roots, d, rank = every.shape
+    # Most roots are triangles: each column has zeros from some row on.
+    ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
+    given = centre, every, n_roots, rank, ends, np.ascontiguousarray(placed), constants, len(means)
 
-    def work(lo: int, hi: int, missing: NDArray[np.bool_]) -> int:
-        buffers = np.empty(_GROUP * d), np.empty(_GROUP * n_classes)
-        rest = np.ascontiguousarray(constants), n_classes, out[lo:hi], missing
-        return int(_add_distances(table.rows(lo, hi), hi - lo, d, *given, *rest, *buffers))
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned, distances = np.empty(d * _GROUP), np.empty(len(means) * _GROUP)
+        return int(_add_distances(X, *X.shape, *given, part, missing, turned, distances))
 
-    return _answered(table, work)
+    return _answered(table, out, answer)
 
 
 def _answered(
-    table: Rows, answer: Callable[[int, int, NDArray[np.bool_]], int]
+    table: Rows, out: Floats, answer: Callable[[Floats, Floats, NDArray[np.uint8]], int]
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
-    """Answer the rows, a block at a time: the rows that lack a value, and the place of an infinite one."""
-    holes = np.zeros(table.shape[0], np.bool_)
+    """Answer the rows, a block at a time: those with a missing value, and the place of an infinite one."""
+    missing, sums = np.zeros(table.shape[0], np.uint8), np.ascontiguousarray(out)
 
     def work(lo: int, hi: int) -> tuple[int, int] | None:
         for start, stop in _blocks(table, lo, hi):
-            place = answer(start, stop, holes[start:stop])
+            place = answer(table.rows(start, stop), sums[start:stop], missing[start:stop])
             if place >= 0:
-                return start + place // table.shape[1], place % table.shape[1]
+                row, column = divmod(place, table.shape[1])
+                return start + row, column
         return None
 
     infinite = [place for place in _over_rows(work, table.shape[0]) if place is not None]
-    return np.flatnonzero(holes), min(infinite, default=None)
+    if sums is not out:
+        out[...] = sums
+    return np.flatnonzero(missing), min(infinite, default=None)
 
 
 def _step(table: Rows) -> int:
