@@ -195,34 +195,40 @@ API(void, tally_codes)(const u64* addresses, const i64* types, const i64* stride
     }
 }
 
-// Add the table's rows of a block, column by column, to `count` classes of each row of out; the table may be read up to
-// WIDTH numbers from any row's start.
+// Add the table's rows of a block, column by column, to COUNT classes of each row of out. A table may be read up to a
+// whole vector's end, which is WIDTH numbers from a row's start at most.
 enum { WIDTH = 8 };
-template <int V, int ROWS>
-INLINE void add_terms(const Block& block, i64 i, i64 m, const double* table, i64 classes, i64 count, double* out) {
-    double buffer[ROWS][V * LANES] = {};
-    Vector sums[ROWS][V];
-    for (int r = 0; r < ROWS; r++) {
-        for (i64 k = 0; k < count; k++) buffer[r][k] = out[r * classes + k];
-        for (int v = 0; v < V; v++) sums[r][v] = load(buffer[r] + v * LANES);
-    }
-    const u32* slots = block.slots + i * block.by_row;
-    for (i64 j = 0; j < m; j++, slots += block.by_column)
+template <int COUNT, int ROWS>
+INLINE void add_terms(const u32* slots, i64 by_row, i64 by_column, i64 m, const double* table, i64 classes, double* out) {
+    enum { V = (COUNT + LANES - 1) / LANES };
+    Vector sums[ROWS][V] = {};
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < COUNT; k += LANES)
+            if (k + LANES <= COUNT) sums[r][k / LANES] = load(out + r * classes + k);
+            else for (int l = 0; k + l < COUNT; l++) sums[r][k / LANES][l] = out[r * classes + k + l];
+    for (i64 j = 0; j < m; j++, slots += by_column)
         for (int r = 0; r < ROWS; r++) {
-            const double* terms = table + (i64)slots[r * block.by_row] * classes;
+            const double* terms = table + (i64)slots[r * by_row] * classes;
             for (int v = 0; v < V; v++) sums[r][v] += load(terms + v * LANES);
         }
-    for (int r = 0; r < ROWS; r++) {
-        for (int v = 0; v < V; v++) store(buffer[r] + v * LANES, sums[r][v]);
-        for (i64 k = 0; k < count; k++) out[r * classes + k] = buffer[r][k];
-    }
+    for (int r = 0; r < ROWS; r++)
+        for (int k = 0; k < COUNT; k += LANES)
+            if (k + LANES <= COUNT) store(out + r * classes + k, sums[r][k / LANES]);
+            else for (int l = 0; k + l < COUNT; l++) out[r * classes + k + l] = sums[r][k / LANES][l];
 }
-template <int V>
-INLINE void add_rows(const Block& block, i64 n, i64 m, const double* table, i64 classes, i64 count, double* out) {
+template <int COUNT>
+static void add_rows(const Columns& c, const Block& block, i64 lo, i64 n, i64 m, const double* table, i64 classes, double* out) {
+    const i64 by_row = block.by_row, by_column = block.by_column;
     i64 i = 0;
-    for (; i + LANES <= n; i += LANES) add_terms<V, LANES>(block, i, m, table, classes, count, out + i * classes);
-    for (; i < n; i++) add_terms<V, 1>(block, i, m, table, classes, count, out + i * classes);
+    for (; i + LANES <= n; i += LANES) {
+        for (int r = 0; r < LANES; r++) fetch_ahead(c, lo + i + r);
+        add_terms<COUNT, LANES>(block.slots + i * by_row, by_row, by_column, m, table, classes, out + i * classes);
+    }
+    for (; i < n; i++) add_terms<COUNT, 1>(block.slots + i * by_row, by_row, by_column, m, table, classes, out + i * classes);
 }
+
+static void (*const ADD_ROWS[WIDTH])(const Columns&, const Block&, i64, i64, i64, const double*, i64, double*) = {
+    add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>, add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
 
 // out[i, k] += table[slot of row i and column j, k], one column after another. Returns whether a code is below zero.
 API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, const u32* offsets, const u32* tops,
@@ -234,15 +240,12 @@ API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, 
     const i64 rows = rows_of_block(c, begin_columns(c, 0, block));
     for (i64 lo = 0, n; lo < n_rows; lo += n) {
         n = smaller(rows, n_rows - lo);
-        for (i64 i = 0; i < n; i++) fetch_ahead(c, lo + i);
         for (i64 first = 0, m; first < n_columns; first += m) {
             m = begin_columns(c, first, block);
             negative |= fill_block(c, lo, n, first, m, block);
             for (i64 k = 0; k < classes; k += WIDTH) {
                 const i64 count = smaller<i64>(classes - k, WIDTH);
-                double* into = out + lo * classes + k;
-                if (count <= 4) add_rows<4 / LANES>(block, n, m, table + k, classes, count, into);
-                else add_rows<WIDTH / LANES>(block, n, m, table + k, classes, count, into);
+                ADD_ROWS[count - 1](c, block, lo, n, m, table + k, classes, out + lo * classes + k);
             }
         }
     }

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.gathering import gathered
 from ingenuo.labels import Labels
 from ingenuo.schema import Reference, column_name
@@ -271,7 +272,7 @@ class Chunk:
     @cached_property
     def rows_by_class(self) -> NDArray[np.int64]:
         """How many rows each class has."""
-        return np.bincount(self.coded, minlength=len(self.classes))
+        return count_codes(self.coded, len(self.classes))
 
     def take(self, rows: Places) -> Chunk:
         """Some rows, in any order: a copy; all the classes stay known."""

@@ -60,10 +60,9 @@ class _Columns(NamedTuple):
         return cls(addresses, TYPES[codes.dtype] * each, down * each, n, along == codes.itemsize and m > 1)
 
     @classmethod
-    def of_list(cls, columns: Sequence[Codes]) -> _Columns:
+    def of_list(cls, columns: Sequence[Codes], n: int) -> _Columns:
         addresses = [column.__array_interface__["data"][0] for column in columns]
         types, strides = [TYPES[column.dtype] for column in columns], [column.strides[0] for column in columns]
-        n = len(columns[0]) if columns else 0
         return cls(np.array(addresses, np.uint64), np.array(types, np.int64), np.array(strides, np.int64), n, False)
 
     def part(self, rows: tuple[int, int], columns: tuple[int, int]) -> _Columns:
@@ -107,8 +106,6 @@ def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[in
            [0, 1]])
     """
     codes = _integers(codes)
-    labels = class_codes(labels, n_classes, len(codes))
-    _check_columns(codes.shape[1], len(sizes), "sizes")
     return _tally(_Columns.of_matrix(codes), codes.T, labels, n_classes, sizes)
 
 
@@ -147,10 +144,17 @@ def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes
            [0, 0, 1]])]
     """
     columns = [_integers(column) for column in columns]
-    labels = class_codes(labels, n_classes, len(columns[0]) if columns else len(labels))
-    _check_columns(len(columns), len(sizes), "sizes")
     _check_lengths(columns, len(labels))
-    return _tally(_Columns.of_list(columns), columns, labels, n_classes, sizes)
+    return _tally(_Columns.of_list(columns, len(labels)), columns, labels, n_classes, sizes)
+
+
+def count_codes(codes: Codes, size: int) -> Counts:
+    """Count each of the codes 0..size - 1; what is below zero is left out.
+
+    >>> count_codes(np.array([0, 2, 2]), 4)
+    array([1, 0, 2, 0])
+    """
+    return tally_columns([codes], np.zeros(len(codes), np.int8), 1, [size])[0][0]
 
 
 def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> bool:
@@ -176,7 +180,7 @@ def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats
     """Add as :func:`add_log_likelihood_matrix` does, for separate columns of any integer types."""
     columns = [_integers(column) for column in columns]
     _check_lengths(columns, len(out))
-    return _add(_Columns.of_list(columns), tables, out)
+    return _add(_Columns.of_list(columns, len(out)), tables, out)
 
 
 def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
@@ -205,10 +209,19 @@ def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
 
 
 def _tally(
-    columns: _Columns, arrays: Sequence[Codes] | Codes, labels: Counts, n_classes: int, sizes: Sequence[int]
+    columns: _Columns, arrays: Sequence[Codes] | Codes, labels: Codes, n_classes: int, sizes: Sequence[int]
 ) -> list[Counts]:
-    """Count ranges of rows or of columns, one for each thread."""
-    n, m = columns.n_rows, len(sizes)
+    """Count ranges of rows or of columns, one for each thread; sum their tables and look at the slots of what is beyond.
+
+    `arrays` are the columns again, as arrays, for messages.
+    """
+    n, m = columns.n_rows, len(columns.types)
+    labels = np.require(labels, None if labels.dtype in TYPES and labels.dtype.kind in "iu" else np.int64, "CA")
+    if labels.shape != (n,):
+        raise InputError(f"there are {labels.size} labels for {n} rows; each row needs one")
+    _check_columns(m, len(sizes), "sizes")
+    if not m:
+        class_codes(labels, n_classes, n)
     threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
     cuts = -(-n // _ROWS_AT_ONCE)
     if threads * (n_classes + 1) * (sum(sizes) + 2 * m) * 4 <= n * m:
@@ -230,29 +243,19 @@ def _tally(
             *part[:3], offsets, tops, part.n_rows, len(tops), part.rowwise, labels[slice(*rows)], TYPES[labels.dtype],
             lanes, n_classes + 2, total, table,
         )  # fmt: skip
-        return table[:, 1:-1].sum(axis=0, dtype=np.int64)
+        return table.sum(axis=0, dtype=np.int64)
 
     tables = run([partial(count, *task) for task in tasks])
-    return _gather(tables, [task[1] for task in tasks], arrays, labels, n_classes, sizes)
-
-
-def _gather(
-    tables: list[Counts],
-    ranges: list[tuple[int, int]],
-    columns: Sequence[Codes] | Codes,
-    labels: Codes,
-    n_classes: int,
-    sizes: Sequence[int],
-) -> list[Counts]:
-    """Sum the tasks' tables, cut them into columns, and look at the slots of codes beyond the categories."""
+    if any(table[-1].any() for table in tables):
+        class_codes(labels, n_classes, n)
     found = [np.zeros((n_classes, size), np.int64) for size in sizes]
-    for table, (first, last) in zip(tables, ranges):
+    for table, (_, (first, last)) in zip(tables, tasks):
         offset = 0
         for j in range(first, last):
-            found[j] += table[:, offset + 1 : offset + 1 + sizes[j]]
+            found[j] += table[1:-1, offset + 1 : offset + 1 + sizes[j]]
             offset += sizes[j] + 2
-            if table[:, offset - 1].any():
-                _refuse_beyond(columns[j], labels, j, sizes[j])
+            if table[1:-1, offset - 1].any():
+                _refuse_beyond(arrays[j], labels, j, sizes[j])
     return found
 
 

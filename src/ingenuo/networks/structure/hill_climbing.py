@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
 # Changes of the same gain that are looked at more closely.
 _TIES_FORESEEN = 8
 _EQUALS = 4  # equivalent graphs from which it is climbed in vain before that is given up
+_KEPT_UP_TO = 1 << 21  # gains of families that are kept, in all; 32 MB
 _TURNS = 5  # turns of arcs that are tried, for each arc, to come to another graph of the same class
 
 
@@ -101,6 +103,15 @@ def hill_climb(
     return climb.result()
 
 
+class _Family(NamedTuple):
+    """A node's score with some parents, and what it gains from each parent more and each one less."""
+
+    own: float
+    add: NDArray[np.float64]
+    drop: NDArray[np.float64]
+    n_scores: int  # that it took to find them
+
+
 class _Climb:
     """The state of a search: the structure, what each change of it would gain, and the best structure so far."""
 
@@ -121,7 +132,11 @@ class _Climb:
         self.log_cards = np.log2(np.array(bounds.cards, np.float64))
         # A structure is known by the exclusive or of its arcs' numbers: a change of it is one operation.
         self.numbers = np.random.default_rng(n).integers(1, 1 << 62, (n, n))
+        changes = np.stack([self.numbers, self.numbers, self.numbers ^ self.numbers.T]).reshape(-1)
+        self.change_places = np.argsort(changes)
+        self.change_numbers = changes[self.change_places]
         self.path: list[Step] = []
+        self.families: dict[tuple[int, frozenset[int]], _Family] = {}
         self._stand_at(start)
         self.start = self.best = start
         self.best_score, self.best_path = self.score(), list[Step]()
@@ -157,25 +172,34 @@ class _Climb:
 
     def _rescore(self, nodes: Iterable[int]) -> None:
         """What each node would gain from a parent more or less, once its parents have changed."""
-        nodes = list(nodes)
+        if len(self.families) * self.n > _KEPT_UP_TO:
+            self.families.clear()
+        families = [(node, frozenset(self.parents[node])) for node in nodes]
+        new = [family for family in families if family not in self.families]
+        self.scorer.hits += sum(self.families[family].n_scores for family in families if family in self.families)
+        self._score_families(new)
+        for node, above in families:
+            known = self.families[node, above]
+            self.own[node], self.add[:, node], self.drop[:, node] = known.own, known.add, known.drop
+
+    def _score_families(self, families: Sequence[tuple[int, frozenset[int]]]) -> None:
+        """What families gain from a parent more or less; it is kept, for a climb comes back to most of them."""
         asked: list[tuple[int, Iterable[int], Sequence[int]]] = []
-        for node in nodes:
-            above = self.parents[node]
+        for node, above in families:
             allowed = ~self.bounds.forbidden[:, node] & ~self.arcs[:, node] & self._small_enough(node, above)
             more = np.flatnonzero(allowed).tolist() if len(above) < self.bounds.most else []
             asked.append((node, above, [self.scorer.nothing, *more]))
         found = self.scorer.extended_each(asked)
-        for (node, _, (_, *more)), (own, *scores) in zip(asked, found):
-            self.own[node] = own
-            self.add[:, node] = self.drop[:, node] = -np.inf
-            self.add[more, node] = [_gain(own, score) for score in scores]
-            for parent in self.parents[node]:
-                if not self.bounds.required[parent, node]:
-                    less = self.scorer.local(node, sorted(self.parents[node] - {parent}))
-                    self.drop[parent, node] = _gain(own, less)
+        for (node, above), (_, _, (_, *more)), (own, *scores) in zip(families, asked, found):
+            add, drop = np.full(self.n, -np.inf), np.full(self.n, -np.inf)
+            add[more] = [_gain(own, score) for score in scores]
+            optional = [parent for parent in above if not self.bounds.required[parent, node]]
+            for parent in optional:
+                drop[parent] = _gain(own, self.scorer.local(node, sorted(above - {parent})))
+            self.families[node, above] = _Family(own, add, drop, 1 + len(more) + len(optional))
 
-    def _gains(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """What every change gains (-inf where it is not allowed), and the structure it leads to: 3 × from × to."""
+    def _gains(self, recent: Iterable[int] = ()) -> NDArray[np.float64]:
+        """What every change gains, 3 × from × to; -inf where it is not allowed, or leads to one of these structures."""
         gains = np.full((3, self.n, self.n), -np.inf)
         gains[0] = np.where(self.above.T, -np.inf, self.add)
         gains[1] = self.drop
@@ -184,10 +208,11 @@ class _Climb:
         other_way = (self.arcs[tails] & self.above[:, heads].T).any(axis=1)
         turned = self.drop[tails, heads] + self.add[heads, tails]
         gains[2, tails, heads] = np.where(other_way, -np.inf, turned)
-        leads_to = np.empty((3, self.n, self.n), np.int64)
-        leads_to[:2] = self.identity ^ self.numbers
-        leads_to[2] = self.identity ^ self.numbers ^ self.numbers.T
-        return gains, leads_to
+        wanted = np.array([self.identity ^ other for other in recent], np.int64)
+        known = self.change_numbers
+        for low, high in zip(np.searchsorted(known, wanted).tolist(), np.searchsorted(known, wanted, "right").tolist()):
+            gains.reshape(-1)[self.change_places[low:high]] = -np.inf
+        return gains
 
     def _first_of(self, ties: Sequence[int], gains: NDArray[np.float64]) -> int:
         """Of changes that gain the same, the one that promises most; the first where none does.
@@ -225,9 +250,9 @@ class _Climb:
             self.arcs[tail, head] = False
             self.parents[head].remove(tail)
             self.identity ^= int(self.numbers[tail, head])
-            below = self.above[head].copy()
-            below[head] = True
-            self._trace(node for node in order([tuple(above) for above in self.parents]) if below[node])
+            below = np.append(np.flatnonzero(self.above[head]), head)
+            # A node has more ancestors than any of them; those that it had will do, for an arc less upsets no order.
+            self._trace(below[np.argsort(self.above[:, below].sum(axis=0))].tolist())
         if change != "delete":
             parent, child = (head, tail) if change == "reverse" else (tail, head)
             self.arcs[parent, child] = True
@@ -256,9 +281,7 @@ class _Climb:
         recent: deque[int] = deque([self.identity], maxlen=max(1, tabu))
         top, idle = self.score(), 0
         while self.n and self.may_go_on():
-            gains, leads_to = self._gains()
-            if tabu:
-                gains[np.isin(leads_to, np.array(recent))] = -np.inf
+            gains = self._gains(recent if tabu else ())
             most = float(gains.max())
             # What differs by rounding only is equal: the way must not hang on the last place of a logarithm.
             ties = np.flatnonzero(gains >= most - _rounding(top)).tolist()
@@ -322,7 +345,7 @@ class _Climb:
         for _ in range(2 + self.n // 6):
             if not self.may_go_on():
                 return
-            gains, _ = self._gains()
+            gains = self._gains()
             # The kind first: most changes that are allowed are additions, and the climb would only take them back.
             kinds = [kind for kind in range(3) if np.isfinite(gains[kind]).any()]
             if not kinds:
