@@ -31,10 +31,8 @@ y = ["good", "good", "bad", "bad"] * 10
 
 def run(program: str, *arguments: object) -> set[str]:
     """The large packages that a program has imported at its end."""
-    shown = f"\nimport sys\nprint('LOADED', *({sorted(LARGE)!r} & sys.modules.keys()))".replace("[", "{").replace(
-        "]", "}"
-    )
-    call = [sys.executable, "-c", program + shown, *map(str, arguments)]
+    shown = f"import sys\nprint('LOADED', *({LARGE!r} & sys.modules.keys()))"
+    call = [sys.executable, "-c", f"{program}\n{shown}", *map(str, arguments)]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return set(done.stdout.splitlines()[-1].split()[1:])
@@ -54,9 +52,8 @@ except SystemExit as end:
 
 def asked(data: str, model: str) -> set[str]:
     """The large packages that the first fit and the first answer of a model import."""
-    return run(
-        f"{data}\nimport ingenuo as ing\nmodel = ing.{model}.fit(X, y)\nmodel.predict_proba(X); model.predict(X)"
-    )
+    used = f"model = ing.{model}.fit(X, y)\nmodel.predict_proba(X), model.predict(X)"
+    return run(f"{data}\nimport ingenuo as ing\n{used}")
 
 
 def test_the_package_alone_imports_nothing_large() -> None:
