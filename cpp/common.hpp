@@ -42,7 +42,7 @@ typedef double LooseVector __attribute__((vector_size(8 * LANES), aligned(8), ma
 typedef i64 LooseIntegers __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 INLINE Vector load(const double* p) { return *(const LooseVector*)p; }
 INLINE void store(double* p, Vector v) { *(LooseVector*)p = v; }
-INLINE Vector every(double x) { return (Vector){} + x; }
+INLINE Vector every(double x) { return x - (Vector){}; }  // x - 0 is x, of which x + 0 differs for -0
 
 template <class T> INLINE T smaller(T a, T b) { return b < a ? b : a; }
 template <class T> INLINE T larger(T a, T b) { return a < b ? b : a; }

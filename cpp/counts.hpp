@@ -132,84 +132,38 @@ API(void, add_csr)
     });
 }
 
-// Rows of numbers times weights (columns × padded, whole vectors): R rows and V vectors of weights at a time stay in
-// registers, and each sum is taken column by column from left to right. A sum begins with what `start` has (the same for
-// every row), or with what is in out; out is then set, or added to where there is a start.
+// out[i] += rows times weights (columns × padded, whole vectors): R rows and V vectors of weights at a time stay in
+// registers, and each sum is taken column by column from left to right, beginning with what is in out.
 template <int R, int V>
-INLINE void multiply_tile(const double* X, i64 d, const double* centre, const double* weights, i64 padded, const double* start,
-                          double* out, i64 width, i64 left) {
+INLINE void multiply_tile(const double* X, i64 d, const double* weights, i64 padded, double* out, i64 width, i64 left) {
     Vector sums[R][V];
     double held[V * LANES];
     for (int r = 0; r < R; r++) {
-        for (i64 k = 0; k < V * LANES; k++) held[k] = start ? start[k] : k < left ? out[r * width + k] : 0.0;
+        for (i64 k = 0; k < V * LANES; k++) held[k] = k < left ? out[r * width + k] : 0.0;
         for (int v = 0; v < V; v++) sums[r][v] = load(held + v * LANES);
     }
     for (i64 j = 0; j < d; j++) {
         Vector w[V];
         for (int v = 0; v < V; v++) w[v] = load(weights + j * padded + v * LANES);
         for (int r = 0; r < R; r++) {
-            const Vector x = every(centre ? X[r * d + j] - centre[j] : X[r * d + j]);
+            const Vector x = every(X[r * d + j]);
             for (int v = 0; v < V; v++) sums[r][v] += x * w[v];
         }
     }
     for (int r = 0; r < R; r++) {
         for (int v = 0; v < V; v++) store(held + v * LANES, sums[r][v]);
-        for (i64 k = 0; k < smaller<i64>(left, V * LANES); k++) {
-            double& o = out[r * width + k];
-            o = start ? o + held[k] : held[k];
-        }
+        for (i64 k = 0; k < smaller<i64>(left, V * LANES); k++) out[r * width + k] = held[k];
     }
 }
-template <int R>
-static void multiply_rows(const double* X, i64 d, const double* centre, const double* weights, i64 padded, const double* start,
-                          double* out, i64 width) {
+template <int R> static void multiply_rows(const double* X, i64 d, const double* weights, i64 padded, double* out, i64 width) {
     i64 k = 0;
-    for (; k + 2 * LANES < padded; k += 3 * LANES)
-        multiply_tile<R, 3>(X, d, centre, weights + k, padded, start ? start + k : nullptr, out + k, width, width - k);
-    for (; k < padded; k += LANES)
-        multiply_tile<R, 1>(X, d, centre, weights + k, padded, start ? start + k : nullptr, out + k, width, width - k);
+    for (; k + 3 * LANES <= padded; k += 3 * LANES) multiply_tile<R, 3>(X, d, weights + k, padded, out + k, width, width - k);
+    for (; k < padded; k += LANES) multiply_tile<R, 1>(X, d, weights + k, padded, out + k, width, width - k);
 }
-
-// out (rows × width) from X (rows × d); a row with a missing value is left as it is and marked, an infinite value ends the
-// work: its place (row · d + column) is returned, else -1. Without marks every row is taken.
-API(i64, multiply)
-(const double* X, i64 n, i64 d, const double* centre, i64 centred, const double* weights, i64 padded, const double* start,
- i64 started, double* out, i64 width, u8* missing, i64 marked) {
-    const double *c = centred ? centre : nullptr, *s = started ? start : nullptr;
-    for (i64 i = 0; i < n; i += 4) {
-        const i64 rows = smaller<i64>(4, n - i);
-        bool whole = rows == 4;
-        for (i64 r = i; marked && r < i + rows; r++) {
-            double odd = 0;
-            for (i64 j = 0; j < d; j++) odd += X[r * d + j] - X[r * d + j];  // NaN where a value is missing or infinite
-            missing[r] = odd != odd;
-            if (!missing[r]) continue;
-            whole = false;
-            for (i64 j = 0; j < d; j++)
-                if (fabs(X[r * d + j]) == HUGE_VAL) return r * d + j;
-        }
-        if (whole) {
-            multiply_rows<4>(X + i * d, d, c, weights, padded, s, out + i * width, width);
-            continue;
-        }
-        for (i64 r = i; r < i + rows; r++)
-            if (!marked || !missing[r]) multiply_rows<1>(X + r * d, d, c, weights, padded, s, out + r * width, width);
-    }
-    return -1;
-}
-
-// out[i, k] += constant - ½ |image[i] - mean|², summed from left to right, for the rows that are not marked.
-API(void, add_distances)
-(const double* image, i64 n, i64 r, const double* mean, double constant, const u8* missing, double* out, i64 k, i64 width) {
-    for (i64 i = 0; i < n; i++) {
-        if (missing[i]) continue;
-        double total = 0;
-        for (i64 j = 0; j < r; j++) {
-            const double apart = image[i * r + j] - mean[j];
-            total += apart * apart;
-        }
-        out[i * width + k] += constant - 0.5 * total;
-    }
+API(void, add_dense)(const double* X, i64 n, i64 d, const double* weights, i64 padded, double* out, i64 width) {
+    i64 i = 0;
+    for (; i + 4 <= n; i += 4) multiply_rows<4>(X + i * d, d, weights, padded, out + i * width, width);
+    for (; i < n; i++) multiply_rows<1>(X + i * d, d, weights, padded, out + i * width, width);
 }
 
 // out[v, k] = log(c + pseudo) - log_totals[k], c the count of column v in class k, or (with others) in all other classes.

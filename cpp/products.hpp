@@ -71,37 +71,41 @@ static void add_square(const double* values, i64 rows, i64 panels, i64* held) {
         }
 }
 
+// What the cut of a block comes upon: the bits of all b and of all c; and of each column the sums of squares at ∞, 1, -1, 2.
 struct Cut {
-    Integers second, third;     // the bits of all b, and of all c
-    Vector first, ones, twice;  // sums of squares: of a; of the values at 1 and -1; of the values at 2
+    Integers second, third;
+    Vector first, plus, minus, twice;
 };
 
-// Cut LANES columns of the rows, and write their values at the five points; rest gets what is left of a row.
-INLINE Cut cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest) {
-    const Vector whole = 0x1.8p52 - (Vector){};  // added and taken away again, it rounds to whole numbers
-    Cut cut = {};
+// Cut LANES columns of the rows, and write their values at the five points; rest gets what is left of each row. Two loops:
+// in one, a row is a chain of twenty operations, too long for the processor to work on enough rows at a time.
+INLINE void cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest, Cut* cut) {
+    // Added and taken away again, these round to multiples of 1, 2^-23 and 2^-46.
+    const Vector whole = 0x1.8p52 - (Vector){}, fine = 0x1.8p29 - (Vector){}, finest = 0x1.8p6 - (Vector){};
+    Cut own = {cut->second, cut->third, {}, {}, {}, {}};
+    for (i64 i = 0; i < n; i++) {
+        const Vector x = load(rows[i] + at), t = (Vector)((Integers)x & (x == x)) * scale, a = (t + whole) - whole;
+        rest[i] |= (Integers)x & (t == 0.0);  // all of x is left where it is missing, or so small that t is zero
+        store(values + PANEL * i, a);
+        store(values + PANEL * i + 2 * point, t - a);
+        own.first = add_product(own.first, a, a);
+    }
     for (i64 i = 0; i < n; i++, values += PANEL) {
-        Vector x = load(rows[i] + at);
-        const Integers there = x == x;
-        x = (Vector)((Integers)x & there);
-        const Vector t = x * scale, a = (t + whole) - whole;
-        const Vector r = (t - a) * FINER, b = (r + whole) - whole;
-        const Vector s = (r - b) * FINER, c = (s + whole) - whole;
-        // Where x is so small that t is zero, all of x is left.
-        rest[i] |= (Integers)(s - c) | ((Integers)x & (t == 0.0)) | ~there;
-        const Vector even = a + c, plus = even + b, minus = even - b, half = a + a + b, twice = half + half + c;
-        store(values, a);
-        store(values + point, c);
+        const Vector a = load(values), r = load(values + 2 * point), b = (r + fine) - fine, s = r - b;
+        const Vector c = (s + finest) - finest, h = b * FINER, l = c * (FINER * FINER), even = a + l;
+        const Vector plus = even + h, minus = even - h, half = a + a + h, twice = half + half + l;
+        rest[i] |= (Integers)(s - c);
+        store(values + point, l);
         store(values + 2 * point, plus);
         store(values + 3 * point, minus);
         store(values + 4 * point, twice);
-        cut.second |= (Integers)b;
-        cut.third |= (Integers)c;
-        cut.first = add_product(cut.first, a, a);
-        cut.ones = add_product(add_product(cut.ones, plus, plus), minus, minus);
-        cut.twice = add_product(cut.twice, twice, twice);
+        own.second |= (Integers)b;
+        own.third |= (Integers)c;
+        own.plus = add_product(own.plus, plus, plus);
+        own.minus = add_product(own.minus, minus, minus);
+        own.twice = add_product(own.twice, twice, twice);
     }
-    return cut;
+    *cut = own;
 }
 
 INLINE bool any_bit(Integers x) {
@@ -136,7 +140,7 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
             rest[i] = (Integers){};
             for (i64 j = d / PANEL * PANEL; j < d; j++) tail[i][j % PANEL] = rows[i][j];
         }
-        Integers second = {}, third = {};
+        Cut cut = {};
         bool above = false, below = false;
         for (i64 j = 0; j < width; j += LANES) {
             const i64 start = j / PANEL * PANEL;
@@ -144,11 +148,10 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
             if (!whole)
                 for (i64 i = 0; i < n; i++) rows[i] = tail[i];
             double* to = values + start / PANEL * PANEL_SIZE + (j - start);
-            const Cut cut = cut_columns(rows, whole ? j : j - start, n, load(scale + j), to, point, rest);
-            second |= cut.second;
-            third |= cut.third;
+            cut_columns(rows, whole ? j : j - start, n, load(scale + j), to, point, rest, &cut);
             for (i64 l = 0; l < LANES && j + l < d; l++) {
-                const bool large = !(cut.first[l] < EXACT && cut.ones[l] < EXACT && cut.twice[l] < EXACT);
+                const double most = larger(larger(cut.first[l], cut.twice[l]), larger(cut.plus[l], cut.minus[l]));
+                const bool large = !(most < EXACT);
                 const bool small = n == BLOCK && cut.first[l] > 0.0 && cut.first[l] < COARSE;
                 above |= large;
                 below |= small;
@@ -162,7 +165,7 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
             p.rows = larger<i64>(n / 2, LEAST_ROWS);  // of values that all round one way, fewer rows fit: eight of any
             continue;
         }
-        const i64 n_points = any_bit(third) ? 5 : any_bit(second) ? 3 : 1;
+        const i64 n_points = any_bit(cut.third) ? 5 : any_bit(cut.second) ? 3 : 1;
         if (p.n_blocks > 0 && n_points > p.n_points) return EMPTY_FIRST;
         if (p.n_blocks == 0) p.n_points = n_points;
         for (i64 i = 0; i < n; i++)

@@ -36,9 +36,8 @@ _inspect = function("inspect_entries", INT, ANY, INT, REAL, REAL, I64)
 _tally_dense = function("tally_dense", INT, ANY, INT, INT, INT, INT, I64, ANY, INT, REAL, ANY, I64)
 _tally_csr = function("tally_csr", INT, INT, INT, ANY, ANY, ANY, I64, INT, I64, INT, ANY, INT, ANY, INT)
 _add_csr = function("add_csr", INT, INT, ANY, ANY, ANY, INT, INT, INT, F64, INT, F64)
-_multiply = function("multiply", F64, INT, INT, F64, INT, F64, INT, F64, INT, F64, INT, ANY, INT, returns=INT)
+_add_dense = function("add_dense", F64, INT, INT, F64, INT, F64, INT)
 _ENTRIES = {np.dtype(name) for name in ("u1", "i4", "i8", "f4", "f8")}  # what the loops over sparse matrices read
-_NONE: Floats = np.zeros(0)
 
 
 class NotACount(InputError):
@@ -197,7 +196,9 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
     finite = np.where(never, 0.0, log_table)
     columns = np.flatnonzero(never.any(axis=1))
     ruled_out = never[columns].astype(np.float64)
-    times = Weights(finite)
+    n_columns, classes = finite.shape
+    padded = np.zeros((n_columns, -(-classes // 4) * 4))  # whole vectors
+    padded[:, :classes] = finite
     step = max(4, _BLOCK // max(matrix.shape[1], 1))
 
     def add(first: int, last: int) -> None:
@@ -205,46 +206,12 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
             hi = min(lo + step, last)
             block = matrix[lo:hi] != 0 if presence else matrix[lo:hi]
             block = np.ascontiguousarray(block, np.float64)
-            times.add(block, out[lo:hi])
+            _add_dense(block, hi - lo, n_columns, padded, padded.shape[1], out[lo:hi], classes)
             if columns.size:
                 out[lo:hi][(block[:, columns] != 0).astype(np.float64) @ ruled_out > 0] = -np.inf
 
     parts = split(len(matrix), width(), max(1, ENTRIES_PER_THREAD // max(matrix.shape[1], 1)))
     run([partial(add, lo, hi) for lo, hi in parts])
-
-
-class Weights:
-    """Weights (columns × classes) that rows of numbers are multiplied by, column by column from left to right.
-
-    No row's result depends on the rows beside it, as BLAS's may.
-
-    >>> out = np.zeros((1, 2))
-    >>> Weights(np.array([[1.0, 10.0], [2.0, 20.0]])).add(np.array([[3.0, 4.0]]), out)
-    >>> out.tolist()
-    [[11.0, 110.0]]
-    """
-
-    def __init__(self, weights: Floats, centre: Floats | None = None, start: Floats | None = None) -> None:
-        columns, self.width = weights.shape
-        self.padded = -(-self.width // 4) * 4  # whole vectors
-        self.weights = np.zeros((columns, self.padded))
-        self.weights[:, : self.width] = weights
-        self.centre, self.start = (_NONE if each is None else np.ascontiguousarray(each) for each in (centre, start))
-        if start is not None:
-            self.start = np.concatenate([start, np.zeros(self.padded - self.width)])
-
-    def add(self, rows: Floats, out: Floats, missing: NDArray[np.bool_] | None = None) -> tuple[int, int] | None:
-        """Add (rows - centre) · weights + start to out.
-
-        With `missing`, rows that lack a value are marked there and left as they are, and the place of an infinite value
-        is returned, if there is one: then out is not complete.
-        """
-        n, d = rows.shape
-        marks = _NONE if missing is None else missing
-        centre, start = (self.centre, len(self.centre) > 0), (self.start, len(self.start) > 0)
-        given = *centre, self.weights, self.padded, *start
-        place = _multiply(rows, n, d, *given, out, self.width, marks, missing is not None)
-        return None if place < 0 else divmod(place, d)
 
 
 def refuse_not_finite(data: Array, indices: Array | None = None, indptr: Array | None = None) -> None:

@@ -14,16 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.kernels import threads
-from ingenuo.kernels.counts import Weights
 from ingenuo.kernels.moments import Floats, Rows
-from ingenuo.kernels.native import ANY, F64, INT, REAL, function
+from ingenuo.kernels.native import BYTES, F64, I64, INT, function
 
 T = TypeVar("T")
 
 _BLOCK = 1 << 18  # numbers in a block: 2 MiB
 
 
-_add_distances = function("add_distances", F64, INT, INT, F64, REAL, ANY, F64, INT, INT)
+_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, BYTES, F64, returns=INT)
+_add_distances = function(
+    "add_distances", F64, INT, INT, F64, F64, INT, INT, I64, F64, F64, INT, F64, BYTES, F64, F64, returns=INT
+)
+_GROUP = 8  # rows that the loops turn into columns at a time
 
 
 class Kept:
@@ -71,10 +74,12 @@ def add_lines(
 
     Returns the rows that have one, and the place of an infinite value, if there is one: then out is not complete.
     """
-    lines = Weights(weights.T, centre, constants)
+    given = *map(np.ascontiguousarray, (centre, weights, constants)), len(constants)
 
-    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int] | None:
-        return lines.add(table.rows(lo, hi), out[lo:hi], holes)
+    def work(lo: int, hi: int, missing: NDArray[np.bool_]) -> int:
+        d = table.shape[1]
+        place = _add_lines(table.rows(lo, hi), hi - lo, d, *given, out[lo:hi], missing, np.empty(_GROUP * d))
+        return int(place)
 
     return _answered(table, work)
 
@@ -89,23 +94,23 @@ def add_distances(
     """
     shared = roots.ndim == 2
     placed = means @ roots if shared else np.einsum("kj,kjr->kr", means, roots)
-    n_classes, r = placed.shape
-    images = [Weights(root, centre, np.zeros(r)) for root in ([roots] if shared else roots)]
+    each = np.ascontiguousarray(roots[np.newaxis] if shared else roots)
+    d, rank = each.shape[1:]
+    # Roots are triangular as a rule: from there on a column has zeros only.
+    ends = np.where((each != 0).any(axis=1), d - (each[:, ::-1] != 0).argmax(axis=1), 0).astype(np.int64)
+    n_classes = len(means)
+    given = np.ascontiguousarray(centre), each, len(each), rank, ends, np.ascontiguousarray(placed)
 
-    def work(lo: int, hi: int, holes: NDArray[np.bool_]) -> tuple[int, int] | None:
-        rows, place = table.rows(lo, hi), None
-        for k in range(n_classes):
-            if not (shared and k):
-                image = np.zeros((hi - lo, r))
-                place = place or images[k].add(rows, image, holes)
-            _add_distances(image, hi - lo, r, placed[k], float(constants[k]), holes, out[lo:hi], k, n_classes)
-        return place
+    def work(lo: int, hi: int, missing: NDArray[np.bool_]) -> int:
+        buffers = np.empty(_GROUP * d), np.empty(_GROUP * n_classes)
+        rest = np.ascontiguousarray(constants), n_classes, out[lo:hi], missing
+        return int(_add_distances(table.rows(lo, hi), hi - lo, d, *given, *rest, *buffers))
 
     return _answered(table, work)
 
 
 def _answered(
-    table: Rows, answer: Callable[[int, int, NDArray[np.bool_]], tuple[int, int] | None]
+    table: Rows, answer: Callable[[int, int, NDArray[np.bool_]], int]
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
     """Answer the rows, a block at a time: the rows that lack a value, and the place of an infinite one."""
     holes = np.zeros(table.shape[0], np.bool_)
@@ -113,8 +118,8 @@ def _answered(
     def work(lo: int, hi: int) -> tuple[int, int] | None:
         for start, stop in _blocks(table, lo, hi):
             place = answer(start, stop, holes[start:stop])
-            if place is not None:
-                return start + place[0], place[1]
+            if place >= 0:
+                return start + place // table.shape[1], place % table.shape[1]
         return None
 
     infinite = [place for place in _over_rows(work, table.shape[0]) if place is not None]

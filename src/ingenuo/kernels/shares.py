@@ -64,7 +64,7 @@ def log_counts(
     logs = portable.log(np.arange(_LOGS) + each[0]) if shared else each[:0]
     out = np.empty((n_columns, n_classes) if transposed else (n_classes, n_columns))
     steps = (n_classes, 1) if transposed else (1, n_columns)
-    whole = counts.sum(axis=0) if others else counts[:0, 0]
+    whole = counts.sum(axis=0) if others else np.zeros(0, counts.dtype)
     given = integers, counts, n_classes, n_columns, whole, others, each, shared, logs, len(logs), log_totals
     parts = split(n_columns, width(), max(1, ENTRIES_PER_THREAD // max(n_classes, 1)))
     run([partial(_log_shares, *given, lo, hi, out, *steps) for lo, hi in parts])
