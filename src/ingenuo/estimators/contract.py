@@ -4,7 +4,8 @@ Learning and answering need parameters, copies and a `repr` of an estimator, and
 time than the fit of a small table. So `Estimator` brings those itself. As soon as scikit-learn is in the process,
 because the user imported it or because a part of ours needed it, its own `BaseEstimator`, `ClassifierMixin` and
 `RegressorMixin` become the bases of our classes (`join_scikit_learn`): grid searches, pipelines, tags, metadata
-routing, the HTML display and `isinstance` are then scikit-learn's own, in whatever version is installed.
+routing, the HTML display and `isinstance` are then scikit-learn's own, in whatever version is installed. That happens
+when an estimator is made, or when anything is asked of one that only scikit-learn's classes have.
 """
 
 from __future__ import annotations
@@ -53,10 +54,9 @@ class _WithoutScikitLearn:
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the constructor by their names, or `name__parameter` of an estimator among them."""
         known = self._get_param_names()
-        for name, value in sorted(
-            params.items(), key=lambda item: "__" in item[0]
-        ):  # estimators before what is in them
-            name, _, inner = name.partition("__")
+        estimators_first = sorted(params, key=lambda name: "__" in name)  # before what is in them
+        for given in estimators_first:
+            (name, _, inner), value = given.partition("__"), params[given]
             if name not in known:
                 raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known!r}.")
             if inner:
@@ -100,6 +100,7 @@ class Estimator(_WithoutScikitLearn):
     """The base of every estimator: its parameters are those of its constructor."""
 
     def __new__(cls, *_args: Any, **_parameters: Any) -> Self:
+        """An estimator, which is one of scikit-learn's where that has been imported."""
         if is_loaded():
             join_scikit_learn()
         return super().__new__(cls)
@@ -135,13 +136,11 @@ def clone(estimator: Any) -> Any:
         from sklearn.base import clone as sklearn_clone
 
         return sklearn_clone(estimator)
-    params = estimator.get_params(deep=False)
-    return type(estimator)(
-        **{
-            name: clone(value) if isinstance(value, Estimator) else copy.deepcopy(value)
-            for name, value in params.items()
-        }
-    )
+    params = {
+        name: clone(value) if isinstance(value, Estimator) else copy.deepcopy(value)
+        for name, value in estimator.get_params(deep=False).items()
+    }
+    return type(estimator)(**params)
 
 
 def check_is_fitted(estimator: Any) -> None:

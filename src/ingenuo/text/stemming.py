@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from importlib import metadata
 
 from ingenuo.text.choices import one_of
 
@@ -46,4 +45,6 @@ def _stems(language: str, words: list[str]) -> list[str]:
 
 def version() -> str:
     """The version of the stemmers: another may stem otherwise."""
+    from importlib import metadata
+
     return metadata.version("snowballstemmer")
