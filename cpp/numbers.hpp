@@ -416,30 +416,51 @@ static const double HALF_LOG_2PI = 0.91893853320467267;  // log(2 pi) / 2
 // Where less than this share of a sum of squares is left, the pairs of doubles may have lost too much of it.
 static const double LEAST_SHARE = 1e-13;
 
-// Of a class and column: the centre c, the weight n, and the sums of w(x - c) and w(x - c)².
+// Of a class, or of all rows together, in each column: the centre c, the weight n, and the sums of w(x - c) and w(x - c)²
+// as pairs. Without one of the values the sums are
+//
+//     S' = S - w a,   Q' = Q - w a²,   a = x - c;        mean' = c + S'/n',   n' variance' = Q' - S'²/n'
 struct Centred {
-    double centre, n;
-    Pair first, second;
+    const double *centres, *counts, *first, *second;
+    Centred from(i64 cell) const { return {centres + cell, counts + cell, first + 2 * cell, second + 2 * cell}; }
 };
 struct Left {
     double mean, variance;
-    bool sure;
+    bool sure;  // whether they can be trusted
 };
 
-// Mean and variance of the values without this one, and whether they can be trusted.
-static Left without(double x, double w, const Centred& all, bool unbiased) {
-    const double rest = all.n - w;
-    if (!(rest > 0)) return {0.0, 0.0, false};
-    const Pair away = two_sum(x, -all.centre), weighted = w == 1.0 ? away : away * Pair{w, 0.0};
-    const Pair sum = all.first + -weighted, square = all.second + -(weighted * away), shift = sum / rest;
-    const double mean = (Pair{all.centre, 0.0} + shift).hi, spread = (square + -(sum * shift)).hi, whole = all.second.hi;
-    const bool finite = fabs(spread) < HUGE_VAL && fabs(mean) < HUGE_VAL;
-    const double below = unbiased ? rest - 1.0 : rest;
-    return {mean, below > 0 ? spread / below : 0.0, finite && (whole > 0 ? spread >= LEAST_SHARE * whole : spread == 0)};
+// Mean and variance (over n' - fewer) of column j without x. No branches, so that a loop over columns does several at a time.
+template <bool ONE> INLINE Left without(double x, double w, const Centred& all, i64 j, double fewer) {
+    const double rest = all.counts[j] - w, whole = all.second[2 * j];
+    const Pair away = two_sum(x, -all.centres[j]), weighted = ONE ? away : away * Pair{w, 0.0};
+    const Pair sum = Pair{all.first[2 * j], all.first[2 * j + 1]} + -weighted;
+    const Pair square = Pair{whole, all.second[2 * j + 1]} + -(weighted * away), shift = sum / rest;
+    const double mean = (Pair{all.centres[j], 0.0} + shift).hi, spread = (square + -(sum * shift)).hi;
+    const double below = rest - fewer, variance = below > 0 ? spread / below : 0.0;
+    const bool some = whole > 0, enough = (some & (spread >= LEAST_SHARE * whole)) | (!some & (spread == 0));
+    const bool there = rest > 0, sure = there & enough & (fabs(spread) < HUGE_VAL) & (fabs(mean) < HUGE_VAL);
+    return {there ? mean : 0.0, there ? variance : 0.0, sure};
 }
 
 // How a class's variance comes about.
 enum { OWN, FLOOR, COLUMN, NOTHING };
+
+// The log density of x under a Gaussian.
+INLINE double log_normal(double x, double mean, double variance) {
+    const double z = (x - mean) / sqrt(variance);
+    return -0.5 * log_of(variance) - HALF_LOG_2PI - 0.5 * smaller(z * z, FARTHEST);
+}
+
+// For columns 0..n of a row, its class's means and variances without it, and the log densities by these.
+template <bool ONE>
+static void own_densities(const double* x, i64 n, double w, const Centred& all, double fewer, double* __restrict__ means,
+                          double* __restrict__ variances, double* __restrict__ densities, i64* __restrict__ sure) {
+    for (i64 j = 0; j < n; j++) {
+        const Left own = without<ONE>(x[j], w, all, j, fewer);
+        means[j] = own.mean, variances[j] = own.variance, sure[j] = own.sure;
+    }
+    for (i64 j = 0; j < n; j++) densities[j] = log_normal(x[j], means[j], variances[j]);
+}
 
 // Add the log densities of rows start.. to out (1 or columns x rows x classes), each under Gaussians that have not learned
 // it; mark cells (rows x columns) that cannot be trusted. The sums and variances have a row more, of the whole columns.
@@ -448,17 +469,21 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
                     const double* second, const double* means, const double* inverse, const double* constants,
                     const double* variances, const i64* state, double floor, i64 unbiased, i64 apart, double* out,
                     u8* doubtful) {
-    const auto centred = [=](i64 c) {
-        return Centred{centres[c], counts[c], {first[2 * c], first[2 * c + 1]}, {second[2 * c], second[2 * c + 1]}};
-    };
+    enum { COLUMNS = 64 };
+    double own_means[COLUMNS], own_variances[COLUMNS], densities[COLUMNS];
+    i64 own_sure[COLUMNS];
+    const Centred sums = {centres, counts, first, second};
     for (i64 row = start; row < start + n; row++, X += d) {
         const i64 y = codes[row];
         const double w = weighted ? weights[row] : 1.0;
         for (i64 j = 0; j < d; j++) {
             const double x = X[j];
+            const i64 at = j % COLUMNS, whole = n_classes * d + j;
+            if (at == 0)
+                (w == 1.0 ? own_densities<true> : own_densities<false>)(X + j, smaller(d - j, (i64)COLUMNS), w,
+                    sums.from(y * d + j), unbiased ? 1.0 : 0.0, own_means, own_variances, densities, own_sure);
             if (x != x) continue;
             double* joint = out + ((apart ? j * n_rows : 0) + row) * n_classes;
-            const i64 whole = n_classes * d + j;
             Left column = {};
             bool sure = true, known = false;
             for (i64 k = 0; k < n_classes; k++) {
@@ -474,27 +499,24 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
                     const double rest = counts[c] - w;
                     how = NOTHING;
                     if (rest > 0) {
-                        const Left own = without(x, w, centred(c), unbiased);
-                        mean = own.mean, variance = own.variance, sure &= own.sure;
-                        how = variance == 0.0 && rest <= 1.0                                    ? COLUMN
-                              : variance < 2 * floor * variances[whole] || variance == 0.0 ? FLOOR
-                                                                                           : OWN;
+                        mean = own_means[at], variance = own_variances[at], sure &= own_sure[at] != 0;
+                        if (variance == 0.0 && rest <= 1.0) how = COLUMN;
+                        else how = variance < 2 * floor * variances[whole] || variance == 0.0 ? FLOOR : OWN;
+                    }
+                    if (how == OWN) {
+                        if (variance > 0) joint[k] += densities[at];
+                        continue;
                     }
                 }
-                if (how != OWN) {
-                    if (!known) {
-                        column = without(x, w, centred(whole), false);
-                        sure &= column.sure && counts[whole] > w;
-                        known = true;
-                    }
-                    if (how == NOTHING) mean = column.mean;
-                    variance = how == FLOOR ? larger(variance, floor * column.variance) : column.variance;
-                    sure &= variance > 0;
+                if (!known) {
+                    column = w == 1.0 ? without<true>(x, w, sums, whole, 0.0) : without<false>(x, w, sums, whole, 0.0);
+                    sure &= column.sure && counts[whole] > w;
+                    known = true;
                 }
-                if (variance > 0) {
-                    const double z = (x - mean) / sqrt(variance);
-                    joint[k] += -0.5 * log_of(variance) - HALF_LOG_2PI - 0.5 * smaller(z * z, FARTHEST);
-                }
+                if (how == NOTHING) mean = column.mean;
+                variance = how == FLOOR ? larger(variance, floor * column.variance) : column.variance;
+                sure &= variance > 0;
+                if (variance > 0) joint[k] += log_normal(x, mean, variance);
             }
             if (!sure) doubtful[row * d + j] = 1;
         }
