@@ -1,6 +1,9 @@
 // The whole library: one file, compiled once for each instruction set.
 #include "common.hpp"
 #include "math.hpp"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 // A namespace for what belongs together, so that a header need not know the names of the others.
 namespace numbers {
 #include "numbers.hpp"
@@ -10,20 +13,24 @@ namespace numbers {
 namespace codes {
 #include "codes.hpp"
 }
-namespace networks {
-#include "networks.hpp"
-}
 namespace counts {
 #include "counts.hpp"
 #include "solver.hpp"
 }
 namespace text {
 #include "text.hpp"
+#if defined(FIRST)
 #include "vocabulary.hpp"
+#endif
+}
+#if defined(FIRST)  // what gains nothing by vectors is there once
+namespace networks {
+#include "networks.hpp"
 }
 namespace ngrams {
 #include "ngrams.hpp"
 }
+#endif
 
 #if defined(FIRST)
 // What the loader asks first: from which sources the library was made, and which instruction set this machine has.

@@ -137,9 +137,8 @@ class _Words:
         below, rest = totals + a * size, totals.sum() - totals + b * size
         whole = np.bincount(owners, counts, P)
         result = portable.log(a) - portable.log(below) + portable.log(rest) - portable.log(whole[:, np.newaxis] + b)
-        result[owners, codes] += portable.log1p(counts / a[codes]) - portable.log1p(
-            -counts / (whole[owners] + b[codes])
-        )
+        outside = -counts / (whole[owners] + b[codes])
+        result[owners, codes] += portable.log1p(counts / a[codes]) - portable.log1p(outside)
         result[~used] = 0.0
         return np.asarray(result)
 
