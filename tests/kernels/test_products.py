@@ -98,16 +98,13 @@ def test_order_and_threads_do_not_matter():
         assert found[0] == found[1] == found[2]
 
 
-def test_products_that_may_be_too_large_for_five_values_are_told():
-    slices = np.rint(RNG.uniform(-1, 1, (300, 9)) * 2**22)
-    slices[:, :3] = np.rint(RNG.uniform(-1, 1, (300, 3)) * 2**19)
-    slices[128:256, 1] = 2**23  # four times that, squared, 128 times, is above 2^53
-    padded = squares.width(3)
-    values, found = np.zeros((5, 128, padded)), np.zeros((5, padded, padded))
-    held = np.zeros((5, padded, padded), np.int64)
-    assert squares._square(slices, 3, values, found, held) == 2
-    first = slices[np.r_[:128, 256:300], :3].astype(int)
-    assert np.array_equal(np.tril(held[0, :3, :3]), np.tril(first.T @ first))
+def test_products_that_are_too_large_to_be_added_in_doubles_are_exact():
+    X = RNG.integers(-(2**52), 2**52, (300, 3)).astype(float)
+    X[128:256, 1] = 2**53 - 1
+    whole, exponent = products.sums(table(X), np.zeros(300, np.int32), 1, pooled=True)[2].integers()
+    rows = [[int(x) for x in row] for row in X.tolist()]
+    expected = [sum(row[i] * row[j] for row in rows) for i in range(3) for j in range(i + 1)]
+    assert [int(x) * 2**exponent if exponent >= 0 else int(x) // 2**-exponent for x in whole.ravel()] == expected
 
 
 def test_a_row_with_a_hole_is_left_out():

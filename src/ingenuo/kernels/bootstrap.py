@@ -18,7 +18,8 @@ from ingenuo.kernels.threads import run, split, width
 Floats = NDArray[np.float64]
 
 _bootstrap = function(
-    "bootstrap", *[INT] * 5, F64, INT, F64, BYTES, INT, INT, I32, I32, INT, F64, INT, I32, BYTES, INT, I32, *[F64] * 5, I32, F64
+    "bootstrap", *[INT] * 5, F64, INT, F64, BYTES, INT, INT, I32, I32, INT, F64, INT, I32, BYTES, INT, I32,
+    *[F64] * 5, I32, F64,
 )  # fmt: skip
 _TOGETHER = 8  # replicates that are measured together
 
@@ -94,8 +95,8 @@ def replicates(
     )
     own = np.zeros(0) if weights is None else weights
     given: tuple[Any, ...] = (
-        n_replicates, n, np.ascontiguousarray(numbers), numbers.shape[1], gaps, bins, len(gaps), n_bins, codes, predicted,
-        n_classes, own, weights is not None, orders, marks, n_scores, positives,
+        n_replicates, n, np.ascontiguousarray(numbers), numbers.shape[1], gaps, bins, len(gaps), n_bins, codes,
+        predicted, n_classes, own, weights is not None, orders, marks, n_scores, positives,
     )  # fmt: skip
 
     def work(first: int, last: int) -> None:

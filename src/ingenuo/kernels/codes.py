@@ -73,7 +73,7 @@ class _Columns(NamedTuple):
 
 
 def _slots(sizes: Sequence[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
-    """Each column's first slot and its last from there, for one slot more at either end than categories; and the sum."""
+    """Each column's first slot and its last from there, one slot more at either end than categories; and the sum."""
     tops = np.array(sizes, np.int64) + 1
     ends = np.cumsum(tops + 1)
     total = int(ends[-1]) if len(ends) else 0
@@ -211,7 +211,7 @@ def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
 def _tally(
     columns: _Columns, arrays: Sequence[Codes] | Codes, labels: Codes, n_classes: int, sizes: Sequence[int]
 ) -> list[Counts]:
-    """Count ranges of rows or of columns, one for each thread; sum their tables and look at the slots of what is beyond.
+    """Count ranges of rows or of columns, one for each thread; sum their tables and check the slots of what is beyond.
 
     `arrays` are the columns again, as arrays, for messages.
     """

@@ -18,7 +18,8 @@ from ingenuo.kernels.native import BYTES, F64, I64, INT, function
 Floats = NDArray[np.float64]
 
 _add_curves = function(
-    "add_curves", F64, *[INT] * 4, I64, *[F64] * 4, I64, *[F64] * 6, INT, F64, F64, I64, I64, BYTES, I64, F64, returns=INT
+    "add_curves", F64, *[INT] * 4, I64, *[F64] * 4, I64, *[F64] * 6, INT, F64, F64, I64, I64, BYTES, I64, F64,
+    returns=INT,
 )  # fmt: skip
 _NONE = np.zeros((0, 0))
 
@@ -46,8 +47,8 @@ def add_curves(
 ) -> tuple[int, int] | None:
     """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
 
-    `beyond(j, x)` gives the log densities of values outside column j's table. Returns the place of an infinite value, if
-    there is one: then out is not complete.
+    `beyond(j, x)` gives the log densities of values outside column j's table. Returns the place of an infinite value,
+    if there is one: then out is not complete.
     """
     n_classes, d = out.shape[1], table.shape[1]
     assert out.shape == (table.shape[0], tables.points.shape[1]), "the loop would write beyond its rows"
@@ -72,11 +73,8 @@ def add_curves(
             stop = min(start + _PIECE, hi)
             block, own = table.rows(start, stop), out[start:stop]
 
-            def add(n: int, again: bool, values: Floats) -> int:
-                kept = left, n_left, outside
-                return int(_add_curves(block, n, d, n_classes, width, *given, again, values, own, *kept, *room))
-
-            place = add(stop - start, False, _NONE)
+            kept = own, left, n_left, outside, *room
+            place = _add_curves(block, stop - start, d, n_classes, width, *given, False, _NONE, *kept)
             if place >= 0:
                 infinite.append((start + place // d, place % d))
                 return
@@ -87,7 +85,7 @@ def add_curves(
                 for j in np.flatnonzero(marked.any(axis=0)).tolist():
                     mine = np.flatnonzero(marked[:, j])
                     values[index[mine, j], :n_classes] = beyond(j, block[rows[mine], j])
-                add(len(rows), True, values)
+                _add_curves(block, len(rows), d, n_classes, width, *given, True, values, *kept)
 
     over_rows(work, table.shape[0])
     return min(infinite, default=None)

@@ -1,7 +1,7 @@
 """From rows of numbers to exact sums of x and x² per class and column, at nearly the speed of reading them.
 
-How it is done is said in cpp/numbers.hpp. A sum is kept as 40-bit limbs at absolute binary positions, so it cannot depend
-on order, blocks or threads. FIGURE
+How it is done is said in cpp/numbers.hpp. A sum is kept as 40-bit limbs at absolute binary positions, so it cannot
+depend on order, blocks or threads.
 """
 
 from __future__ import annotations

@@ -93,7 +93,7 @@ def join_cells(one: Cells, two: Cells, nodes: int) -> tuple[Array, Array, Array,
 
 
 def add_cells(one: Cells, two: Cells, nodes: int) -> tuple[Array, Array, Array]:
-    """The same for what two threads have counted, over the same classes: a bag's last are its values, which are added."""
+    """The same for what two threads have counted, over the same classes: a bag's values come last, and are added."""
     most, columns, dtype = len(one[2]) + len(two[2]), one[3].shape[1], one[3].dtype
     starts, codes, values = np.empty(nodes + 1, np.int64), np.empty(most, np.int32), np.empty((most, columns), dtype)
     sides = *one, len(one[0]), *two, len(two[0])
