@@ -179,7 +179,7 @@ class Vocabulary:
             return self, np.arange(len(self)), np.arange(len(self))
         words = [(each.hashes[0], each.data, each.ends) for each in (self, other)]
         (hashed, data, ends), *where = loops.unite_words(*words)
-        maps = [tuple(where)]
+        maps = [(where[0], where[1])]
         hashes, parents, lasts = [hashed], [], []
         for level in range(self.order - 1):
             one, two = (
@@ -189,7 +189,7 @@ class Vocabulary:
             hashes.append(hashed)
             parents.append(above)
             lasts.append(last)
-            maps.append(tuple(where))
+            maps.append((where[0], where[1]))
         united = Vocabulary(data, ends, tuple(hashes), tuple(parents), tuple(lasts))
         shifts = united.levels
         return (

@@ -29,7 +29,7 @@ def average(
     n_classes: int,
 ) -> Floats:
     """The log joint of each row and class; codes are rows × attributes, -1 where a value is missing or unknown."""
-    codes = np.require(codes, np.int32, "CA")
+    codes = np.require(codes, np.int32, ["C", "A"])
     out = np.empty((len(codes), n_classes))
 
     def fill(lo: int, hi: int) -> None:

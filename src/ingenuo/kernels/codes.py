@@ -154,7 +154,8 @@ def count_codes(codes: Codes, size: int) -> Counts:
     >>> count_codes(np.array([0, 2, 2]), 4)
     array([1, 0, 2, 0])
     """
-    return tally_columns([codes], np.zeros(len(codes), np.int8), 1, [size])[0][0]
+    counts: Counts = tally_columns([codes], np.zeros(len(codes), np.int8), 1, [size])[0][0]
+    return counts
 
 
 def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> bool:
@@ -216,7 +217,7 @@ def _tally(
     `arrays` are the columns again, as arrays, for messages.
     """
     n, m = columns.n_rows, len(columns.types)
-    labels = np.require(labels, None if labels.dtype in TYPES and labels.dtype.kind in "iu" else np.int64, "CA")
+    labels = np.require(labels, None if labels.dtype in TYPES and labels.dtype.kind in "iu" else np.int64, ["C", "A"])
     if labels.shape != (n,):
         raise InputError(f"there are {labels.size} labels for {n} rows; each row needs one")
     _check_columns(m, len(sizes), "sizes")
@@ -243,7 +244,8 @@ def _tally(
             *part[:3], offsets, tops, part.n_rows, len(tops), part.rowwise, labels[slice(*rows)], TYPES[labels.dtype],
             lanes, n_classes + 2, total, table,
         )  # fmt: skip
-        return table.sum(axis=0, dtype=np.int64)
+        total_counts: Counts = table.sum(axis=0, dtype=np.int64)
+        return total_counts
 
     tables = run([partial(count, *task) for task in tasks])
     if any(table[-1].any() for table in tables):
@@ -272,7 +274,7 @@ def _refuse_beyond(column: Codes, labels: Codes, j: int, size: int) -> None:
 
 def class_codes(labels: Codes, n_classes: int, n_rows: int) -> NDArray[np.int64]:
     """The labels as the kernels read them, checked: one per row, below n_classes (below zero: no class)."""
-    labels = np.require(labels, np.int64, "CA")
+    labels = np.require(labels, np.int64, ["C", "A"])
     if labels.shape != (n_rows,):
         raise InputError(f"there are {labels.size} labels for {n_rows} rows; each row needs one")
     if labels.size and labels.max() >= n_classes:

@@ -56,7 +56,7 @@ def configurations(above: Cells, n_above: int, codes: Codes, card: int) -> tuple
     >>> configurations(np.array([0, 1, 1, -1]), 2, np.array([2, 0, 0, 1], np.int32), 3)
     (array([ 0,  1,  1, -1]), 2)
     """
-    above, codes = np.require(above, np.int64, "CA"), np.require(codes, np.int32, "CA")
+    above, codes = np.require(above, np.int64, ["C", "A"]), np.require(codes, np.int32, ["C", "A"])
     keys = np.empty(len(above), np.int64)
     mapped = n_above * card <= _MAP_UP_TO
     places = np.full(n_above * card if mapped else 0, -1, np.int64)
@@ -108,7 +108,7 @@ def data_terms(
     ([0.0], [3.0])
     """
     width = n_above * states + 1
-    above = np.require(above, np.int64, "CA")
+    above = np.require(above, np.int64, ["C", "A"])
     each, prior = np.array(cards, np.int64), np.array(priors, np.float64)
     terms, counted = np.empty(len(extra)), np.empty(len(extra))
     for lo, hi in _together([(card + 1) * width for card in cards]):

@@ -173,7 +173,7 @@ def expected_counts(flat: Flat, codes: Codes, weights: Floats | None = None) -> 
     """
     codes = _checked(flat, codes, -1)
     n = len(codes)
-    weights = np.ones(n) if weights is None else np.require(weights, np.float64, "CA")
+    weights = np.ones(n) if weights is None else np.require(weights, np.float64, ["C", "A"])
     if weights.shape != (n,):
         raise InputError(f"there are {weights.size} weights for {n} rows; each row needs one")
     logs, wide = np.zeros(n), np.zeros(n, np.int64)
@@ -216,7 +216,7 @@ def _checked(flat: Flat, codes: Codes, target: int) -> NDArray[np.int32]:
             f"row {int(codes[:, column].argmax())}, column {column} has code {largest[column]}, but its node has "
             f"{flat.cards[column]} states; a state that the network does not know is missing: below 0"
         )
-    return np.require(codes, np.int32, "CA")
+    return np.require(codes, np.int32, ["C", "A"])
 
 
 def _families(flat: Flat) -> list[NDArray[Any]]:

@@ -116,7 +116,7 @@ class Lookup:
         known = words if raw is None else raw.vocabulary
         # The tables point into these arrays.
         hashes = known.hashes[0] if known.hashes else np.zeros(0, np.uint64)
-        changes = [None] * 3 if raw is None else [*raw[1:]]
+        changes: list[Array | None] = [None] * 3 if raw is None else [*raw[1:]]
         self._kept = hashes, known.data, known.ends, changes
         handle = _new(*ngrams, words.buckets, hashes, len(known.ends), known.data, known.ends, *map(_address, changes))
         self._handle = owned(handle, self, _free)

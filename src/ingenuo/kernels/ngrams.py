@@ -152,7 +152,7 @@ def _share(
     Added is what is imagined in every context, and with `distinct` one for each word that was seen there. A context
     that was never seen, and in which nothing is imagined, leaves all to the one below.
     """
-    counts = np.require(values, np.float64, "CA")
+    counts = np.require(values, np.float64, ["C", "A"])
     _share_contexts(trie.first, counts, start, stop, discount, imagined, distinct, k, own.shape[1], own, rest)
 
 
@@ -227,7 +227,7 @@ def log_probabilities(
     """
     out = np.zeros((len(ends), chances.own.shape[1]))
     n_values = max(_VALUES, out.shape[1])
-    words, ends = np.require(words, np.int32, "CA"), np.require(ends, np.int64, "CA")
+    words, ends = np.require(words, np.int32, ["C", "A"]), np.require(ends, np.int64, ["C", "A"])
 
     def score(low: int, high: int) -> None:
         room, values = np.empty(2 * trie.order + 1, np.int64), np.empty(n_values)
@@ -248,7 +248,7 @@ def probabilities(
     """p of each word of one sequence in every class; and for each word, the nodes of its contexts and with it."""
     out = np.empty((len(words), chances.own.shape[1]))
     found = np.empty((len(words), 2, trie.order), np.int64)
-    words, room = np.require(words, np.int32, "CA"), np.empty(2 * trie.order + 1, np.int64)
+    words, room = np.require(words, np.int32, ["C", "A"]), np.empty(2 * trie.order + 1, np.int64)
     _follow_sequence(*_model(trie, chances), start, len(start), words, len(words), room, out, found)
     return out, found
 

@@ -25,12 +25,12 @@ def losses(
     [0.3133]
     """
     n, n_classes = joint.shape
-    joint, codes = np.require(joint, np.float64, "CA"), np.require(codes, np.int32, "CA")
-    rows = np.require(rows, np.float64, "CA")
+    joint, codes = np.require(joint, np.float64, ["C", "A"]), np.require(codes, np.int32, ["C", "A"])
+    rows = np.require(rows, np.float64, ["C", "A"])
     weighted = not (rows == 1).all()
 
     def loss(j: int) -> float:
-        own, room = np.require(scores[j], np.float64, "CA"), np.empty(n_classes)
+        own, room = np.require(scores[j], np.float64, ["C", "A"]), np.empty(n_classes)
         found: float = _log_loss(joint, own, sign, codes, weighted, rows, n, n_classes, room)
         return found
 

@@ -150,7 +150,7 @@ class Counter:
         """From now on count `into` for each of the words (None: nothing), and `besides` as well."""
         numbers = self.numbers(words)
         named = sorted({word for word in (*into, *besides) if word is not None})
-        places = {None: -1, **dict(zip(named, self.numbers(named).tolist()))}
+        places: dict[str | None, int] = {None: -1, **dict(zip(named, self.numbers(named).tolist()))}
         own = np.array([places[word] for word in into], np.int64)
         more = np.array([places[word] for word in besides or [None] * len(words)], np.int64)
         checked(_translate(self._handle, numbers, own, more, len(numbers)))
@@ -179,9 +179,10 @@ class Counter:
         checked(_finish(self._handle, data, ends, hashes, parents, lasts, starts, codes, values))
         if self.buckets:
             return Counted(data, ends, (), (), (), starts, codes, values)
-        cuts = np.cumsum(levels[1:])[:-1] if deep > 1 else []
-        by_level = [tuple(np.split(each, cuts)) if deep > 1 else () for each in (parents, lasts)]
-        return Counted(data, ends, tuple(np.split(hashes, np.cumsum(levels)[:-1])), *by_level, starts, codes, values)
+        cuts = np.cumsum(levels[1:])[:-1]
+        above, last = (tuple(np.split(each, cuts)) if deep > 1 else () for each in (parents, lasts))
+        by_level = tuple(np.split(hashes, np.cumsum(levels)[:-1]))
+        return Counted(data, ends, by_level, above, last, starts, codes, values)
 
 
 def cuts_by_bytes(lengths: Array, parts: int, minimum: int = 1 << 18) -> list[int]:
