@@ -69,7 +69,7 @@ def count(
             if changed is not None:
                 counter.translate(*changed)
             counters.append(counter)
-        here = np.ones(piece.n_rows, np.int64) if weighted is None else weighted[piece.first :][: piece.n_rows]
+        here = None if weighted is None else weighted[piece.first :][: piece.n_rows]
         run([partial(_count, counter, ranges, piece, rows, own, here) for counter in counters])
     if not counters:
         counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
@@ -84,7 +84,8 @@ def count(
 
 
 def _count(
-    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array, weights: Array
+    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array,
+    weights: Array | None,
 ) -> None:  # fmt: skip
     """Count the ranges of rows that are left, one after the other: a thread that is slower takes fewer."""
     while True:
@@ -138,9 +139,7 @@ def distinct(text: Text, words: Words, how: kernel.Style) -> list[str]:
     for piece in text.pieces(words.errors):
         rows = np.arange(piece.n_rows)
         rows = rows if piece.missing is None else rows[~piece.missing]
-        counter.count(
-            piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32), np.ones(piece.n_rows, np.int64)
-        )
+        counter.count(piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32))
     return _vocabulary(counter.finish(), 0).words()
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.kernels import letters
-from ingenuo.kernels.native import ANY, I32, I64, INT, POINTER, U8, U64, array_type, function
+from ingenuo.kernels.native import ANY, I32, I64, INT, POINTER, U8, U64, function
 
 Array = NDArray[Any]
 
@@ -39,8 +39,8 @@ _new = function("counter_new", *(INT,) * 8, returns=POINTER)
 _free = function("counter_free", POINTER)
 _numbers = function("counter_numbers", POINTER, U8, INT, I64, returns=INT)
 _translate = function("counter_translate", POINTER, I64, I64, I64, INT, returns=INT)
-_count = function("counter_count", POINTER, STYLE, U8, I64, I64, INT, I32, array_type("i8", "f8"), returns=INT)
-_sizes = function("counter_sizes", POINTER, I64)
+_count = function("counter_count", POINTER, STYLE, U8, I64, I64, INT, I32, POINTER, returns=INT)
+_sizes = function("counter_sizes", POINTER, I64, returns=INT)
 _finish = function("counter_finish", POINTER, U8, I64, U64, I32, I32, I64, I32, ANY, returns=INT)
 
 
@@ -155,12 +155,13 @@ class Counter:
         more = np.array([places[word] for word in besides or [None] * len(words)], np.int64)
         checked(_translate(self._handle, numbers, own, more, len(numbers)))
 
-    def count(self, data: Array, offsets: Array, rows: Array, labels: Array, weights: Array) -> None:
-        """Count these rows; they should come in the order of their labels."""
+    def count(self, data: Array, offsets: Array, rows: Array, labels: Array, weights: Array | None = None) -> None:
+        """Count these rows, which should come in the order of their labels; the weights are doubles if real."""
+        address = None if weights is None else weights.ctypes.data
         self.how.read(
             data, offsets, rows,
             lambda how, done: _count(
-                self._handle, how, data, offsets, rows[done:], len(rows) - done, labels, weights
+                self._handle, how, data, offsets, rows[done:], len(rows) - done, labels, address
             ),
         )  # fmt: skip
 
@@ -168,7 +169,7 @@ class Counter:
         """What was counted, in canonical order; the counter cannot be used any more."""
         deep = 1 if self.buckets else self.highest
         sizes = np.zeros(deep + 2, np.int64)
-        _sizes(self._handle, sizes)
+        checked(_sizes(self._handle, sizes))
         n_bytes, n_cells, *levels = sizes.tolist()
         nodes, grams = sum(levels), sum(levels[1:])
         data, ends, hashes = np.empty(n_bytes, np.uint8), np.empty(levels[0], np.int64), np.empty(nodes, np.uint64)
