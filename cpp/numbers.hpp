@@ -10,6 +10,7 @@
 #endif
 
 enum { LIMB = 40 };
+typedef unsigned __int128 u128;
 
 INLINE i64 floor_divide(i64 a, i64 b) { return a / b - (a % b < 0); }
 
@@ -26,6 +27,16 @@ INLINE void pour(i64* limbs, i64 base, i64 n, i64 position) {
     }
 }
 
+// Add sign (low + 2^128 high) 2^position to N limbs of a cell; position + the number's bits are within them.
+template <int N> INLINE void pour_wide(i64* limbs, i64 base, i64 sign, u128 low, u128 high, i64 position) {
+    const i64 level = floor_divide(position, LIMB), shift = position - LIMB * level;
+    high = high << shift | low >> 64 >> (64 - shift);
+    low <<= shift;
+    const u64 mask = ((u64)1 << LIMB) - 1, cut[5] = {(u64)low & mask, (u64)(low >> 40) & mask, (u64)(low >> 80) & mask,
+                                                     (u64)(low >> 120 | high << 8) & mask, (u64)(high >> 32)};
+    for (int q = 0; q < N; q++) limbs[level - base + q] += sign * (i64)cut[q];
+}
+
 // Bring every limb of every cell into -2^39 .. 2^39 - 1, the last one excepted.
 INLINE void carry(i64* limbs, i64 cells, i64 n_limbs) {
     const i64 half = (i64)1 << (LIMB - 1);
@@ -37,11 +48,21 @@ INLINE void carry(i64* limbs, i64 cells, i64 n_limbs) {
         }
 }
 
+// |x| = m 2^(e - 53), 2^52 <= m < 2^53, of a finite double that is not zero.
+struct Mantissa {
+    u64 m;
+    i64 e;
+    explicit Mantissa(double x) : m((as_bits(x) & (((u64)1 << 52) - 1)) | (u64)1 << 52), e((i64)(as_bits(x) >> 52 & 2047) - 1022) {
+        if (e > -1022) return;
+        int exponent;  // x is subnormal
+        m = (u64)(frexp(fabs(x), &exponent) * 0x1p53), e = exponent;
+    }
+};
+
 // Pour a finite double that is not zero into one cell.
 INLINE void add_one(double x, i64* limbs, i64 base) {
-    int e;
-    const double f = frexp(x, &e);
-    pour(limbs, base, (i64)(f * 0x1p53), e - 53);
+    const Mantissa a(x);
+    pour(limbs, base, x < 0 ? -(i64)a.m : (i64)a.m, a.e - 53);
 }
 
 // Rows first..last in the order of their class: class k has rows[ends[k - 1]..ends[k]]; ends has a cell more than classes.
@@ -138,7 +159,8 @@ static void add_tile(const double* X, i64 w, const i64* rows, i64 n, i64 j, cons
     Integers missing = {};
     for (i64 i = 0; i < n; i++) {
         const double* at = X + rows[i] * w + j;
-        __builtin_prefetch((const void*)((uintptr_t)at + BLOCK * 8 * (u64)w), 0, 2);  // the next block comes nearer meanwhile
+        // The next block comes nearer meanwhile; where there is little to compute, it is faster not to ask for it.
+        if (WAY == DOUBLE) __builtin_prefetch((const void*)((uintptr_t)at + BLOCK * 8 * (u64)w), 0, 2);
         Vector x = load(at);
         if (MASKED) {
             missing += x != x;
@@ -185,12 +207,9 @@ struct Limbs {
 
 // One value and its square, as integers: right for every finite double.
 static void add_with_square(double x, const Limbs& limbs, i64 cell) {
-    int e;
-    const i64 f = (i64)(frexp(x, &e) * 0x1p53), size = f < 0 ? -f : f;
-    pour(limbs.sum(cell), limbs.window[0], f, e - 53);
-    const unsigned __int128 square = (unsigned __int128)size * (u64)size;
-    pour(limbs.square(cell), limbs.window[2], (i64)(square >> 53), 2 * e - 53);
-    pour(limbs.square(cell), limbs.window[2], (i64)(square & (((u64)1 << 53) - 1)), 2 * e - 106);
+    const Mantissa a(x);
+    pour(limbs.sum(cell), limbs.window[0], x < 0 ? -(i64)a.m : (i64)a.m, a.e - 53);
+    pour_wide<4>(limbs.square(cell), limbs.window[2], 1, (u128)a.m * a.m, 0, 2 * a.e - 106);
 }
 
 static void pour_column(i64* held, i64 n_classes, i64 d, i64 w, i64 j, i64 E, const Limbs& limbs) {
@@ -321,7 +340,7 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
     for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
     carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
     carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
-    return lo;
+    return smaller(lo, last);
 }
 
 // Limbs take so many 40-bit additions before carries must be passed on.
@@ -331,30 +350,24 @@ enum { ROOM = 1 << 22 };
 // sizes: the limbs of a cell of each of the three sums; bases: their positions. Returns the place of an infinite value, or -1.
 API(i64, weighted_moments)(const double* X, const i32* labels, const double* weights, i64 n, i64 d, i64 n_classes,
                            i64* counts, i64* sums, i64* squares, const i64* sizes, const i64* bases) {
-    const u64 low = ((u64)1 << 53) - 1;
     i64 added = 0;
     for (i64 i = 0; i < n; i++) {
         if (weights[i] == 0.0) continue;
-        int e, ex;
-        const i64 f = (i64)(frexp(weights[i], &e) * 0x1p53), side = f < 0 ? -1 : 1;
+        const Mantissa w(weights[i]);
+        const i64 side = weights[i] < 0 ? -1 : 1;
         for (i64 j = 0; j < d; j++) {
             const double x = X[i * d + j];
             const i64 cell = labels[i] * d + j;
             if (x != x) continue;
             if (fabs(x) == HUGE_VAL) return i * d + j;
-            pour(counts + cell * sizes[0], bases[0], f, e - 53);
+            pour_wide<3>(counts + cell * sizes[0], bases[0], side, w.m, 0, w.e - 53);
             if (x == 0.0) continue;
-            const u64 g = (u64)(frexp(fabs(x), &ex) * 0x1p53);
-            const unsigned __int128 once = (unsigned __int128)(u64)(side * f) * g;
-            const unsigned __int128 below = (unsigned __int128)((u64)once & low) * g;
-            const unsigned __int128 twice = (unsigned __int128)(u64)(once >> 53) * g + (u64)(below >> 53);
-            const i64 sign = x < 0 ? -side : side;
-            i64 *sum = sums + cell * sizes[1], *square = squares + cell * sizes[2];
-            pour(sum, bases[1], sign * (i64)(once >> 53), e + ex - 53);
-            pour(sum, bases[1], sign * (i64)((u64)once & low), e + ex - 106);
-            pour(square, bases[2], side * (i64)(twice >> 53), e + 2 * ex - 53);
-            pour(square, bases[2], side * (i64)((u64)twice & low), e + 2 * ex - 106);
-            pour(square, bases[2], side * (i64)((u64)below & low), e + 2 * ex - 159);
+            const Mantissa a(x);
+            const u128 once = (u128)w.m * a.m, below = (u128)(u64)once * a.m;
+            const u128 twice = (u128)(u64)(once >> 64) * a.m + (below >> 64);
+            pour_wide<4>(sums + cell * sizes[1], bases[1], x < 0 ? -side : side, once, 0, w.e + a.e - 106);
+            pour_wide<5>(squares + cell * sizes[2], bases[2], side, twice << 64 | (u64)below, twice >> 64,
+                         w.e + 2 * a.e - 159);
         }
         if ((added += 4) < ROOM) continue;
         carry(counts, n_classes * d, sizes[0]), carry(sums, n_classes * d, sizes[1]);
