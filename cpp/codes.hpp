@@ -395,32 +395,50 @@ API(double, information_of_others)(const double* counts, i64 classes, i64 firsts
     return total;
 }
 
+// sums[k] += the table's number k of each of n rows, one after another, for COUNT classes.
+template <int COUNT> INLINE void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
+    double own[COUNT];
+    for (int k = 0; k < COUNT; k++) own[k] = sums[k];
+    for (i64 j = 0; j < n; j++)
+        for (int k = 0; k < COUNT; k++) own[k] += table[rows[j] * K + k];
+    for (int k = 0; k < COUNT; k++) sums[k] = own[k];
+}
+static void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
+    i64 k = 0;
+    for (; k + 4 <= K; k += 4) add_listed<4>(table + k, rows, n, K, sums + k);
+    if (K - k == 3) add_listed<3>(table + k, rows, n, K, sums + k);
+    if (K - k == 2) add_listed<2>(table + k, rows, n, K, sums + k);
+    if (K - k == 1) add_listed<1>(table + k, rows, n, K, sums + k);
+}
+
 // out[i, k] = log of the mean over the parents p that may be one of P(k, x_p) prod_j P(x_j | k, x_p).
 //
 // roots[root_at[p] + x_p, k] is log P(k, x_p); pairs[pair_at[p, j] + x_p * sizes[j] + x_j, k] is log P(x_j | k, x_p).
 // A row none of whose values may be a parent gets the naive product, whose tables are naive[root_at[j] + x_j, k], the
-// row n_naive - 1 being the prior. `terms` is room for d x K, of each parent's terms, and 2 K.
+// row n_naive - 1 being the prior. `rows` is room for d places, `terms` for (d + 2) K numbers.
 API(void, average_parents)(const i32* codes, i64 n, i64 d, const double* roots, const i64* root_at, const double* pairs,
                            const i64* pair_at, const i64* sizes, const u8* usable, const double* naive, i64 n_naive,
-                           i64 K, double* terms, double* out) {
+                           i64 K, i64* rows, double* terms, double* out) {
     double *largest = terms + d * K, *total = largest + K;
     for (i64 i = 0; i < n; i++, codes += d, out += K) {
-        i64 models = 0;
+        i64 models = 0, known = 0;
         for (i64 p = 0; p < d; p++) {
             const i64 x = codes[p];
             if (x < 0 || !usable[root_at[p] + x]) continue;
-            double* __restrict term = terms + models++ * K;
+            double* term = terms + models++ * K;
             memcpy(term, roots + (root_at[p] + x) * K, (size_t)K * sizeof *term);
+            i64 listed = 0;
             for (i64 j = 0; j < d; j++) {
-                if (codes[j] < 0 || j == p) continue;
-                const double* add = pairs + (pair_at[p * d + j] + x * sizes[j] + codes[j]) * K;
-                for (i64 k = 0; k < K; k++) term[k] += add[k];
+                rows[listed] = pair_at[p * d + j] + x * sizes[j] + codes[j];
+                listed += codes[j] >= 0 && j != p;
             }
+            add_listed(pairs, rows, listed, K, term);
         }
         if (models == 0) {
             memcpy(out, naive + (n_naive - 1) * K, (size_t)K * sizeof *out);
             for (i64 j = 0; j < d; j++)
-                for (i64 k = 0; codes[j] >= 0 && k < K; k++) out[k] += naive[(root_at[j] + codes[j]) * K + k];
+                if (codes[j] >= 0) rows[known++] = root_at[j] + codes[j];
+            add_listed(naive, rows, known, K, out);
             continue;
         }
         for (i64 k = 0; k < K; k++) {
@@ -470,18 +488,26 @@ static double loss_of_two(const double* joint, const double* scores, double sign
     return total;
 }
 
-// Of any number of classes; `room` is for K numbers.
+// Of any number of classes; `room` is for LOSSES + K numbers.
 static double loss_of_many(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
                            i64 n, i64 K, double* room) {
-    double total = 0.0;
-    for (i64 i = 0; i < n; i++, joint += K, scores += K) {
-        double top = -HUGE_VAL, below = 0.0;
-        for (i64 k = 0; k < K; k++) room[k] = joint[k] + sign * scores[k];
-        for (i64 k = 0; k < K; k++) top = larger(top, room[k]);
-        const double own = room[codes[i]];
-        for (i64 k = 0; k < K; k++) room[k] = exp_of(room[k] - top);
-        for (i64 k = 0; k < K; k++) below += room[k];
-        total += (weights ? weights[i] : 1.0) * smaller(log_of(below) + top - own, MOST_LOSS);
+    double total = 0.0, own[LOSSES], below[LOSSES];
+    for (i64 lo = 0, m; lo < n; lo += m, joint += m * K, scores += m * K) {
+        m = smaller(larger<i64>(LOSSES / K, 1), n - lo);
+        for (i64 e = 0; e < m * K; e++) room[e] = joint[e] + sign * scores[e];
+        for (i64 i = 0; i < m; i++) {
+            double top = room[i * K];
+            for (i64 k = 1; k < K; k++) top = larger(top, room[i * K + k]);
+            own[i] = top - room[i * K + codes[lo + i]];
+            for (i64 k = 0; k < K; k++) room[i * K + k] -= top;
+        }
+        for (i64 e = 0; e < m * K; e++) room[e] = exp_of(room[e]);
+        for (i64 i = 0; i < m; i++) {
+            below[i] = 0.0;
+            for (i64 k = 0; k < K; k++) below[i] += room[i * K + k];
+        }
+        for (i64 i = 0; i < m; i++) own[i] += log_of(below[i]);
+        for (i64 i = 0; i < m; i++) total += (weights ? weights[lo + i] : 1.0) * smaller(own[i], MOST_LOSS);
     }
     return total;
 }

@@ -25,7 +25,7 @@ def pair(a, b, labels, shape, weights=None):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("n", [0, 1, 7, 40_000])
+@pytest.mark.parametrize("n", [0, 1, 7, 4095, 4096, 4097, 40_000])
 def test_pairs_are_counted_within_each_class(n, threads):
     cards = [2, 5, 3, 1, 4, 7, 2]
     columns, labels = draw(n, cards), np.random.default_rng(1).integers(-1, 3, n)
@@ -43,6 +43,18 @@ def test_weighted_pairs_add_the_weights():
     weights = np.random.default_rng(2).random(500)
     for (i, j), table in pairs_by_class(columns, cards, labels, 1, weights).items():
         np.testing.assert_allclose(table, pair(columns[i], columns[j], labels, (1, cards[i], cards[j]), weights))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint16, ">i4"])
+def test_columns_of_any_type_and_layout_are_counted(dtype):
+    cards = [2, 3, 4]
+    columns = draw(500, cards, lowest=0)
+    labels = np.random.default_rng(1).integers(0, 2, 500)
+    expected = pairs_by_class(columns, cards, labels, 2)
+    matrix = np.array(columns).astype(dtype)
+    for given in (matrix, np.asfortranarray(matrix), np.repeat(matrix, 2, axis=1)[:, ::2], list(matrix)):
+        for key, table in pairs_by_class(given, cards, labels.astype(dtype)[::1], 2).items():
+            np.testing.assert_array_equal(table, expected[key])
 
 
 def test_tables_too_large_to_be_counted_together_are_counted_one_by_one(monkeypatch):

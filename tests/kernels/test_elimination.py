@@ -171,3 +171,36 @@ def test_no_rows_are_no_trouble() -> None:
     flat = Flat.of([(), (0,)], [np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])])
     assert rows.log_joint(flat, np.zeros((0, 2), int), 0).shape == (0, 2)
     assert rows.expected_counts(flat, np.zeros((0, 2), int))[1] == 0.0
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int64, ">i4"])
+def test_codes_of_any_type_and_layout_are_read(dtype: Any) -> None:
+    network, codes = sparse_example(50)
+    flat = Flat.of(*network)
+    joint, (counts, logs, _) = rows.log_joint(flat, codes, 3), expected_counts(flat, codes)
+    given = codes.astype(dtype)
+    for other in (given, np.asfortranarray(given), np.repeat(given, 2, axis=0)[::2]):
+        out = np.empty(joint.shape, order="F")
+        joint_by_class(flat, other, 3, out)
+        assert out.tobytes() == joint.tobytes()
+        again = expected_counts(flat, other, np.ones(100)[::2])
+        assert (again[0].tobytes(), again[1].tobytes()) == (counts.tobytes(), logs.tobytes())
+
+
+def test_a_row_alone_is_what_it_is_among_others() -> None:
+    network, codes = sparse_example(300)
+    flat = Flat.of(*network)
+    joint = rows.log_joint(flat, codes, 5)
+    assert np.vstack([rows.log_joint(flat, row[np.newaxis], 5) for row in codes]).tobytes() == joint.tobytes()
+
+
+def test_sums_of_many_cells_are_those_of_few() -> None:
+    """One missing node below six known to none: its table of 4^6 cells is summed in many pieces."""
+    rng = np.random.default_rng(3)
+    tables: list[Any] = [np.full(4, 0.25)] * 6 + [rng.dirichlet(np.ones(3), (4,) * 6), rng.dirichlet(np.ones(2), 3)]
+    parents: list[tuple[int, ...]] = [()] * 6 + [tuple(range(6)), (6,)]
+    counts, logs, _ = expected_counts(Flat.of(parents, tables), np.array([[-1] * 7 + [1]]))
+    total = (tables[6] @ tables[7][:, 1]).mean()
+    assert logs[0] == pytest.approx(np.log(total), rel=1e-12)
+    expected = tables[6] * tables[7][:, 1] / 4**6 / total
+    np.testing.assert_allclose(Flat.of(parents, tables).shaped(counts)[6], expected, rtol=1e-9)

@@ -367,6 +367,30 @@ def test_a_document_without_an_end_is_given_up(monkeypatch):
     assert drawn(empty, empty.parameters("ml"), n_words=3)[0] == []
 
 
+def test_draws_are_those_of_the_generator():
+    tree = Tree(TEXTS, 1, boundaries=False)
+    sums = loops.running(tree.trie, tree.parameters("ml").chances, 0)
+    begin = loops.contexts(tree.trie, [])
+    for bits in (np.random.PCG64, np.random.MT19937):
+        drawn, plain = np.random.Generator(bits(3)), np.random.Generator(bits(3))
+        words, _ = loops.draw(tree.trie, sums, False, -1, begin, begin, -1, 10_000, 0, drawn)
+        assert words.tolist() == np.searchsorted(sums[0][1:], plain.random(10_000), "right").tolist()
+        assert drawn.random() == plain.random()
+
+
+def test_a_sequence_is_scored_the_same_alone_and_among_others():
+    tree = Tree(TEXTS, 3)
+    p = tree.parameters("kneser-ney")
+    words = np.random.default_rng(0).integers(-1, len(tree.words), 3000).astype(np.int32)
+    ends = np.sort(np.random.default_rng(1).integers(0, 3001, 40))
+    ends[-1] = 3000
+    found = loops.log_probabilities(p.trie, p.chances, p.start, p.end, words, ends)
+    for (low, high), row in zip(pairwise([0, *ends.tolist()]), found):
+        alone = loops.log_probabilities(p.trie, p.chances, p.start, p.end, words[low:high], np.array([high - low]))
+        assert alone.tobytes() == row.tobytes()
+    assert loops.log_probabilities(p.trie, p.chances, p.start, p.end, words[:0], ends[:0]).shape == (0, 1)
+
+
 def test_counts_of_no_text_are_noticed():
     tree = Tree(TEXTS, 2)
     counts = loops.ordered(tree.trie, tree.table[0])

@@ -154,7 +154,9 @@ class Column:
         if a == 0:
             return log_density
         own = log_density + portable.log(n) - portable.log(n + a)
-        return np.asarray(portable.log_sum(own, self.log_background(t)[:, np.newaxis] + math.log(a) - portable.log(n + a)))
+        return np.asarray(
+            portable.log_sum(own, self.log_background(t)[:, np.newaxis] + math.log(a) - portable.log(n + a))
+        )
 
     def left_out(self, above: Floats) -> Floats:
         """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins).

@@ -14,7 +14,9 @@ Floats = NDArray[np.float64]
 
 _ROWS_PER_THREAD = 256
 
-_average_parents = function("average_parents", I32, INT, INT, F64, I64, F64, I64, I64, BYTES, F64, INT, INT, F64, F64)
+_average_parents = function(
+    "average_parents", I32, INT, INT, F64, I64, F64, I64, I64, BYTES, F64, INT, INT, I64, F64, F64
+)
 
 
 def average(
@@ -33,10 +35,10 @@ def average(
     out = np.empty((len(codes), n_classes))
 
     def fill(lo: int, hi: int) -> None:
-        room = np.empty((codes.shape[1] + 2) * n_classes)
+        rows, terms = np.empty(codes.shape[1], np.int64), np.empty((codes.shape[1] + 2) * n_classes)
         _average_parents(
             codes[lo:hi], hi - lo, codes.shape[1], roots, root_at, pairs, pair_at, sizes, usable, naive, len(naive),
-            n_classes, room, out[lo:hi],
+            n_classes, rows, terms, out[lo:hi],
         )  # fmt: skip
 
     run([partial(fill, lo, hi) for lo, hi in split(len(codes), width(), _ROWS_PER_THREAD)])

@@ -12,6 +12,8 @@ from ingenuo.kernels.native import F64, I32, INT, REAL, function
 
 Floats = NDArray[np.float64]
 
+_LOSSES = 256  # numbers that the loop works on at a time
+
 _log_loss = function("log_loss", F64, F64, REAL, I32, INT, F64, INT, INT, F64, returns=REAL)
 
 
@@ -30,7 +32,7 @@ def losses(
     weighted = not (rows == 1).all()
 
     def loss(j: int) -> float:
-        own, room = np.require(scores[j], np.float64, ["C", "A"]), np.empty(n_classes)
+        own, room = np.require(scores[j], np.float64, ["C", "A"]), np.empty(_LOSSES + n_classes)
         found: float = _log_loss(joint, own, sign, codes, weighted, rows, n, n_classes, room)
         return found
 
