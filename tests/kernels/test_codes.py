@@ -13,7 +13,7 @@ from ingenuo.kernels.codes import (
 )
 from ingenuo.kernels.threads import limited
 
-INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 >i2 >u8".split()
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i2", ">u8"]
 
 
 def unaligned(array):
