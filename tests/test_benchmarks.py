@@ -830,14 +830,14 @@ def test_the_peak_of_a_command_is_its_own(tmp_path: Path, monkeypatch: pytest.Mo
     """Not that of the process which started it."""
     held = np.ones(40_000_000)  # 320 MB
     program = "import sys; written = bytearray(b'1' * 100_000_000); open(sys.argv[-1], 'w').write('model')"
-    monkeypatch.setattr(cli, "command", lambda: [sys.executable, "-c", program])
+    monkeypatch.setattr(processes, "command", lambda: [sys.executable, "-c", program])
     path = tmp_path / "file.csv"
     path.write_text("a,class\n")
     found = larger_than_memory.learn(path, "class", tmp_path / "model")
     assert held.sum() == 40_000_000
     assert (tmp_path / "model").read_text() == "model"
     assert 100e6 < found.peak < 300e6
-    monkeypatch.setattr(cli, "command", lambda: [sys.executable, "-c", "raise SystemExit('it cannot')"])
+    monkeypatch.setattr(processes, "command", lambda: [sys.executable, "-c", "raise SystemExit('it cannot')"])
     with pytest.raises(RuntimeError, match="it cannot"):
         larger_than_memory.learn(path, "class", tmp_path / "model")
 

@@ -10,7 +10,7 @@ import pytest
 
 import ingenuo
 
-MODULES = [m.name for m in pkgutil.walk_packages(ingenuo.__path__, "ingenuo.")]
+MODULES = [m.name for m in pkgutil.walk_packages(ingenuo.__path__, "ingenuo.") if m.name != "ingenuo._kernels"]
 
 
 @pytest.mark.parametrize("name", MODULES)
