@@ -16,11 +16,11 @@
 #include <immintrin.h>
 #endif
 
-enum { PANEL = 4, BLOCK = 128, POINTS = 5, NEXT = 23, HELD = 128, LEAST_ROWS = 8, HALVES = PANEL / LANES };
+enum { PANEL = 4, BLOCK = 128, POINTS = 5, NEXT = 23, HELD = 128, LEAST_ROWS = 8, TRIES = 3, HALVES = PANEL / LANES };
 enum { PANEL_SIZE = BLOCK * PANEL + 8 };  // eight more, or all panels would fall on the same lines of the first cache
 static const double EXACT = 0x1p53, FINER = 0x1p23;
 static const int AIM = 47;           // a unit is chosen for a² that add up to less than 2^47 in 128 rows,
-static const double COARSE = 0x1p41;  // and is kept while they are above this, and no sum of squares reaches 2^53
+static const double COARSE = 0x1p41;  // and is kept while nothing is left or they are above this, and no sum reaches 2^53
 
 // Whole numbers: a fused multiply-add gives the same as two operations.
 INLINE Vector add_product(Vector sum, Vector a, Vector b) {
@@ -85,9 +85,10 @@ static void add_square(const double* values, i64 rows, i64 panels, i64* held, Ah
         }
 }
 
-// What the cut of a block comes upon: the bits of all b and of all c; and of each column the sums of squares at ∞, 1, -1, 2.
+// What the cut of a block comes upon: the bits of all b and of all c; and of each column what is left, and the sums of the
+// squares of its values at ∞, 1, -1 and 2.
 struct Cut {
-    Integers second, third;
+    Integers second, third, left;
     Vector first, plus, minus, twice;
 };
 
@@ -96,7 +97,7 @@ struct Cut {
 INLINE void cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest, Cut* cut) {
     // Added and taken away again, these round to multiples of 1, 2^-23 and 2^-46.
     const Vector whole = 0x1.8p52 - (Vector){}, fine = 0x1.8p29 - (Vector){}, finest = 0x1.8p6 - (Vector){};
-    Cut own = {cut->second, cut->third, {}, {}, {}, {}};
+    Cut own = {cut->second, cut->third, {}, {}, {}, {}, {}};
     for (i64 i = 0; i < n; i++) {
         const Vector x = load(rows[i] + at), t = (Vector)((Integers)x & (x == x)) * scale, a = (t + whole) - whole;
         rest[i] |= (Integers)x & (t == 0.0);  // all of x is left where it is missing, or so small that t is zero
@@ -109,6 +110,7 @@ INLINE void cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, 
         const Vector c = (s + finest) - finest, h = b * FINER, l = c * (FINER * FINER), even = a + l;
         const Vector plus = even + h, minus = even - h, half = a + a + h, twice = half + half + l;
         rest[i] |= (Integers)(s - c);
+        own.left |= (Integers)(s - c);
         store(values + point, l);
         store(values + 2 * point, plus);
         store(values + 3 * point, minus);
@@ -166,7 +168,7 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
             for (i64 l = 0; l < LANES && j + l < d; l++) {
                 const double most = larger(larger(cut.first[l], cut.twice[l]), larger(cut.plus[l], cut.minus[l]));
                 const bool large = !(most < EXACT);
-                const bool small = n == BLOCK && cut.first[l] > 0.0 && cut.first[l] < COARSE;
+                const bool small = n == BLOCK && cut.left[l] && cut.first[l] < COARSE;
                 above |= large;
                 below |= small;
                 moved[j + l] = large | small << 1;
@@ -175,15 +177,17 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
         p.block = p.at;
         if (above) {
             for (i64 j = 0; j < d; j++) moved[j] &= 1;
-            if (!p.chosen) return TOO_LARGE;
-            p.rows = larger<i64>(n / 2, LEAST_ROWS);  // of values that all round one way, fewer rows fit: eight of any
+            if (p.chosen < TRIES) return TOO_LARGE;
+            p.rows = larger<i64>(n / 2, LEAST_ROWS);  // of numbers that all round one way, fewer rows fit: eight of any
             continue;
         }
         const i64 n_points = any_bit(cut.third) ? 5 : any_bit(cut.second) ? 3 : 1;
         if (p.n_blocks > 0 && n_points > p.n_points) return EMPTY_FIRST;
         if (p.n_blocks == 0) p.n_points = n_points;
+        i64 n_deep = 0;
         for (i64 i = 0; i < n; i++)
             if (any_bit(rest[i])) {
+                n_deep++;
                 deep[p.deep++] = own[i];
                 for (i64 k = 0; k < POINTS; k++)
                     for (i64 j = 0; j < panels; j++)
@@ -204,7 +208,7 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
         p.n_blocks++;
         p.chosen = 0;
         if (n == p.rows && p.rows < BLOCK && p.n_blocks % 32 == 0) p.rows *= 2;
-        if (below) {
+        if (below && n_deep > BLOCK / 8) {  // another unit costs as much as so many deep rows
             for (i64 j = 0; j < d; j++) moved[j] >>= 1;
             return TOO_SMALL;
         }
@@ -261,8 +265,8 @@ API(void, pour_products)(i64* held, i64 n_points, i64 d, const i64* units, const
             }
             i64* cell = limbs + (i * (i + 1) / 2 + j) * n_limbs;
             for (i64 k = 0; k < POINTS; k++) pour_held(cell, base, (i64)c[k], units[i] + units[j] - NEXT * (4 - k));
+            carry(cell, 1, n_limbs);
         }
-    carry(limbs, d * (d + 1) / 2, n_limbs);
 }
 
 // Empty the totals of classes first..last and of the columns that moved: sums of a, of c and of a + b + c.
@@ -278,8 +282,8 @@ API(void, pour_totals)(double* totals, i64 d, i64 first, i64 last, const i64* un
             pour(cell, base, a, units[j]);
             pour(cell, base, all - a - c, units[j] - NEXT);
             pour(cell, base, c, units[j] - 2 * NEXT);
+            carry(cell, 1, n_limbs);
         }
-    carry(limbs + first * d * n_limbs, (last - first) * d, n_limbs);
 }
 
 // Any other numbers, as products w x, which have 106 bits, are cut into digits of 22 bits at fixed positions.

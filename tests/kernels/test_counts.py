@@ -228,14 +228,14 @@ def test_log_likelihoods_are_the_product_with_the_table(n_classes):
     matrix, _ = draw(8000, 60)
     table = np.log(np.random.default_rng(2).random((60, n_classes)))
     start = np.ones((len(matrix), n_classes))
-    by_entries, by_blas = [], []
+    sparse_sums, dense_sums = [], []
     for threads in (1, 2, 3):
         with limited(threads):
-            by_entries.append(start.copy())
-            add_log_likelihood_csr(*csr(matrix), table, by_entries[-1])
-            by_blas.append(start.copy())
-            add_log_likelihood_dense(matrix, table, by_blas[-1])
-    for found in (by_entries, by_blas):
+            sparse_sums.append(start.copy())
+            add_log_likelihood_csr(*csr(matrix), table, sparse_sums[-1])
+            dense_sums.append(start.copy())
+            add_log_likelihood_dense(matrix, table, dense_sums[-1])
+    for found in (sparse_sums, dense_sums):
         np.testing.assert_allclose(found[0], 1 + matrix @ table, rtol=1e-12)
         np.testing.assert_array_equal(found[1], found[0])
         np.testing.assert_array_equal(found[2], found[0])
@@ -327,3 +327,89 @@ def test_presence_adds_each_term_once():
         out = np.zeros((300, 3))
         add(out)
         np.testing.assert_allclose(out, (matrix != 0) @ table, rtol=1e-12)
+
+
+DTYPES = ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "?"]
+
+
+def added_by_hand(matrix, table, start, presence=False):
+    """Log likelihoods in plain Python: column by column, to what is there."""
+    out = start.copy()
+    for i in range(len(matrix)):
+        for j in range(matrix.shape[1]):
+            x = float(matrix[i, j])
+            for k in range(table.shape[1]):
+                if x != 0:
+                    out[i, k] += (1.0 if presence else x) * float(table[j, k])
+    return out
+
+
+@pytest.mark.parametrize("presence", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 4, 5, 8, 15, 16, 17, 18, 19, 21, 37])
+def test_dense_and_sparse_add_up_to_the_last_bit_of_a_plain_loop(n_classes, dtype, presence):
+    matrix, _ = draw(31, 23, seed=n_classes)
+    if dtype.startswith("f"):
+        matrix *= 0.3
+    matrix = matrix.astype(dtype)
+    rng = np.random.default_rng(n_classes)
+    table, start = np.log(rng.random((23, n_classes))), rng.normal(size=(31, n_classes))
+    table[7, 0] = -np.inf
+    expected = added_by_hand(matrix, table, start, presence)
+    for index in (np.int32, np.int64):
+        found = start.copy()
+        add_log_likelihood_csr(
+            *csr(matrix.astype("f8"), None if dtype == "f2" else dtype, index), table, found, presence
+        )
+        np.testing.assert_array_equal(found, expected)
+    for layout in LAYOUTS.values():
+        found = start.copy()
+        add_log_likelihood_dense(layout(matrix), table, found, presence)
+        np.testing.assert_array_equal(found, expected)
+    one_by_one = start.copy()
+    for i in range(len(matrix)):
+        add_log_likelihood_dense(matrix[i : i + 1], table, one_by_one[i : i + 1], presence)
+    np.testing.assert_array_equal(one_by_one, expected)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_sums_of_every_type_and_layout(dtype, layout):
+    matrix, labels = draw(150, 17)
+    matrix = matrix.astype(dtype)
+    expected = summed(matrix.astype(float), labels, 4)
+    same(tally_dense(LAYOUTS[layout](matrix), labels, 4), expected)
+    if dtype != "f2":
+        same(tally_csr(*csr(matrix.astype("f8"), dtype), labels, 4, 17), expected)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 0), (3, 0), (1, 1)])
+def test_matrices_without_rows_or_columns(shape):
+    matrix, table = np.ones(shape), np.ones((shape[1], 5))
+    for add in (
+        lambda out: add_log_likelihood_dense(matrix, table, out),
+        lambda out: add_log_likelihood_csr(*csr(matrix), table, out),
+    ):
+        out = np.zeros((shape[0], 5))
+        add(out)
+        np.testing.assert_array_equal(out, np.full((shape[0], 5), shape[1]))
+    same(tally_dense(matrix, np.zeros(shape[0], int), 2), np.array([[shape[0]], [0]]) * np.ones(shape[1], np.int64))
+
+
+def test_arrays_may_begin_anywhere():
+    """Eight bytes beyond a multiple of 16, and of 32."""
+    matrix, labels = draw(50, 9)
+    moved = np.frombuffer(b"12345678" + matrix.tobytes(), offset=8).reshape(matrix.shape)
+    same(tally_dense(moved, labels, 4), summed(matrix, labels, 4))
+    table, found, expected = np.log(np.random.default_rng(1).random((9, 6))), np.zeros((50, 6)), np.zeros((50, 6))
+    add_log_likelihood_dense(moved, np.frombuffer(b"12345678" + table.tobytes(), offset=8).reshape(9, 6), found)
+    np.testing.assert_array_equal(found, added_by_hand(matrix, table, expected))
+
+
+def test_scores_go_into_an_array_of_any_layout():
+    matrix, _ = draw(40, 12)
+    table = np.log(np.random.default_rng(2).random((12, 3)))
+    plain, turned = np.zeros((40, 3)), np.zeros((3, 40)).T
+    for out in (plain, turned):
+        add_log_likelihood_csr(*csr(matrix), table, out)
+    np.testing.assert_array_equal(plain, turned)

@@ -98,21 +98,56 @@ def test_order_and_threads_do_not_matter():
         assert found[0] == found[1] == found[2]
 
 
-def test_products_that_are_too_large_to_be_added_in_doubles_are_exact():
-    X = RNG.integers(-(2**52), 2**52, (300, 3)).astype(float)
-    X[128:256, 1] = 2**53 - 1
-    whole, exponent = products.sums(table(X), np.zeros(300, np.int32), 1, pooled=True)[2].integers()
-    rows = [[int(x) for x in row] for row in X.tolist()]
-    expected = [sum(row[i] * row[j] for row in rows) for i in range(3) for j in range(i + 1)]
-    assert [int(x) * 2**exponent if exponent >= 0 else int(x) // 2**-exponent for x in whole.ravel()] == expected
+def test_numbers_that_all_round_one_way_are_added_in_smaller_blocks():
+    """Of a constant column every row has the same slices: their values at five points may be too large for 128 rows."""
+    X = np.repeat(np.array([[0.1, 1 / 3, 1e-7 / 3, 1.3e5 / 7, 0.7]]), 300, axis=0)
+    assert products.sums(table(X), np.zeros(300, np.int32), 1, pooled=True)[2].fractions().tolist() == [
+        300 * cell for cell in cells(X[:1])
+    ]
 
 
-def test_a_row_with_a_hole_is_left_out():
+@pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 8, 9, 12, 13, 17])
+@pytest.mark.parametrize("n", [0, 1, 2, 127, 128, 129, 256])
+def test_any_number_of_rows_and_columns_will_do(n, d):
+    X = RNG.normal(size=(n, d)) * 10.0 ** RNG.integers(-3, 4, d)
+    labels = (np.arange(n) % 2).astype(np.int32)
+    few = X[:, [0, d - 1]]
+    counts, _, found = products.sums(table(X), labels, 2, pooled=True)
+    assert counts.floats().tolist() == [(n + 1) // 2, n // 2]
+    corners = found.pick(0, np.array([0, d * (d - 1) // 2, d * (d + 1) // 2 - 1]))
+    assert corners.fractions().tolist() == cells(few)
+
+
+def test_blocks_that_need_fewer_slices_may_come_in_any_order():
+    whole = RNG.integers(0, 50, (128, 3)).astype(float)
+    short = RNG.normal(size=(128, 3)).astype(np.float32).astype(float)
+    long = RNG.normal(size=(128, 3))
+    outlier = np.vstack([long[:100], [[1e200, 1.0, -1e-200]], long[:27]])
+    X = np.vstack([whole, short, whole, long, outlier, whole, short, long, outlier, long])
+    labels = np.zeros(len(X), np.int32)
+    assert products.sums(table(X), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
+    scaled = X * np.repeat(2.0 ** np.array([0, 40, -40, 300, 0, -300, 0, 80, 5, 0]), 128)[:, np.newaxis]
+    assert products.sums(table(scaled), labels, 1, pooled=True)[2].fractions().tolist() == cells(scaled)
+
+
+@pytest.mark.parametrize("layout", ["by rows", "by columns", "every second", "eight bytes on"])
+def test_the_layout_of_the_numbers_does_not_matter(layout):
+    X, labels = RNG.normal(size=(400, 5)), np.zeros(400, np.int32)
+    given = {
+        "by rows": X,
+        "by columns": np.asfortranarray(X),
+        "every second": np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
+        "eight bytes on": np.frombuffer(b"12345678" + X.tobytes(), offset=8).reshape(X.shape),
+    }[layout]
+    assert products.sums(table(given), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
+
+
+def test_a_row_with_a_missing_value_is_left_out():
     X, labels = RNG.normal(size=(2000, 3)), np.zeros(2000, np.int32)
-    holes = X.copy()
-    holes[[3, 700, 1999], [0, 1, 2]] = np.nan
+    incomplete = X.copy()
+    incomplete[[3, 700, 1999], [0, 1, 2]] = np.nan
     whole = np.delete(X, [3, 700, 1999], axis=0)
-    assert products.sums(table(holes), labels, 1, pooled=True) == products.sums(
+    assert products.sums(table(incomplete), labels, 1, pooled=True) == products.sums(
         table(whole), labels[:1997], 1, pooled=True
     )
 

@@ -1,4 +1,4 @@
-"""The loops of the discriminants against NumPy written out: any threads, any blocks, holes and infinities."""
+"""The loops of the discriminants against NumPy written out: any threads, any blocks, missing and infinite values."""
 
 from __future__ import annotations
 
@@ -78,3 +78,57 @@ def test_the_first_infinite_cell_is_named(rows):
     out = np.zeros((len(X), 3))
     assert loops.add_lines(table(X), X[0], means, np.zeros(3), out)[1] == (15_000, 3)
     assert loops.add_distances(table(X), X[0], np.eye(7), means, np.zeros(3), out)[1] == (15_000, 3)
+
+
+def by_hand(X, centre, weights, constants, out):
+    """Lines in plain Python: the constant, then one term for each column."""
+    for i in range(len(X)):
+        for k in range(len(constants)):
+            score = float(constants[k])
+            for j in range(X.shape[1]):
+                score += (float(X[i, j]) - float(centre[j])) * float(weights[k, j])
+            out[i, k] += score
+
+
+@pytest.mark.parametrize("d", [1, 3, 8, 50])
+@pytest.mark.parametrize("K", [1, 2, 3, 4, 5, 9])
+def test_lines_are_added_up_from_left_to_right(d, K):
+    rng = np.random.default_rng(d * K)
+    X, weights, centre = rng.normal(size=(19, d)), rng.normal(size=(K, d)), rng.normal(size=d)
+    constants, start = rng.normal(size=K), rng.normal(size=(19, K))
+    found, wanted = start.copy(), start.copy()
+    loops.add_lines(table(X), centre, weights, constants, found)
+    by_hand(X, centre, weights, constants, wanted)
+    np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_row_has_the_same_distance_alone_and_among_others(shared):
+    rng = np.random.default_rng(2)
+    X, means, centre = rng.normal(size=(1030, 11)), rng.normal(size=(3, 11)), rng.normal(size=11)
+    roots = np.triu(rng.normal(size=(11, 11) if shared else (3, 11, 11)))
+    given = centre, roots, means, np.arange(3.0)
+    together, alone = np.zeros((len(X), 3)), np.zeros((len(X), 3))
+    loops.add_distances(table(X), *given, together)
+    for i in range(len(X)):
+        loops.add_distances(table(X[i : i + 1]), *given, alone[i : i + 1])
+    np.testing.assert_array_equal(together, alone)
+    with threads.limited(3):
+        again = np.zeros((len(X), 3))
+        loops.add_distances(table(np.asfortranarray(X)), *given, again)
+    np.testing.assert_array_equal(again, together)
+
+
+def test_no_rows_have_no_scores():
+    out = np.zeros((0, 2))
+    holes, infinite = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)
+    assert len(holes) == 0
+    assert infinite is None
+
+
+def test_scores_go_into_an_array_of_any_layout():
+    X, weights = RNG.normal(size=(30, 4)), RNG.normal(size=(2, 4))
+    plain, turned = np.zeros((30, 2)), np.zeros((2, 30)).T
+    for out in (plain, turned):
+        loops.add_lines(table(X), np.zeros(4), weights, np.ones(2), out)
+    np.testing.assert_array_equal(plain, turned)

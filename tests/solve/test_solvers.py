@@ -57,6 +57,18 @@ def test_the_loss_and_its_gradient_are_those_of_the_definition(seed, classes, we
     np.testing.assert_allclose(out, expected * (weights[:, np.newaxis] if weighted else 1.0), atol=1e-12)
 
 
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 129])
+@pytest.mark.parametrize("classes", [2, 3, 5, 8])
+def test_any_number_of_rows_has_its_loss(n, classes):
+    Z, y, weights = drawn(n, n=n, classes=classes, weighted=True)
+    out, ways = np.empty_like(Z), np.random.default_rng(n).normal(size=(2, *Z.shape))
+    assert loops.residuals(Z, y, weights, out) == pytest.approx(loss_of(Z, y, weights), rel=1e-12, abs=1e-12)
+    loss, slope, bend = loops.within(Z, ways, np.zeros(2), y, weights)
+    assert loss == pytest.approx(loss_of(Z, y, weights), rel=1e-12, abs=1e-12)
+    np.testing.assert_allclose(slope, np.tensordot(ways, out, ([1, 2], [0, 1])), atol=1e-12)
+    assert bend.shape == (2, 2)
+
+
 def test_threads_add_the_same_loss():
     Z, y, weights = drawn(0, n=20_000, weighted=True)
     found = []

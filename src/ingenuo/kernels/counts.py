@@ -171,6 +171,11 @@ def add_log_likelihood_csr(
     >>> out
     array([[-2., -4.]])
     """
+    if not out.flags.c_contiguous:
+        own = np.ascontiguousarray(out)
+        add_log_likelihood_csr(data, indices, indptr, log_table, own, presence)
+        out[:] = own
+        return
     data, indices, indptr = _matrix(data, indices, indptr, len(log_table))
     table = np.ascontiguousarray(log_table, np.float64)
     n, entries = len(indptr) - 1, int(indptr[-1])
@@ -190,6 +195,11 @@ def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, pres
     >>> out
     array([[-2., -4.]])
     """
+    if not out.flags.c_contiguous:
+        own = np.ascontiguousarray(out)
+        add_log_likelihood_dense(matrix, log_table, own, presence)
+        out[:] = own
+        return
     matrix = numbers(matrix)
     _check_shape(out, len(matrix), log_table)
     never = np.isneginf(log_table)

@@ -86,7 +86,8 @@ class _Sums:
         self.sums, self.products = _Limbs(n_classes, d), _Limbs(groups, d * (d + 1) // 2)
         self.deep_sums = Exact.zeros((n_classes * d,))  # of the rows that were cut into digits
         self.incomplete = np.zeros(n_classes, np.int64)  # rows with a missing value
-        self.units, self.scales = np.zeros((groups, d), np.int64), np.ones((groups, panels * _PANEL))
+        self.units = np.full((groups, d), -920)  # the least: any number is too large for it, and another is chosen
+        self.scales = np.full((groups, panels * _PANEL), 2.0**920)
         self.held = np.zeros((groups, _POINTS, panels * (panels + 1) // 2 * _PANEL**2), np.int64)
         self.totals = np.zeros((n_classes, 3, panels * _PANEL))
         self.progress = np.zeros((groups, 7), np.int64)
@@ -117,10 +118,12 @@ class _Sums:
                 self._empty(group, self.moved)
                 first = int(progress[_ROW])
                 rows = X, self.d, places, first, min(first + _BLOCK, last)
-                if not _choose_units(*rows, self.units[group], self.moved):
+                if stop == _TOO_LARGE and progress[_CHOSEN]:
+                    self.units[group] += self.moved  # numbers of a column that is constant, say, may all round one way
+                elif not _choose_units(*rows, self.units[group], self.moved):
                     return False
                 self.scales[group, : self.d] = np.ldexp(1.0, -self.units[group])
-                progress[_CHOSEN] = stop == _TOO_LARGE
+                progress[_CHOSEN] += stop == _TOO_LARGE
 
     def _wait(self, X: Floats, labels: Codes, rows: Integers) -> None:
         self.waiting.append((X[rows], labels[rows]))

@@ -46,5 +46,6 @@ def within(
         return _loss_along(*given, lo, hi, slope, bend, np.empty((size + 1) * (columns + 1) + columns)), slope, bend
 
     found = threads.run([partial(work, lo, hi) for lo, hi in _parts(n)])
-    lower = sum(bend for _, _, bend in found)
-    return float(sum(loss for loss, _, _ in found)), sum(s for _, s, _ in found), lower + np.tril(lower, -1).T  # type: ignore[return-value]
+    lower = sum((bend for _, _, bend in found), np.zeros((size, size)))
+    slope = sum((slope for _, slope, _ in found), np.zeros(size))
+    return float(sum(loss for loss, _, _ in found)), slope, lower + np.tril(lower, -1).T
