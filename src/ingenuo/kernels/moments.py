@@ -52,7 +52,7 @@ class Rows(Protocol):
 
 def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[NDArray[np.int64], Exact, Exact]:
     """Missing values, Σx and Σx², each (classes, columns)."""
-    parts = threads.split(table.shape[0], threads.width(), 1 << 12)
+    parts = threads.split(table.shape[0], threads.width(), 1 << 12) or [(0, 0)]
     tasks = [lambda lo=lo, hi=hi: _moments_of(table, labels, n_classes, lo, hi) for lo, hi in parts]
     results = threads.run(tasks)
     missing, sums, squares = results[0]
@@ -93,7 +93,7 @@ def _moments_of(table: Rows, labels: Codes, n_classes: int, lo: int, hi: int) ->
 
 def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int) -> tuple[Exact, Exact, Exact]:
     """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns)."""
-    parts = threads.split(table.shape[0], threads.width(), 1 << 12)
+    parts = threads.split(table.shape[0], threads.width(), 1 << 12) or [(0, 0)]
     tasks = [lambda lo=lo, hi=hi: _weighted_of(table, labels, weights, n_classes, lo, hi) for lo, hi in parts]
     results = threads.run(tasks)
     total = results[0]
