@@ -110,7 +110,7 @@ def environment() -> dict[str, Any]:
 
 def _versions() -> dict[str, str]:
     found = {}
-    for name in ("numpy", "scipy", "scikit-learn", "numba", "pyarrow", "pandas", "nltk", "fasttext-wheel", "ingenuo"):
+    for name in ("numpy", "scipy", "scikit-learn", "pyarrow", "pandas", "nltk", "fasttext-wheel", "ingenuo"):
         with contextlib.suppress(PackageNotFoundError):  # some peers are optional
             found[name] = version(name)
     return found
