@@ -21,6 +21,7 @@ from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import tally_chunk, weighed
 from ingenuo.estimators.leave_one_out import log_priors
 from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.rows import rows_of
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.estimators.tuning import best_of, losses_of, plain
 from ingenuo.explanation.beliefs import aligned
@@ -115,8 +116,8 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             How often each row counts.
         """
         model = self._checked()
-        X, y = inputs.target_column(X, y)
-        schema, chunk = model._chunk_of(X, y, sample_weight, reset=True)
+        rows = rows_of(X, y, sample_weight).in_memory()
+        schema, chunk = model._whole(rows)
         tally = tally_chunk(chunk)
         model._check_whole(schema, chunk.classes, tally)
         chunk = weighed(chunk, tally.labels("class", 0))

@@ -11,20 +11,20 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
-from ingenuo.engines import is_spread, local
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
-from ingenuo.estimators import class_prior, inputs, streams
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.adding import Adding
-from ingenuo.estimators.contract import Classifier, check_is_fitted, clone
+from ingenuo.estimators.answers import Answering, answer
+from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.drawing import table_of
-from ingenuo.estimators.scoring import Scoring
+from ingenuo.estimators.rows import MemoryRows, Part, Rows, rows_of
 from ingenuo.exact import Exact
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.explanation.summary import summary_html
@@ -37,14 +37,12 @@ from ingenuo.families.word_features import measured_texts, reference_sums, refer
 from ingenuo.families.words import TextFamily
 from ingenuo.kernels import densities, moments
 from ingenuo.labels import Labels, find, labels_of, same, unite
+from ingenuo.labels import public as public
 from ingenuo.prior import Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source, open_source
+from ingenuo.sources import Source
 from ingenuo.sources.table import blocks, match
 from ingenuo.tally import Table, Tally
-
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +77,7 @@ class _Estimates:
         self.epsilon = 0.0
 
 
-class TallyClassifier(Adding, Scoring, Classifier):
+class TallyClassifier(Adding, Answering, Classifier):
     """A classifier that is a function of a tally."""
 
     schema_: Schema
@@ -88,7 +86,7 @@ class TallyClassifier(Adding, Scoring, Classifier):
     # What a subclass says of itself.
 
     @property
-    def _a_function_of_the_tally(self) -> bool:
+    def _is_additive(self) -> bool:
         """Whether all that it answers derives from the tally and the parameters of the constructor."""
         return True
 
@@ -139,59 +137,49 @@ class TallyClassifier(Adding, Scoring, Classifier):
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas, polars or Arrow table, what `scan` gives, or a Dask or Spark DataFrame
-            The rows; missing values are NaN or null. Of a scan they are read a batch at a time; those of a Dask or
-            Spark frame stay where they are.
+        X : array, sparse matrix, list of texts, table, path, what `scan` gives, Arrow stream, Dask or Spark DataFrame
+            The rows; missing values are NaN or null. Files and streams are read a batch at a time; the rows of a Dask
+            or Spark frame stay where they are.
         y : array-like, or the name of a column of X
-            The class of each row; of a Dask or Spark frame, the name of a column or a column.
+            The class of each row; of a file, a stream or a frame of an engine, the name of a column.
         sample_weight : array-like, optional
-            How often each row counts; of a scan or such a frame, the name of a column.
+            How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
         """
         self._check_settings()
-        if is_spread(X):
-            from ingenuo.estimators import parts
-
-            self._refuse_parts()
-            self._learn_in_parts(parts.in_parts(X, y, sample_weight, self._declared()))
-        elif streams.is_stream(X):
-            self._learn_stream(X, y, sample_weight)
-        else:
-            self._learn(X, y, sample_weight)
+        with self._restored():
+            self._learn(rows_of(X, y, sample_weight, self._declared()))
         return self
 
-    def _learn_stream(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn from batches, one after the other, where sums are all there is to learn; else from all at once."""
-        if not self._a_function_of_the_tally:
-            self._learn(*streams.whole(X, y, sample_weight))
-            return
-        schema, tally, target = streams.tally_of(clone(self), X, y, sample_weight)
+    def _learn(self, rows: Rows) -> None:
+        """Learn all there is to know."""
+        schema, tally = self._first(rows)
         self._check_whole(schema, tally.labels(CLASS, 0), tally)
         self.__dict__.pop("_declared_classes", None)
-        self._target = target
         self._set(schema, tally)
 
-    def _learn_in_parts(self, rows: InParts) -> None:
-        """Learn from rows that lie elsewhere: what the columns are first, where that is not declared; then the sums."""
-        from ingenuo.estimators import rounds
-
-        schema = self._schema_in_parts(rows)
-        tally = rows.total(rounds.sums, self._bare(schema))
+    def _first(self, rows: Rows) -> tuple[Schema, Tally]:
+        """The schema and the sums of the first rows."""
+        schema = self._plan(rows)
+        tally = rows.reduce(sums, self._bare(schema))
         if CLASS not in tally:
-            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
-        self._check_whole(schema, tally.labels(CLASS, 0), tally)
-        self.__dict__.pop("_declared_classes", None)
-        self._target = str(rows.target)
-        self._set(schema, tally)
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        self._note_target(rows)
+        return schema, tally
 
-    def _schema_in_parts(self, rows: InParts) -> Schema:
-        schema = self._schema_of(open_source(rows.empty()))
+    def _note_target(self, rows: Rows) -> None:
+        """Note the name of the column of classes, which may stand among the columns of rows to answer."""
+        self.__dict__.pop("_target", None)
+        if rows.target is not None:
+            self._target = rows.target
+
+    def _plan(self, rows: Rows) -> Schema:
+        """What the columns are, and what else must be known of all rows before they are counted."""
+        schema = self._schema_of(rows.columns(self))
         measured = measured_texts(schema.texts)
         if not measured:
             return schema
-        from ingenuo.estimators import rounds
-
         plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
-        documents = rows.total(rounds.documents, self._bare(plain), measured=measured)
+        documents = rows.reduce(document_frequencies, self._bare(plain), measured=measured)
         return replace(schema, references=references_of(documents, schema.texts))
 
     def _bare(self, schema: Schema) -> Self:
@@ -208,21 +196,6 @@ class TallyClassifier(Adding, Scoring, Classifier):
         """The columns that a model which has learned need not look at again."""
         return set(self.schema_.names.tolist()).difference(getattr(self, "cuts_", ()))
 
-    def _refuse_parts(self) -> None:
-        """Raise where a model cannot be learned from rows that lie elsewhere."""
-        if not self._a_function_of_the_tally:
-            raise RefusedError(
-                f"this {type(self).__name__} goes over all the rows more than once, and is no sum of what each part "
-                "of them says; learn without what needs them all (calibration=None, tune=False), or take rows that "
-                "fit one machine"
-            )
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn all there is to know."""
-        schema, tally, _ = self._tally_of(X, y, sample_weight, reset=True, whole=True)
-        self.__dict__.pop("_declared_classes", None)
-        self._set(schema, tally)
-
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.
 
@@ -233,17 +206,17 @@ class TallyClassifier(Adding, Scoring, Classifier):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        if not self._fitted:
-            self._check_settings()
-        first = not self._fitted
-        schema, tally = self._sums_of(X, y, sample_weight, first=first)
-        declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
-        if classes is not None:
-            declared = unite(declared, inputs.announced(classes))
-        if not first:
-            schema, tally = self.schema_, self.tally_ + tally
-        self._declared_classes = declared
-        self._set(schema, tally)
+        with self._restored():
+            if self._fitted:
+                schema, tally = self.schema_, self.tally_ + self._more(X, y, sample_weight)
+            else:
+                self._check_settings()
+                schema, tally = self._first(rows_of(X, y, sample_weight, self._declared()))
+            declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
+            if classes is not None:
+                declared = unite(declared, inputs.announced(classes))
+            self._declared_classes = declared
+            self._set(schema, tally)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -256,29 +229,15 @@ class TallyClassifier(Adding, Scoring, Classifier):
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        _, tally = self._sums_of(X, y, sample_weight)
-        rest = self.tally_ - tally
+        rest = self.tally_ - self._more(X, y, sample_weight)
         self._check_tally(self.schema_, rest)
         self._set(self.schema_, rest)
         return self
 
-    def _sums_of(self, X: Any, y: Any, sample_weight: Any, *, first: bool = False) -> tuple[Schema, Tally]:
-        """The schema and the sums of some rows, which may come in batches."""
-        if is_spread(X):
-            from ingenuo.estimators import parts, rounds
-
-            self._refuse_parts()
-            rows = parts.in_parts(X, y, sample_weight, self._declared() if first else self._looked_at())
-            if first:
-                self._target = str(rows.target)
-            schema = self._schema_in_parts(rows) if first else self.schema_
-            return schema, rows.total(rounds.sums, self._bare(schema))
-        if not streams.is_stream(X):
-            return self._tally_of(X, y, sample_weight, reset=first)[:2]
-        schema, tally, target = streams.tally_of(clone(self) if first else self, X, y, sample_weight)
-        if first:
-            self._target = target
-        return schema, tally
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        return rows_of(X, y, sample_weight, self._looked_at()).reduce(sums, self._bare(self.schema_))
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         """Raise where these can be the sums of no rows."""
@@ -324,36 +283,25 @@ class TallyClassifier(Adding, Scoring, Classifier):
             self.feature_names_in_ = schema.names
         self._estimates = _Estimates()
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
-        """The schema, the sums and the classes of some rows; if they are the whole, every column must have a value."""
-        with self._noting():
-            schema, chunk = self._chunk_of(X, y, sample_weight, reset=reset)
-            tally = local.reduce([chunk], tally_chunk)
-            if whole:
-                self._check_whole(schema, chunk.classes, tally)
-            return schema, tally, chunk.classes
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows."""
+        return tally_chunk(self._chunk_of(part))
 
-    def _chunk_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Chunk]:
-        """The schema of some rows, and the rows; with reset, their columns are noted."""
-        source, codes, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=reset)
-        schema = self._schema_of(source) if reset else self.schema_
-        chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
-        return referenced(schema, chunk) if reset else (schema, chunk)
+    def _chunk_of(self, part: Part) -> Chunk:
+        """Some rows, encoded by the schema."""
+        source, codes, classes, weights = self._opened(part)
+        return Chunk(source.n_rows, self._blocks(source, self.schema_), codes, classes, weights)
 
-    def _rows_to_learn(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
+    def _opened(self, part: Part) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
         """The source of some rows, their labels as codes, the classes and the weights, all checked."""
-        if not reset:
-            self._check_form()
-        if isinstance(y, str) and inputs.is_frame(X):
-            self._target = y
-        X, y = inputs.target_column(X, y)
-        source = self._source(X, reset=reset)
-        codes, classes = inputs.labels(self, y, source.n_rows)
-        return source, codes, classes, inputs.weights(sample_weight, source.n_rows)
+        source = part.X if hasattr(part.X, "anonymous") else self._source(part.X, reset=False)
+        codes, classes = inputs.labels(self, part.y, source.n_rows)
+        return source, codes, classes, inputs.weights(part.weights, source.n_rows)
+
+    def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
+        """The schema of rows that are all here, and the rows."""
+        schema = self._plan(rows)
+        return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
@@ -361,15 +309,13 @@ class TallyClassifier(Adding, Scoring, Classifier):
         _refuse_empty_columns(schema, tally)
 
     @contextmanager
-    def _noting(self) -> Iterator[None]:
-        """What is noted of the columns within is forgotten should it fail."""
-        noted = ("n_features_in_", "feature_names_in_", "_target")
-        before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
+    def _restored(self) -> Iterator[None]:
+        """Whatever goes wrong within, the model is as it was before."""
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            for name in noted:
-                self.__dict__.pop(name, None)
+            self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
@@ -440,33 +386,18 @@ class TallyClassifier(Adding, Scoring, Classifier):
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""
+        return answer(self, X, "predict_joint_log_proba")
+
+    def _predict_joint_log_proba(self, X: Any) -> Floats:
         return self._joint(*self._rows(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of the posterior of each class."""
+    def _predict_log_proba(self, X: Any) -> Floats:
         return self._posterior(*self._rows(X), log=True)
 
-    def predict_proba(self, X: Any) -> Any:
-        """The posterior of each class, for each row; rows sum to 1.
-
-        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, and `P(…)` of each class.
-        """
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X, answers.PROBABILITIES)
+    def _predict_proba(self, X: Any) -> Floats:
         return self._posterior(*self._rows(X))
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row.
-
-        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, `predicted`, `probability`,
-        and `P(…)` of each class.
-        """
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X)
+    def _predict(self, X: Any) -> NDArray[Any]:
         found, n_rows = self._rows(X)
         best, odd = densities.best(self._scores(found, n_rows))
         if len(odd):
@@ -591,8 +522,19 @@ def frozen(value: Any) -> Any:
     return value
 
 
+def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What a model that knows its columns learns from some rows."""
+    found: Tally = model._tally_of(part)
+    return found
+
+
+def document_frequencies(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """In how many documents each word is, for models that measure all rows by that."""
+    return reference_sums(model._chunk_of(part), options["measured"])
+
+
 def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
-    """With the document frequencies of the first rows fixed, where documents are of unit length by them."""
+    """With the document frequencies of the rows fixed, where documents are of unit length by them."""
     references = references_of(reference_sums(chunk, measured_texts(schema.texts)), schema.texts)
     if not references:
         return schema, chunk
@@ -624,13 +566,6 @@ def weighed(chunk: Chunk, classes: Labels) -> Chunk:
     if same(chunk.classes, classes):
         return chunk
     return replace(chunk, labels=find(classes, chunk.classes).astype(np.int32)[chunk.coded], classes=classes)
-
-
-def public(classes: Labels) -> NDArray[Any]:
-    """Classes as scikit-learn shows them: text as an array of strings."""
-    if classes.dtype == object and len(classes) and all(type(label) is str for label in classes):
-        return np.array(classes.tolist())
-    return classes
 
 
 def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:

@@ -19,13 +19,13 @@ from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, from_arrays
 from ingenuo.calibrate.choice import Choice, choose
 from ingenuo.calibrate.folds import stratified
 from ingenuo.chunk import Block, Chunk, Counts, Texts
-from ingenuo.engines import is_spread
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
 from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.leave_one_out import leave_one_out, log_priors, refuse_alone
 from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold
+from ingenuo.estimators.rows import Part, Rows, rows_of
 from ingenuo.estimators.tuning import Tuning, plain, tune, unpacked
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.families import FAMILY
@@ -59,7 +59,7 @@ class Believable(TallyClassifier):
     _calibrated_as: str | None
 
     @property
-    def _a_function_of_the_tally(self) -> bool:
+    def _is_additive(self) -> bool:
         return not self.tune and self.calibration is None
 
     def _check_settings(self) -> None:
@@ -76,21 +76,20 @@ class Believable(TallyClassifier):
 
     # Learning.
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _learn(self, rows: Rows) -> None:
         """Learn all there is to know; tune and calibrate if so set."""
-        if self._a_function_of_the_tally:
-            super()._learn(X, y, sample_weight)
+        if self._is_additive:
+            super()._learn(rows)
             self._unsettled()
             return
-        other = copy.copy(self)  # so that whatever goes wrong, this model is as it was
-        for name in ("tally_", "schema_", "_declared_classes", "_target"):
-            other.__dict__.pop(name, None)
-        schema, chunk = other._chunk_of(X, y, sample_weight, reset=True)
+        for name in ("tally_", "schema_", "_declared_classes"):
+            self.__dict__.pop(name, None)
+        here = rows.in_memory()
+        schema, chunk = self._whole(here)
         tally = tally_chunk(chunk)
-        other._check_whole(schema, chunk.classes, tally)
-        other._settle(schema, tally, chunk)
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+        self._check_whole(schema, chunk.classes, tally)
+        self._settle(schema, tally, chunk)
+        self._note_target(here)
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.
@@ -105,7 +104,7 @@ class Believable(TallyClassifier):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        if self._fitted or self._a_function_of_the_tally:
+        if self._fitted or self._is_additive:
             return super().partial_fit(X, y, classes, sample_weight)
         other = copy.copy(self).fit(X, y, sample_weight)
         if classes is not None:
@@ -160,8 +159,9 @@ class Believable(TallyClassifier):
             )
         other = copy.copy(self)
         other._check_settings()
-        rows = X if isinstance(y, str) else self._without_target(X)
-        _, chunk = other._chunk_of(rows, y, sample_weight, reset=False)
+        other._check_form()
+        rows = rows_of(X if isinstance(y, str) else self._without_target(X), y, sample_weight).in_memory()
+        chunk = other._chunk_of(Part(rows.X, rows.y, rows.weights))
         if learned:
             try:
                 _ = other.tally_ - tally_chunk(chunk)
@@ -283,10 +283,9 @@ class Believable(TallyClassifier):
             )
         return self.calibrator_
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row."""
-        if self.calibration is None or is_spread(X):
-            return super().predict(X)
+    def _predict(self, X: Any) -> NDArray[Any]:
+        if self.calibration is None:
+            return super()._predict(X)
         found, n_rows = self._rows(X)
         return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])
 

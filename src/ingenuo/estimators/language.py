@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ingenuo.engines import is_spread
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
 from ingenuo.estimators.adding import Adding
-from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.base import CLASS, frozen, sums
 from ingenuo.estimators.contract import Estimator, check_is_fitted, clone
+from ingenuo.estimators.rows import EVERYTHING, Part, rows_of
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.families import ngrams, sequences
 from ingenuo.families.ngrams import START
@@ -151,20 +151,11 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         return self
 
     def _sums_of(self, texts: Any) -> Tally:
-        """The sums of texts, which may lie elsewhere."""
-        if not is_spread(texts):
-            return self._tally_of(texts)
-        from ingenuo.estimators import parts, rounds
+        """The sums of texts, wherever they lie."""
+        return rows_of(texts, declared=EVERYTHING, labelled=False).reduce(sums, clone(self))
 
-        rows = parts.in_parts(texts, declared=parts.EVERYTHING, labelled=False)
-        if len(rows.names) > 1:
-            raise InputError(
-                f"{rows.rows.called} has {len(rows.names)} columns; give the one of the texts alone, frame[['text']]"
-            )
-        return rows.total(rounds.texts, clone(self))
-
-    def _tally_of(self, texts: Any) -> Tally:
-        given = texts_of(texts)
+    def _tally_of(self, part: Part) -> Tally:
+        given = texts_of(part.X)
         return self._count(given, np.zeros(given.text.n_rows, np.int32), _ALL)
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from ingenuo.estimators.network_structure import (
     refuse_empty,
     with_class,
 )
+from ingenuo.estimators.rows import MemoryRows, Part, Rows
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.family import Factor, logs
@@ -41,16 +42,13 @@ from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.inference.rows import log_joint
 from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
-from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
+from ingenuo.networks.searching import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search
 from ingenuo.networks.structure import Search, naive
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
 from ingenuo.sources.table import match
 from ingenuo.tally import Table, Tally
-
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -155,7 +153,7 @@ class NetworkClassifier(TallyClassifier):
     # What it is.
 
     @property
-    def _a_function_of_the_tally(self) -> bool:
+    def _is_additive(self) -> bool:
         return False  # the structure and the cut points were chosen by the rows
 
     def _options(self) -> Options:
@@ -238,36 +236,31 @@ class NetworkClassifier(TallyClassifier):
 
     # Learning.
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        with self._noting():
-            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=True)
-            self._check_classes(classes)
-            inspected = inspect(source, self._declared_columns(source), weights)
-            cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
-            schema = described(inspected.schema, cuts)
-            block = encoded(source, schema, cuts, np.arange(len(schema)))
-            refuse_empty(block, weights)
-            warn_of_names(block, weights)
-            nodes = self._nodes_of(block.names.tolist(), self.__dict__.get("_target"))
-            codes = partial(with_class, block, labels, classes)
-            found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
-            tally = self._count(found, block, labels, classes, weights)
+    def _learn(self, rows: Rows) -> None:
+        self._note_target(rows)
+        schema, self._found, tally = self._learned(rows)
         self.__dict__.pop("_declared_classes", None)
-        self._found = found
         self._set(schema, tally)
 
-    def _learn_in_parts(self, rows: InParts) -> None:
-        assert rows.target is not None
-        from ingenuo.estimators import network_in_parts
+    def _learned(self, rows: Rows) -> tuple[Schema, Structure, Tally]:
+        if not isinstance(rows, MemoryRows) and self.structure not in SEARCHED:
+            from ingenuo.estimators import network_in_parts
 
-        schema, found, tally = network_in_parts.learn(self, rows)
-        self.__dict__.pop("_declared_classes", None)
-        self._target = rows.target
-        self._found = found
-        self._set(schema, tally)
-
-    def _refuse_parts(self) -> None:
-        """Tables always add; whether a structure can be found is known when one is looked for."""
+            return network_in_parts.learn(self, rows)
+        here = rows.in_memory()
+        here.columns(self)
+        source, labels, classes, weights = self._opened(Part(here.X, here.y, here.weights))
+        self._check_classes(classes)
+        inspected = inspect(source, self._declared_columns(source), weights)
+        cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
+        schema = described(inspected.schema, cuts)
+        block = encoded(source, schema, cuts, np.arange(len(schema)))
+        refuse_empty(block, weights)
+        warn_of_names(block, weights)
+        nodes = self._nodes_of(block.names.tolist(), rows.target)
+        codes = partial(with_class, block, labels, classes)
+        found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
+        return schema, found, self._count(found, block, labels, classes, weights)
 
     def _declared(self) -> Collection[Any]:
         return [name for name, kind in (self.columns or {}).items() if not (isinstance(kind, str) and kind == "number")]
@@ -291,13 +284,9 @@ class NetworkClassifier(TallyClassifier):
             self._set(self.schema_, self.tally_)
         return self
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
-        with self._noting():
-            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=False)
-            block = self._codes(source)
-            return self.schema_, self._count(self._found, block, labels, classes, weights), classes
+    def _tally_of(self, part: Part) -> Tally:
+        source, labels, classes, weights = self._opened(part)
+        return self._count(self._found, self._codes(source), labels, classes, weights)
 
     def _count(
         self, found: Structure, block: Codes, labels: NDArray[np.int32], classes: Labels, weights: Floats | None

@@ -24,12 +24,13 @@ from ingenuo.bins import Bins
 from ingenuo.chunk import Chunk
 from ingenuo.errors import InputError
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import TallyClassifier, public, referenced, tally_chunk
-from ingenuo.estimators.rows import take_rows
+from ingenuo.estimators.base import TallyClassifier, referenced, tally_chunk
+from ingenuo.estimators.rows import MemoryRows, take_rows
+from ingenuo.estimators.rows import Part as Given
 from ingenuo.estimators.sequence_model import SCHEMA, SequenceModel
 from ingenuo.exact import Exact
 from ingenuo.families.sequences import NGRAMS
-from ingenuo.labels import Labels, find, labels_of
+from ingenuo.labels import Labels, find, labels_of, public
 from ingenuo.real import Real
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.tally import Table, Tally
@@ -200,8 +201,8 @@ class _TextPart:
     def tally(self) -> tuple[Schema, Tally]:
         whole = self.whole
         weights = None if whole.weights is None else whole.weights[self.rows]
-        found = whole.model._tally_of(take_rows(whole.X, self.rows), whole.y[self.rows], weights, reset=True)
-        return found[0], found[1]
+        found = whole.model._tally_of(Given(take_rows(whole.X, self.rows), whole.y[self.rows], weights))
+        return SCHEMA, found
 
     def log_posterior(self, trained: Any) -> Floats:
         found: Floats = trained._posterior(*trained._rows(take_rows(self.whole.X, self.rows)), log=True)
@@ -214,7 +215,7 @@ def learnt(model: TallyClassifier, X: Any, y: Any, sample_weight: Any) -> Learnt
     if isinstance(model, SequenceModel):
         codes, classes = inputs.labels(model, y, len(X))
         return TextRows(model, X, public(classes)[codes], inputs.weights(sample_weight, len(X)), classes)
-    schema, chunk = model._chunk_of(X, y, sample_weight, reset=True)
+    schema, chunk = model._whole(MemoryRows(X, y, sample_weight))
     return ChunkRows(model, schema, chunk)
 
 

@@ -1,7 +1,4 @@
-"""Learning from rows that lie in parts elsewhere: what must be known of them is asked for in rounds, each a sum.
-
-What the columns are is found out first, where it is not declared; then the sums are.
-"""
+"""Rows that lie in parts on an engine: what the columns are is found out first, where it is not declared."""
 
 from __future__ import annotations
 
@@ -14,23 +11,15 @@ import pyarrow as pa
 
 from ingenuo.engines import rows_on_engine
 from ingenuo.engines.spread import Spread
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators import rounds
-from ingenuo.estimators.rounds import LEFT_OUT, PICKED, Round, Task, is_string
+from ingenuo.estimators.rounds import LEFT_OUT, PICKED, Task, is_string
+from ingenuo.estimators.rows import MemoryRows, Statistic
 from ingenuo.packed.travelling import from_bytes, merged
+from ingenuo.sources import Source, open_source
 from ingenuo.sources.frames import FrameSource, described
 from ingenuo.sources.table import reads_as_text
 from ingenuo.tally import Tally
-
-__all__ = ["EVERYTHING", "InParts", "Round", "in_parts"]
-
-
-class _Everything:
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
-EVERYTHING: Any = _Everything()  # columns that are declared: all
 
 
 def in_parts(
@@ -129,16 +118,35 @@ class InParts:
                 raise
             return "ignore", "neither numbers nor categories"
 
-    def empty(self) -> pa.Table:
-        """No rows; the columns say what they are."""
-        kinds = self.kinds
-        return described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds)
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        return self.rows.called
 
-    def total(self, round: Round, model: Any = None, **options: Any) -> Tally:
-        """The sum of what a round gives for every part."""
+    def columns(self, model: Any = None) -> Source:
+        """What the columns are."""
+        kinds = self.kinds
+        return open_source(described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds))
+
+    def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
+        """The sum of what a statistic gives for every part."""
         kinds = self.kinds
         given = {"target": self.target, "weight": self.weight, **options}
-        return self._asked(round, model, given, self._read(), kinds)
+        return self._asked(statistic, model, given, self._read(), kinds)
+
+    def answer(self, model: Any, method: str) -> Any:
+        """A frame of the engine with the answers beside its rows, not yet computed."""
+        from ingenuo.estimators.answers import of_frame
+
+        return of_frame(model, self.rows, method)
+
+    def in_memory(self) -> MemoryRows:
+        """They are not, and stay where they are."""
+        raise RefusedError(
+            f"{self.name}: what was asked for goes over all the rows more than once, and is no sum of what each part "
+            "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas()), or learn without "
+            "what needs them all"
+        )
 
     def _read(self) -> list[str]:
         return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
@@ -148,11 +156,11 @@ class InParts:
         return pa.field(name, self._types.field(place).type if place >= 0 else pa.null())
 
     def _asked(
-        self, round: Round, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
+        self, statistic: Statistic, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
     ) -> Tally:
         drops = bool(getattr(self.rows, "drops_unlabelled", False)) and options.get("target") is not None
         task = Task(model, options, columns, self._types, kinds, drops, bool(self.rows.place(0)))
-        found = from_bytes(self.rows.reduce(columns, partial(rounds.done, round, task.packed()), merged))
+        found = from_bytes(self.rows.reduce(columns, partial(rounds.done, statistic, task.packed()), merged))
         self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
         if drops:
             self.rows.left_out = self.left_out  # type: ignore[attr-defined]

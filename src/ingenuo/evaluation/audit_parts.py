@@ -78,7 +78,7 @@ def audit_in_parts(
     off = _besides(model, rows.names, known, named)
     asked: dict[str, Any] = {"protected": named, "off": off}
     numbers = [name for name, kind in looked.items() if kind == "number"]
-    seen = rows.total(
+    seen = rows.reduce(
         surveyed, None if truths or few else model, numbers=numbers, answers=not truths and not few, **asked
     )
     if "rows" not in seen:
@@ -97,7 +97,7 @@ def audit_in_parts(
         "edges": {name: each for name, each in edges.items() if each is not None},
         "categories": [name for name, kind in looked.items() if kind == "category"],
     }
-    total = rows.total(audited, model, **options)
+    total = rows.reduce(audited, model, **options)
     called = " × ".join(named)
     groups = _groups(codings, total.labels(GROUPS, 0))
     sums = GroupSums(Tally({k: t for k, t in total.items() if not k.startswith("proxy/")}), groups, judged, truths)

@@ -51,7 +51,7 @@ def count(
         check_travels(model)
         schema = getattr(model, "schema_", None)
         rows = in_parts(X, y, sample_weight, () if schema is None else schema.names.tolist())
-        total = rows.total(counted, model, classes=None if classes is None else list(classes))
+        total = rows.reduce(counted, model, classes=None if classes is None else list(classes))
         nothing = rows.rows.called
     elif streams.is_stream(X):
         target, weight = streams.named(X, y, sample_weight)

@@ -189,7 +189,7 @@ def cross_validate(
     n_rows = len(codes)
     weights = inputs.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
-    exact = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    exact = isinstance(model, TallyClassifier) and model._is_additive
     answers: Iterator[Answered]
     if exact:
         rows = learnt(clone(model), X, inputs.Coded(codes, classes), sample_weight)

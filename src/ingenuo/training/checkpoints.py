@@ -23,7 +23,7 @@ EVERY = 30.0  # seconds between two checkpoints
 
 def resumed(model: Any, rows: Any, target: str, weight: str | None, path: str | os.PathLike[str]) -> None:
     """Learn with what was learned kept in a file, going on from it where there is one."""
-    if not (isinstance(model, TallyClassifier) and model._a_function_of_the_tally):
+    if not (isinstance(model, TallyClassifier) and model._is_additive):
         raise InputError(
             f"a {type(model).__name__} with these settings is not a sum of batches, so there is nothing to keep on the "
             "way; leave the checkpoint out"

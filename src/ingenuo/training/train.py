@@ -246,7 +246,7 @@ def _held_out(
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)
     learned, held = Part(rows, partial(_others, share, seed)), Part(rows, partial(_picked, share, seed))
-    adds = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    adds = isinstance(model, TallyClassifier) and model._is_additive
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
     found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
