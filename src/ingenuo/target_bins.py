@@ -78,15 +78,15 @@ class Bins:
         return np.searchsorted(self.edges[1:-1], targets, side="right").astype(np.int32)
 
 
-def cut(values: Floats, mass: Floats, bins: int, binning: str) -> Bins:
-    """Bins for different targets, ascending, with the weight of each; of as few as bins, each has its own.
+def cut(targets: Floats, weights: Floats | None, bins: int, binning: str) -> Bins:
+    """Bins for these targets; of as few different targets as bins, each has its own.
 
-    >>> targets, rows = np.array([1.0, 2.0, 3.0, 9.0]), np.array([1.0, 3.0, 1.0, 1.0])
-    >>> cut(targets, rows, 2, "equal-frequency").names
+    >>> cut(np.array([1.0, 2.0, 2.0, 2.0, 3.0, 9.0]), None, 2, "equal-frequency").names
     ['[1, 3)', '[3, 9]']
-    >>> cut(targets, rows, 2, "equal-width").names
+    >>> cut(np.array([1.0, 2.0, 2.0, 2.0, 3.0, 9.0]), None, 2, "equal-width").names
     ['[1, 5)', '[5, 9]']
     """
+    values, mass = _distinct(targets, weights)
     return Bins(RULES[binning](values, mass, bins))
 
 
@@ -110,6 +110,20 @@ def edges_of(given: Any) -> Floats:
             + (f" after {edges[at]:g}" if at >= 0 else " first")
         )
     return edges
+
+
+def _distinct(targets: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+    """The different targets, ascending, and the weight of each."""
+    if weights is None:
+        ordered = np.sort(targets)
+    else:
+        targets, weights = targets[weights > 0], weights[weights > 0]
+        order = np.argsort(targets, kind="stable")
+        ordered, weights = targets[order], weights[order]
+    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+    if weights is None:
+        return ordered[starts], np.diff(starts, append=len(ordered)).astype(np.float64)
+    return ordered[starts], np.add.reduceat(weights, starts)
 
 
 def _at(values: Floats, places: Places) -> Floats:

@@ -11,6 +11,7 @@ from scipy.integrate import quad
 import ingenuo as ing
 from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import tally_chunk
+from ingenuo.estimators.rows import MemoryRows
 from ingenuo.families.attributes import Attribute
 
 KINDS = ("equal-mass-5", "equal-mass-10", "equal-mass-20")
@@ -125,7 +126,7 @@ def test_a_value_left_out_changes_its_own_class_only_and_by_the_formula(kind, we
     prior = ing.Lidstone(1.0, variance_floor=0.1)
     weights = RNG.integers(1, 4, 600).astype(float) if weighted else None
     model = ing.NaiveBayes({0: "number"}, numbers=kind, prior=prior)
-    schema, chunk = model._chunk_of(X, Y, weights, reset=True)
+    schema, chunk = model._whole(MemoryRows(X, Y, weights))
     tally = tally_chunk(chunk)
     attribute = Attribute(schema.names, kind, kind, prior)
     found = Scorer(schema, tally, chunk, chunk.classes).scores(attribute)

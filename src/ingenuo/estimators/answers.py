@@ -112,6 +112,11 @@ def free(name: str, taken: list[str]) -> str:
 
 def of_frame(model: Any, frame: Any, method: str) -> Any:
     """A Dask or Spark frame with the answers beside its rows, not yet computed."""
+    if not hasattr(model, "schema_"):
+        raise RefusedError(
+            f"{frame.called}: a {type(model).__name__} is made of several models, and cannot be sent to rows that lie "
+            "there; bring the rows here (frame.compute(), frame.toPandas()), or ask one of its models"
+        )
     if method not in ("predict", "predict_proba"):
         raise RefusedError(f"{frame.called}: {method} answers rows in memory; rows that lie there have predict_proba")
     if not len(model.schema_) and len([name for name in frame.names if name != getattr(model, "_target", None)]) != 1:

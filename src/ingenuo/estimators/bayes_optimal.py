@@ -17,11 +17,12 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
+from ingenuo.estimators.answers import Answering
 from ingenuo.estimators.base import CLASS
 from ingenuo.estimators.hypotheses import Hypotheses
 from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
-from ingenuo.estimators.rows import take_rows
+from ingenuo.estimators.rows import rows_of, take_rows
 from ingenuo.explanation.beliefs import html_table
 from ingenuo.explanation.summary import summary_html
 from ingenuo.explanation.vote import Vote

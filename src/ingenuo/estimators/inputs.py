@@ -174,6 +174,11 @@ def row(values: Any, schema: Schema) -> Source:
     What a mapping leaves out is missing; of a count column there is none.
     """
     names = schema.names
+    refuse_elsewhere(values)
+    if hasattr(values, "batches") or hasattr(values, "read_next_batch") or hasattr(values, "to_arrow_table"):
+        import pyarrow as pa
+
+        values = values.table() if hasattr(values, "batches") else pa.table(values)  # a file or a stream of one row
     if hasattr(values, "to_dict") and not is_frame(values):
         values = values.to_dict()  # a row of a pandas frame
     if isinstance(values, dict):

@@ -148,7 +148,8 @@ class NaiveBayesRegressor(Adding, Regressor):
         """
         check_is_fitted(self)
         gone = self._more(X, y, sample_weight)
-        whose = "with these targets"
+        bins = self._bins.names
+        whose = "with targets in " + ", ".join(bins[p] for p in find(self._bins.labels, gone.labels(CLASS, 0))[:3])
         try:
             Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
         except ForgetError as error:
@@ -231,6 +232,7 @@ class NaiveBayesRegressor(Adding, Regressor):
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""
         self._check_form()
+        self._bayes._check_form()
         bare = copy.copy(self)
         bare._set(self.schema_, Tally())
         known = self.schema_.names.tolist()
