@@ -22,6 +22,7 @@ from ingenuo.engines.local import Total
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.sources import Source, open_source
+from ingenuo.sources.table import is_arrow_stream
 from ingenuo.tally import Tally
 
 if TYPE_CHECKING:
@@ -29,14 +30,6 @@ if TYPE_CHECKING:
 
 _TOGETHER = 4  # batches that are summed at a time
 _LARGE = 1 << 26  # bytes, unless they are large
-_HELD = (
-    "pandas",
-    "polars",
-    "pyarrow",
-    "narwhals",
-    "modin",
-    "cudf",
-)  # whose tables are in memory, and Arrow streams too
 
 
 class Part(NamedTuple):
@@ -238,15 +231,11 @@ def stream_of(X: Any) -> Any:
         from ingenuo.sources.files import scan
 
         return scan(X)
-    if hasattr(X, "__arrow_c_stream__") and (_package(X) not in _HELD or hasattr(X, "read_next_batch")):
+    if is_arrow_stream(X):
         from ingenuo.sources.arrow_stream import ArrowStream
 
         return ArrowStream(X)
     return None
-
-
-def _package(X: Any) -> str:
-    return type(X).__module__.partition(".")[0]
 
 
 def is_stream(X: Any) -> bool:

@@ -68,6 +68,16 @@ def is_texts(X: Any) -> bool:
     return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum"))
 
 
+def is_arrow_stream(X: Any) -> bool:
+    """Whether X hands out its rows by Arrow's stream interface and is no table in memory, which does so too."""
+    if not hasattr(X, "__arrow_c_stream__"):
+        return False
+    return type(X).__module__.partition(".")[0] not in _TABLES or hasattr(X, "read_next_batch")
+
+
+_TABLES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
+
+
 def refuse_elsewhere(X: Any) -> None:
     """Raise for rows that lie elsewhere, where all of them are needed at once."""
     if getattr(X, "lies_in_parts", False) or type(X).__module__.startswith(("dask.", "pyspark.")):
