@@ -375,8 +375,11 @@ class TallyClassifier(Adding, Answering, Classifier):
         joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
         return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
 
-    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
-        posterior = self._scores(found, n_rows)
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
+        """The posterior of each row; scores that are there already are written over."""
+        posterior = self._scores(found, n_rows) if scores is None else scores
         odd = densities.posterior(posterior, log=log)
         if len(odd):
             rows = self._possible(found, n_rows, odd)
@@ -419,7 +422,8 @@ class TallyClassifier(Adding, Answering, Classifier):
         factors = self._factors(found)
         factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
         joint = self._joint(found, 1)[0]
-        posterior = self._posterior(found, 1)[0]
+        compared = joint[np.newaxis].copy() if type(self)._scores is TallyClassifier._scores else None
+        posterior = self._posterior(found, 1, scores=compared)[0]
         best, *others = np.argsort(-posterior, kind="stable").tolist()
         passages: list[Passage] = []
         for name, block in found.items():

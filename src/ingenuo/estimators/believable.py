@@ -263,11 +263,14 @@ class Believable(TallyClassifier):
             attribute.add(parameters.families[str(place)], attribute.block(found[attribute.home]), joint, floor)
         return joint
 
-    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
         if self.calibration is None:
-            return super()._posterior(found, n_rows, log=log)
+            return super()._posterior(found, n_rows, log=log, scores=scores)
         calibrator = self._calibrator()
-        calibrated = calibrator.apply(super()._posterior(found, n_rows, log=True), self._lengths(found))
+        uncalibrated = super()._posterior(found, n_rows, log=True, scores=scores)
+        calibrated = calibrator.apply(uncalibrated, self._lengths(found))
         return calibrated if log else portable.exp(calibrated)
 
     def _calibrator(self) -> Calibrator:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
 from ingenuo.exact import Exact, ratio
-from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
-from ingenuo.kernels import densities, moments
+from ingenuo.families.family import Factor, Floats, Term, refuse_more_than_rows
+from ingenuo.kernels import densities, moments, portable
 from ingenuo.labels import Labels, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -98,17 +98,18 @@ class Gaussian:
 
     def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""
+        row = np.asarray(block.rows(0, 1)[0], np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = (row - parameters.means) * (1.0 / parameters.deviations)
+            logs = densities.constants(parameters.deviations) - 0.5 * np.minimum(z * z, densities.FARTHEST)
+        chances = portable.exp(logs)
         found = []
-        for j, (name, x) in enumerate(zip(parameters.columns, block.rows(0, 1)[0])):
+        for j, (name, x) in enumerate(zip(parameters.columns.tolist(), row.tolist())):
             if math.isnan(x):
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
-            terms = []
-            constants = densities.constants(parameters.deviations[:, j]).tolist()
-            for mean, deviation, constant in zip(parameters.means[:, j], parameters.deviations[:, j], constants):
-                z = (float(x) - float(mean)) * (1.0 / float(deviation))
-                log = constant - 0.5 * min(z * z, densities.FARTHEST)
-                terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
+            columns = (each[:, j].tolist() for each in (parameters.means, parameters.deviations, chances, logs))
+            terms = (Term(f"f({x:.6g} | μ {mean:.6g}, σ {sd:.6g})", p, log) for mean, sd, p, log in zip(*columns))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 
