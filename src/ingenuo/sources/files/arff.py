@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,14 +50,10 @@ class Arff(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
-        if told is None:
-            self._look()
-        else:
-            self.encoding, self.body = encodings.Encoding(**told["encoding"]), told["body"]
-            self.attributes = [Attribute(name, kind, tuple(values)) for name, kind, values in told["attributes"]]
+        self._look()
         self.names = [attribute.name for attribute in self.attributes]
         doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
         if doubled is not None:
@@ -87,11 +83,6 @@ class Arff(Content):
         if not self.attributes:
             raise FileError(f"{file.name}: no column is declared before @data; add lines '@attribute name type'")
         self.body = len(text[: found.end()].encode("utf-8", "surrogateescape"))
-
-    def told(self) -> dict[str, Any]:
-        """The encoding, the header, and where it ends."""
-        attributes = [[a.name, a.kind, list(a.values)] for a in self.attributes]
-        return {"encoding": self.encoding.told(), "body": self.body, "attributes": attributes}
 
     def first(self) -> Any:
         """The first rows, all of strings."""

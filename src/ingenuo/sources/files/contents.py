@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from ingenuo.sources.files.blocks import BLOCK
 from ingenuo.sources.files.kinds import Kind, as_types
-from ingenuo.sources.files.sniffing import MISSING
+from ingenuo.sources.files.sniffing import MISSING, Dialect
 from ingenuo.sources.files.streams import File
 
 T = TypeVar("T")
@@ -57,6 +57,19 @@ class Lines(NamedTuple):
         return len(self.text)
 
 
+class Form(NamedTuple):
+    """How some files are written, for readers that are not ours."""
+
+    format: str
+    packed: bool = False
+    encoding: str = "utf-8"  # as Python calls it, with its mark
+    dialect: Dialect | None = None  # of delimited text
+    skipped: int = 0  # lines before the rows
+    missing: tuple[str, ...] = ()
+    errors: str = "strict"
+    paths: tuple[str, ...] = ()
+
+
 class Content:
     """The rows of one file; a format fills in what it knows."""
 
@@ -74,10 +87,6 @@ class Content:
         self.kinds: dict[str, Kind] = {}  # that the format declares
         self.categories: dict[str, list[str]] = {}  # likewise
 
-    def told(self) -> dict[str, Any]:
-        """What was found out about the file, as JSON has it: whoever opens it with that need not look again."""
-        return {"names": self.names}
-
     def first(self) -> Any:
         """The first rows, as an Arrow table: strings where the format has no types."""
         raise NotImplementedError
@@ -85,6 +94,10 @@ class Content:
     def sample(self, types: dict[str, Any]) -> Any:
         """The first rows with the columns that are wanted, in their types."""
         return as_types(self.first(), types, self.file.name)
+
+    def form(self) -> Form:
+        """How the file is written."""
+        return Form(self.format, self.file.packed())
 
     def line_of(self, row: int) -> int | None:
         """The line of one of the first rows, where rows are lines."""

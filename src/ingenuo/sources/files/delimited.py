@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,7 @@ from pyarrow import csv
 from ingenuo.errors import FileError
 from ingenuo.sources.files import encodings
 from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
-from ingenuo.sources.files.contents import Content, Lines, Options, Part, ahead
+from ingenuo.sources.files.contents import Content, Form, Lines, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import diagnose
 from ingenuo.sources.files.kinds import as_types
 from ingenuo.sources.files.rows import rows
@@ -33,16 +34,10 @@ class Delimited(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
-        self._whole: int | None = None  # bytes of the first rows, where they have been looked at
-        if told is None:
-            self._look()
-        else:
-            self.encoding = encodings.Encoding(**told["encoding"])
-            self.dialect = Dialect.of(told["dialect"])
-            self._size, self._quick = told["size"], told["quick"]
+        self._look()
         self.decimal = self.dialect.decimal
         self.names = list(self.dialect.names)
         self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
@@ -71,25 +66,12 @@ class Delimited(Content):
         if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
 
-    def told(self) -> dict[str, Any]:
-        """The form of the text."""
-        return {
-            "encoding": self.encoding.told(),
-            "dialect": self.dialect.told(),
-            "size": self._size,
-            "quick": self._quick,
-        }
-
     def _head(self) -> bytes:
         return encodings.decode(self.file.head(self._size), self.encoding)
 
     def _first_rows(self) -> bytes:
         """The header and the first rows that are whole."""
-        head = self._head()
-        if self._whole is None:
-            complete = len(self.file.head(self._size)) < self._size
-            self._whole = len(head) if complete else last_row_end(head, self.dialect)
-        return head[: self._whole]
+        return self._head()[: self._whole]
 
     def first(self) -> Any:
         """The first rows, all of strings."""
@@ -105,6 +87,14 @@ class Delimited(Content):
             return self._parse(block.data, types)
         except pa.ArrowInvalid as error:
             return self._again(block, dict(types), None, error)
+
+    def form(self) -> Form:
+        """How the text is written."""
+        name, mark, form = self.encoding.name, self.encoding.mark, replace(self.dialect, body=0, notes=())
+        name = {"utf-8": "utf-8-sig"}.get(name, name) if mark else name
+        skipped = self._head().count(self.dialect.line_end, 0, self.dialect.body)
+        missing = tuple(self.options.missing)
+        return Form(self.format, self.file.packed(), name, form, skipped, missing, self.options.errors)
 
     def line_of(self, row: int) -> int | None:
         """The line of one of the first rows."""

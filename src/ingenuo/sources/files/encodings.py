@@ -38,10 +38,6 @@ class Encoding:
     mark: int = 0
     note: str = ""
 
-    def told(self) -> dict[str, Any]:
-        """The encoding as JSON has it, without the note."""
-        return {"name": self.name, "mark": self.mark}
-
 
 def detect(head: bytes, name: str, wanted: str | None) -> Encoding:
     """The encoding of a file by its first bytes, or the one that is wanted."""

@@ -21,9 +21,9 @@ class Folder(Content):
 
     format = "texts"
 
-    def __init__(self, path: Path, options: Options, entries: list[tuple[str, Path]] | None = None) -> None:
+    def __init__(self, path: Path, options: Options) -> None:
         self.options = options
-        self.entries = _entries(path) if entries is None else entries  # the label and the place of each text
+        self.entries = _entries(path)  # the label and the place of each text
         labels = sorted({label for label, _ in self.entries})
         if not labels:
             raise FileError(f"{path}: the sub-folders are empty; give each class a folder with its texts")

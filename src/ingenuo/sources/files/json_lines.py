@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -26,14 +26,10 @@ class JsonLines(Content):
 
     may_lack_columns = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
         self._held: Any = None  # the rows of a list
-        if told is not None:
-            self.encoding = encodings.Encoding(**told["encoding"])
-            self.is_list, self.names = told["is_list"], list(told["names"])
-            return
         head = file.head(options.block_size)
         self.encoding = encodings.detect(head, file.name, options.encoding)
         start = encodings.decode(head, self.encoding).lstrip()
@@ -44,10 +40,6 @@ class JsonLines(Content):
         self.names = list(self.first().column_names)
         if not self.names:
             raise FileError(f"{file.name}: the objects have no fields; give some with a field for each column")
-
-    def told(self) -> dict[str, Any]:
-        """The encoding, the fields, and whether they are in a list."""
-        return {"encoding": self.encoding.told(), "is_list": self.is_list, "names": self.names}
 
     def first(self) -> Any:
         """The first rows (of a list: all)."""

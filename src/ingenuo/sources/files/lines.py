@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -20,17 +20,14 @@ MARK = b"__label__"
 class LabelledLines(Content):
     """The columns text and label; the label is what is to be learned."""
 
-    def __init__(self, file: File, options: Options, format: str, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options, format: str) -> None:
         super().__init__(file)
         self.options = options
         self.marked = format == "fasttext"
-        if told is None:
-            head = file.head(options.look)
-            self.encoding = encodings.detect(head, file.name, options.encoding)
-            if not head.strip():
-                raise FileError(f"{file.name}: the file is empty; give one with a label and a text in each line")
-        else:
-            self.encoding = encodings.Encoding(**told["encoding"])
+        head = file.head(options.look)
+        self.encoding = encodings.detect(head, file.name, options.encoding)
+        if not head.strip():
+            raise FileError(f"{file.name}: the file is empty; give one with a label and a text in each line")
         self.names, self.target = ["text", "label"], "label"
         self.kinds = {
             "text": Kind("text", "the rest of each line", TEXT),
@@ -38,10 +35,6 @@ class LabelledLines(Content):
         }
         usual = "fastText's lines: a label and a text" if self.marked else "lines that begin with their label"
         self.notes = [note for note in (self.encoding.note, usual) if note]
-
-    def told(self) -> dict[str, Any]:
-        """The encoding."""
-        return {"encoding": self.encoding.told()}
 
     def first(self) -> Any:
         """The first lines."""

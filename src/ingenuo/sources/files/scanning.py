@@ -12,7 +12,7 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, did_you_mean
 from ingenuo.sources.files.blocks import BLOCK
 from ingenuo.sources.files.columnar import Typed
-from ingenuo.sources.files.contents import Content, Options, beforehand
+from ingenuo.sources.files.contents import Content, Form, Options, beforehand
 from ingenuo.sources.files.diagnosis import mixed
 from ingenuo.sources.files.formats import format_of
 from ingenuo.sources.files.kinds import Kind, MixedColumn, as_types, declared_kinds, kind_of
@@ -126,6 +126,14 @@ class Scan:
                     written = written.select(self.names)
                 yield written, table, before + part.consumed
             before += content.file.n_bytes or 0
+
+    def forms(self) -> list[Form]:
+        """How the files are written; those that are written alike, together."""
+        found: dict[Form, list[str]] = {}
+        for content in self._contents:
+            found.setdefault(content.form(), []).append(content.file.path)
+            content.file.release()
+        return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
 
     def declared(self, columns: Mapping[str, str], target: str | None = None) -> Scan:
         """The same files, of which these columns alone are read, as these kinds; and the target."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
 from ingenuo.errors import FileError, InputError
 from ingenuo.sources.files.rows import Row, rows
@@ -34,17 +33,6 @@ class Dialect:
     header_line: int = 0  # the line of the header; 0 where there is none
     line_end: bytes = b"\n"
     notes: tuple[str, ...] = ()
-
-    def told(self) -> dict[str, Any]:
-        """The form as JSON has it, without the notes."""
-        form = {**asdict(self), "line_end": self.line_end.decode()}
-        del form["notes"]
-        return form
-
-    @staticmethod
-    def of(told: Mapping[str, Any]) -> Dialect:
-        """The form that was told."""
-        return Dialect(**{**told, "names": tuple(told["names"]), "line_end": told["line_end"].encode()})
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
