@@ -95,9 +95,8 @@ class Arff(Content):
         whole = data[: data.rfind(b"\n") + 1] or data
         return self._table(Block(whole, self.body, 1 + head.count(b"\n", 0, self.body)), types)
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
-        own = dict.fromkeys(self.names, pa.string())
         with self.file.open() as stream:
             text = encodings.Text(stream, self.encoding, self.options.errors)
             start = self.body
@@ -108,8 +107,7 @@ class Arff(Content):
                     block = Block(block.data[skipped:], block.offset + skipped, block.line + n_lines)
                     start -= skipped
                 if block.data.strip():
-                    table = self._table(block, types)
-                    yield Part(table, self._table(block, own) if cells else None, stream.consumed())
+                    yield Part(self._table(block, types), stream.consumed())
 
     def _table(self, block: Block, types: dict[str, Any]) -> Any:
         data = block.data

@@ -89,17 +89,16 @@ class Typed(Content):
                     return table.slice(0, _FIRST)
             return self._schema().empty_table()
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, some at a time."""
-        tables = self._tables(None if cells else types, _ROWS)
+        tables = self._tables(types, _ROWS)
         while True:
             with self._told():
                 found = next(tables, None)
             if found is None:
                 return
             table, share = found
-            typed = as_types(table, types, self.file.name)
-            yield Part(typed, table if cells else None, int(share * (self.file.n_bytes or 0)))
+            yield Part(as_types(table, types, self.file.name), int(share * (self.file.n_bytes or 0)))
 
 
 class Parquet(Typed):

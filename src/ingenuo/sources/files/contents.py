@@ -38,23 +38,10 @@ class Options:
 
 
 class Part(NamedTuple):
-    """Some rows: in their types, as they are written (where asked for), and the bytes of the file up to them."""
+    """Some rows, and the bytes of the file up to them."""
 
     table: Any
-    cells: Any
     consumed: int
-
-
-class Lines(NamedTuple):
-    """Rows as whole lines of a delimited text, without their ends."""
-
-    text: Any  # an Arrow array
-    column_names: list[str]
-
-    @property
-    def num_rows(self) -> int:
-        """How many there are."""
-        return len(self.text)
 
 
 class Form(NamedTuple):
@@ -103,14 +90,8 @@ class Content:
         """The line of one of the first rows, where rows are lines."""
         return None
 
-    def separator(self) -> str | None:
-        """What parts the cells of a line, where rows are lines of cells."""
-        return None
-
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """All the rows with the columns that are wanted, in their types.
-
-        With `cells` they come as they are written too; with `lines` as whole lines wherever rows are such.
 
         A whole number may become a double on the way, where a later row needs it: `types` is then changed. The
         column `fixed` stays what it is.

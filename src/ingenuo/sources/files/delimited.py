@@ -19,7 +19,7 @@ from pyarrow import csv
 from ingenuo.errors import FileError
 from ingenuo.sources.files import encodings
 from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
-from ingenuo.sources.files.contents import Content, Form, Lines, Options, Part, ahead
+from ingenuo.sources.files.contents import Content, Form, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import diagnose
 from ingenuo.sources.files.kinds import as_types
 from ingenuo.sources.files.rows import rows
@@ -103,19 +103,11 @@ class Delimited(Content):
         found = next(islice(rows(text, d.separator, d.quote, padded=d.padded), row + (d.header_line > 0), None), None)
         return None if found is None else found.line
 
-    def separator(self) -> str | None:
-        """What parts the cells of a line."""
-        return self.dialect.separator
-
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
-        written = dict.fromkeys(self.names, pa.string())
 
-        def parse(item: tuple[Block, int]) -> tuple[Any, Any]:
-            data = item[0].data
-            table = self._parse(data, dict(types))
-            whole = self._lines(data, table.num_rows) if lines else None
-            return table, whole if whole is not None else self._parse(data, written, False) if cells else None
+        def parse(item: tuple[Block, int]) -> Any:
+            return self._parse(item[0].data, dict(types))
 
         quick, start = self._quick, Block(b"", 0, 1)
         while True:
@@ -124,19 +116,18 @@ class Delimited(Content):
                 text = encodings.Text(stream, self.encoding, self.options.errors)
                 for (block, consumed), future in ahead(self._blocks(text, stream, quick, start), parse):
                     try:
-                        table, strings = future.result()
+                        table = future.result()
                     except pa.ArrowInvalid as error:
                         if quick and not in_turn(block.data, self.dialect):
                             again = block
                             break
                         table = self._again(block, types, fixed, error)
-                        strings = self._parse(self._mended(block.data), written, False) if cells else None
                     if quick and table.num_rows != block.n_lines and not in_turn(block.data, self.dialect):
                         again = block
                         break
                     if table.schema.types != list(types.values()):  # parsed before a whole number became a double
                         table = as_types(table, types, self.file.name)
-                    yield Part(table, strings, consumed)
+                    yield Part(table, consumed)
             if again is None:
                 return
             quick, start = False, again  # from that block on, quotes have to be looked at one by one
@@ -155,17 +146,8 @@ class Delimited(Content):
             if block.data.strip(b"\r\n"):
                 yield block, stream.consumed()
 
-    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any], with_missing: bool = True) -> Any:
-        return parse(data, self.dialect, types, self.options.missing if with_missing else None)
-
-    def _lines(self, data: bytes | bytearray, n_rows: int) -> Lines | None:
-        """The rows as whole lines; None where some row has several, or a line is no row."""
-        found = [line for line in bytes(data).split(b"\n") if line and line != b"\r"]
-        if len(found) != n_rows:
-            return None
-        if found and found[0].endswith(b"\r"):
-            found = [line.removesuffix(b"\r") for line in found]
-        return Lines(pa.array(found, pa.large_binary()).cast(pa.large_string()), self.names)
+    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any]) -> Any:
+        return parse(data, self.dialect, types, self.options.missing)
 
     def _mended(self, data: bytes | bytearray) -> bytes | bytearray:
         """Bytes that are no UTF-8 replaced, where that is wanted."""
@@ -204,8 +186,8 @@ class Delimited(Content):
         return True
 
 
-def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str] | None) -> Any:
-    """Some rows as a table with the columns that are wanted; `missing` is None where cells stay as they stand."""
+def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str]) -> Any:
+    """Some rows as a table with the columns that are wanted."""
     if not types:  # Arrow would read all the columns
         return parse(data, dialect, {dialect.names[0]: pa.string()}, missing).select([])
     if dialect.padded:
@@ -219,8 +201,8 @@ def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], m
         convert_options=csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
-            null_values=list(missing or ()),
-            strings_can_be_null=missing is not None,
+            null_values=list(missing),
+            strings_can_be_null=True,
             decimal_point=dialect.decimal,
         ),
     )

@@ -40,10 +40,10 @@ class Folder(Content):
         """Some texts of the first classes."""
         return next(self._tables())[0]
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The texts, some at a time."""
         for table, done in self._tables():
-            yield Part(as_types(table, types, self.file.name), table if cells else None, done)
+            yield Part(as_types(table, types, self.file.name), done)
 
     def _tables(self) -> Iterator[tuple[Any, int]]:
         labels: list[str] = []

@@ -101,11 +101,11 @@ class JsonLines(Content):
             f"{self.file.name}, element {row}: the field {name!r} is {other!r} here, {first!r} before; give it one type"
         )
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
         if self.is_list:
             rows = self._complete(self._all(), Block(b"", 0, 1))
-            yield Part(as_types(rows, types, self.file.name), rows if cells else None, self.file.n_bytes or 0)
+            yield Part(as_types(rows, types, self.file.name), self.file.n_bytes or 0)
             return
         with self.file.open() as stream:
             text = encodings.Text(stream, self.encoding, self.options.errors)
@@ -116,7 +116,7 @@ class JsonLines(Content):
                 except pa.ArrowInvalid as error:
                     table = self._again(block, types, fixed, error)
                 table = self._complete(table, block)
-                yield Part(as_types(table, types, self.file.name), table if cells else None, consumed)
+                yield Part(as_types(table, types, self.file.name), consumed)
 
     def _complete(self, table: Any, block: Block) -> Any:
         """The columns of the first rows, where the block lacks one; an error where it has another."""

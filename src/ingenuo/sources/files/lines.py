@@ -48,13 +48,13 @@ class LabelledLines(Content):
         filled = [number for number, line in enumerate(lines, 1) if line.strip()]
         return filled[row] if row < len(filled) else None
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The lines, a block at a time."""
         with self.file.open() as stream:
             text = encodings.Text(stream, self.encoding, self.options.errors)
             for block in cut(text, self.file.name, size=self.options.block_size):
                 table = self._table(block)
-                yield Part(as_types(table, types, self.file.name), table if cells else None, stream.consumed())
+                yield Part(as_types(table, types, self.file.name), stream.consumed())
 
     def _table(self, block: Block) -> Any:
         data = bytes(block.data)

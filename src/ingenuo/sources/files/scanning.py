@@ -86,45 +86,23 @@ class Scan:
 
         A column of whole numbers becomes one of doubles from the batch on that needs it.
         """
-        for part in self._parts(progress, cells=False):
-            yield part[1]
-
-    def batches_with_cells(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
-        """The rows twice: all the columns as they are written in the file (strings, for delimited text), and typed."""
-        yield from self._parts(progress, cells=True)
-
-    @property
-    def separator(self) -> str | None:
-        """What parts the cells of delimited text; None for other formats."""
-        return self._contents[0].separator()
-
-    def batches_with_lines(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
-        """The rows twice, as `batches_with_cells` has them, but as whole `Lines` wherever each row is one."""
-        yield from self._parts(progress, cells=True, lines=True)
-
-    def _parts(self, progress: Progress | None, cells: bool, lines: bool = False) -> Iterator[tuple[Any, Any]]:
-        parts = self._read(cells, lines)
+        parts = self._read()
         # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
-        for written, table, consumed in parts if self.n_bytes is None else beforehand(parts):
+        for table, consumed in parts if self.n_bytes is None else beforehand(parts):
             if progress is not None:
                 progress(consumed)
-            if table.num_rows or (written is not None and written.num_rows):
-                yield written, table
+            if table.num_rows:
+                yield table
         if progress is not None and self.n_bytes:
             progress(self.n_bytes)
 
-    def _read(self, cells: bool, lines: bool) -> Iterator[tuple[Any, Any, int]]:
-        """The rows as they are written, in their types, and the bytes up to them."""
+    def _read(self) -> Iterator[tuple[Any, int]]:
+        """The rows, and the bytes up to them."""
         before = 0
         for content in self._contents:
-            whole = lines and content.names == self.names and content.separator() == self.separator
-            for part in content.parts(self._types, cells, self.target, lines=whole):
-                table, written = part.table, part.cells
-                if table.column_names != list(self._types):
-                    table = table.select(list(self._types))
-                if written is not None and written.column_names != self.names:
-                    written = written.select(self.names)
-                yield written, table, before + part.consumed
+            for table, consumed in content.parts(self._types, self.target):
+                wanted = list(self._types)
+                yield table if table.column_names == wanted else table.select(wanted), before + consumed
             before += content.file.n_bytes or 0
 
     def forms(self) -> list[Form]:
@@ -135,10 +113,14 @@ class Scan:
             content.file.release()
         return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
 
-    def declared(self, columns: Mapping[str, str], target: str | None = None) -> Scan:
-        """The same files, of which these columns alone are read, as these kinds; and the target."""
-        kinds = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
-        return Scan(self._contents, *_columns(self._contents, kinds, target), target, categories=self.categories)
+    def declared(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
+        """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
+        own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
+        kinds, types = _columns(self._contents, own, target)
+        if others:
+            kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
+            types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
+        return Scan(self._contents, kinds, types, target, categories=self.categories)
 
     def sample(self) -> Any:
         """The first rows, in the types of the batches."""
