@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, did_you_mean
-from ingenuo.sources.files import encodings
+from ingenuo.sources.files import streams as encodings
 from ingenuo.sources.files.blocks import Block, cut
 from ingenuo.sources.files.contents import Content, Options, Part
 from ingenuo.sources.files.delimited import parse

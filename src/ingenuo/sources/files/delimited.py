@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import encodings
+from ingenuo.sources.files import streams as encodings
 from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
 from ingenuo.sources.files.contents import Content, Form, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import diagnose

@@ -10,9 +10,9 @@ import pyarrow as pa
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.blocks import never_closed
-from ingenuo.sources.files.encodings import bad_byte
 from ingenuo.sources.files.rows import rows
 from ingenuo.sources.files.sniffing import Dialect, is_number
+from ingenuo.sources.files.streams import bad_byte
 
 
 def mixed(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import encodings
+from ingenuo.sources.files import streams as encodings
 from ingenuo.sources.files.blocks import LONGEST, Block, cut
 from ingenuo.sources.files.contents import Content, Options, Part, ahead
 from ingenuo.sources.files.diagnosis import mixed

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import encodings
+from ingenuo.sources.files import streams as encodings
 from ingenuo.sources.files.blocks import Block, cut
 from ingenuo.sources.files.contents import Content, Options, Part
 from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind, as_types
