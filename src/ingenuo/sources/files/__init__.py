@@ -6,7 +6,6 @@ as they are needed, in bounded memory; or all at once (`read`).
 
 from __future__ import annotations
 
-from ingenuo.sources.files.reading import read
-from ingenuo.sources.files.scanning import Scan, scan
+from ingenuo.sources.files.scanning import Scan, read, scan
 
 __all__ = ["Scan", "read", "scan"]

@@ -15,14 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, did_you_mean
-from ingenuo.sources.files import streams as encodings
-from ingenuo.sources.files.blocks import Block, cut
-from ingenuo.sources.files.contents import Content, Options, Part
+from ingenuo.sources.files.contents import Block, Content, Options, Part, cut
 from ingenuo.sources.files.delimited import parse
-from ingenuo.sources.files.diagnosis import mixed
-from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind
+from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind, mixed
 from ingenuo.sources.files.sniffing import Dialect
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
@@ -71,8 +68,8 @@ class Arff(Content):
         file, size = self.file, self.options.block_size
         while True:
             head = file.head(size)
-            self.encoding = encodings.detect(head, file.name, self.options.encoding)
-            text = encodings.decode(head, self.encoding).decode("utf-8", "surrogateescape")
+            self.encoding = detect(head, file.name, self.options.encoding)
+            text = decode(head, self.encoding).decode("utf-8", "surrogateescape")
             found = _DATA.search(text)
             if found or len(head) < size or size >= _LONGEST:
                 break
@@ -90,7 +87,7 @@ class Arff(Content):
 
     def sample(self, types: dict[str, Any]) -> Any:
         """The first rows in their types."""
-        head = encodings.decode(self.file.head(self.body + self.options.look), self.encoding)
+        head = decode(self.file.head(self.body + self.options.look), self.encoding)
         data = head[self.body :]
         whole = data[: data.rfind(b"\n") + 1] or data
         return self._table(Block(whole, self.body, 1 + head.count(b"\n", 0, self.body)), types)
@@ -98,7 +95,7 @@ class Arff(Content):
     def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
         with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors)
+            text = Text(stream, self.encoding, self.options.errors)
             start = self.body
             for block in cut(text, self.file.name, size=self.options.block_size):
                 if start:
@@ -111,9 +108,7 @@ class Arff(Content):
 
     def _table(self, block: Block, types: dict[str, Any]) -> Any:
         data = block.data
-        if (
-            error := encodings.bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
-        ) is not None:
+        if (error := bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)) is not None:
             if self.options.errors == "strict":
                 raise error
             data = data.decode("utf-8", "replace").encode()

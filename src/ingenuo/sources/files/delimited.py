@@ -6,6 +6,7 @@ parsed at a time, and what a block refuses is told with its line.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,14 +18,22 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import streams as encodings
-from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
-from ingenuo.sources.files.contents import Content, Form, Options, Part, ahead
-from ingenuo.sources.files.diagnosis import diagnose
-from ingenuo.sources.files.kinds import as_types
-from ingenuo.sources.files.rows import rows
-from ingenuo.sources.files.sniffing import Dialect, sniff
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.contents import (
+    LONGEST,
+    Block,
+    Content,
+    Form,
+    Options,
+    Part,
+    ahead,
+    cut,
+    in_turn,
+    last_row_end,
+    never_closed,
+)
+from ingenuo.sources.files.kinds import as_types, mixed
+from ingenuo.sources.files.sniffing import Dialect, is_number, rows, sniff
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
 
 _LEAST = 1 << 16  # bytes from which the form of a file is told, at least
 
@@ -49,8 +58,8 @@ class Delimited(Content):
         while True:
             head = file.head(size)
             complete = len(head) < size
-            self.encoding = encodings.detect(head, file.name, options.encoding)
-            head = encodings.decode(head, self.encoding)
+            self.encoding = detect(head, file.name, options.encoding)
+            head = decode(head, self.encoding)
             self.dialect = sniff(
                 head, file.name, file.suffix(), separator=options.separator, quote=options.quote,
                 header=options.header, known=options.known, missing=options.missing, complete=complete,
@@ -63,11 +72,11 @@ class Delimited(Content):
         # Standard input cannot be cut again; and where quotes are out of turn at once, they will be later.
         self._quick = not file.is_stream and in_turn(head[: self._whole], self.dialect)
         titles = head[: self.dialect.body]
-        if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
+        if options.errors == "strict" and (error := bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
 
     def _head(self) -> bytes:
-        return encodings.decode(self.file.head(self._size), self.encoding)
+        return decode(self.file.head(self._size), self.encoding)
 
     def _first_rows(self) -> bytes:
         """The header and the first rows that are whole."""
@@ -113,7 +122,7 @@ class Delimited(Content):
         while True:
             again = None
             with self.file.open() as stream:
-                text = encodings.Text(stream, self.encoding, self.options.errors)
+                text = Text(stream, self.encoding, self.options.errors)
                 for (block, consumed), future in ahead(self._blocks(text, stream, quick, start), parse):
                     try:
                         table = future.result()
@@ -228,10 +237,77 @@ def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
     return re.sub(before + rb"|" + after, lambda found: (found[1] or b"") + (found[2] or b""), data)
 
 
-__all__ = ["Delimited", "parse"]
-
-
 def _skip(text: Any, n: int) -> None:
     """Pass over so many bytes."""
     while n > 0:
         n -= text.readinto(memoryview(bytearray(min(n, 1 << 22))))
+
+
+# What is wrong with a block that Arrow refuses: the first bad row, its line, cell and remedy.
+
+
+def diagnose(
+    data: bytes | bytearray,
+    dialect: Dialect,
+    name: str,
+    *,
+    line: int,
+    offset: int,
+    types: Mapping[str, Any],
+    missing: Sequence[str],
+) -> FileError | None:
+    """The error for the first thing that is wrong, or None where nothing is found."""
+    if (error := bad_byte(data, offset, line, name)) is not None:
+        return error
+    numbers = {
+        dialect.names.index(column): (column, type)
+        for column, type in types.items()
+        if pa.types.is_integer(type) or pa.types.is_floating(type)
+    }
+    expected = len(dialect.names)
+    for row in rows(data.decode(), dialect.separator, dialect.quote, line, dialect.padded):
+        if row.unclosed:
+            return never_closed(
+                name, row.line, next(cell for cell in row.cells if cell.startswith(dialect.quote or '"'))
+            )
+        if len(row.cells) != expected:
+            return _ragged(row.cells, expected, row.line, dialect, name)
+        for place, (column, type) in numbers.items():
+            cell = row.cells[place].strip()
+            if cell in missing:
+                continue
+            if not is_number(cell, dialect.decimal):
+                if cell.lower().lstrip("+-") in ("inf", "infinity"):
+                    return _infinite(name, row.line, column, cell)
+                return mixed(name, row.line, column, cell)
+            value = float(cell.replace(dialect.decimal, "."))
+            if math.isinf(value):
+                return _infinite(name, row.line, column, cell)
+            if pa.types.is_integer(type) and not cell.lstrip("+-").isdecimal():
+                return FileError(
+                    f"{name}, line {row.line}: column {column!r} held whole numbers as far as was looked, and {cell!r} "
+                    f"is none; declare the column (--column {column}=category or {column}=number)"
+                )
+    return None
+
+
+def _ragged(cells: list[str], expected: int, line: int, dialect: Dialect, name: str) -> FileError:
+    found = f"{len(cells)} field{'s' * (len(cells) != 1)}"
+    shown = dialect.separator.join(cells)
+    shown = shown if len(shown) <= 60 else shown[:57] + "…"
+    if len(cells) > expected:
+        quoted = (
+            f"quote a cell that holds {dialect.separator!r}" if dialect.quote else "take the separator out of a cell"
+        )
+        remedy = f"{quoted}, or mend the row"
+    else:
+        remedy = "add what is missing, if only empty cells, or mend the row"
+    source = f"the header (line {dialect.header_line}) has" if dialect.header_line else "the other rows have"
+    return FileError(f"{name}, line {line}: the row has {found} and {source} {expected} ({shown!r}); {remedy}")
+
+
+def _infinite(name: str, line: int, column: str, cell: str) -> FileError:
+    return FileError(
+        f"{name}, line {line}: column {column!r} has {cell!r}, which is out of the range of numbers; name it missing "
+        f"(--missing {cell!r}), or mend the file"
+    )

@@ -11,12 +11,9 @@ import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import streams as encodings
-from ingenuo.sources.files.blocks import LONGEST, Block, cut
-from ingenuo.sources.files.contents import Content, Options, Part, ahead
-from ingenuo.sources.files.diagnosis import mixed
-from ingenuo.sources.files.kinds import as_types
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.contents import LONGEST, Block, Content, Options, Part, ahead, cut
+from ingenuo.sources.files.kinds import as_types, mixed
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
 
 _NO_OBJECT = re.compile(rb"^[ \t]*null", re.MULTILINE)
 
@@ -31,8 +28,8 @@ class JsonLines(Content):
         self.options = options
         self._held: Any = None  # the rows of a list
         head = file.head(options.block_size)
-        self.encoding = encodings.detect(head, file.name, options.encoding)
-        start = encodings.decode(head, self.encoding).lstrip()
+        self.encoding = detect(head, file.name, options.encoding)
+        start = decode(head, self.encoding).lstrip()
         if not start:
             raise FileError(f"{file.name}: the file is empty; give one with a JSON object in each line")
         self.notes = [self.encoding.note] if self.encoding.note else []
@@ -54,7 +51,7 @@ class JsonLines(Content):
         size = self.options.look
         while True:  # until there is a whole line
             head = self.file.head(size)
-            data = encodings.decode(head, self.encoding)
+            data = decode(head, self.encoding)
             end = len(data) if len(head) < size or size > LONGEST else data.rfind(b"\n") + 1
             if end:
                 break
@@ -72,11 +69,11 @@ class JsonLines(Content):
     def _whole(self) -> Any:
         """A list of objects."""
         with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors).read_all()
+            text = Text(stream, self.encoding, self.options.errors).read_all()
         try:
             rows = json.loads(self._mended(text))
         except UnicodeDecodeError:
-            raise encodings.bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
+            raise bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
         except json.JSONDecodeError as error:
             raise FileError(
                 f"{self.file.name}, line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}); mend it"
@@ -108,7 +105,7 @@ class JsonLines(Content):
             yield Part(as_types(rows, types, self.file.name), self.file.n_bytes or 0)
             return
         with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors)
+            text = Text(stream, self.encoding, self.options.errors)
             blocks = ((block, stream.consumed()) for block in self._cut(text) if block.data.strip())
             for (block, consumed), future in ahead(blocks, lambda item: _parse(item[0].data, dict(types))):
                 try:
@@ -148,7 +145,7 @@ class JsonLines(Content):
                 continue
             types.update(attempt)
             return table
-        bad = encodings.bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
+        bad = bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
         found = bad or self._diagnose(data, block.line, wider)
         told = FileError(f"{self.file.name}, after line {block.line}: {str(error).splitlines()[0]}")
         raise (found or told) from None

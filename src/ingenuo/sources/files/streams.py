@@ -378,6 +378,6 @@ encoding, or let such bytes be replaced (errors: replace)
     after = re.match(rb"[\w\x80-\xff]*", data[at : at + 40])
     word = ((before[0] if before else b"") + (after[0] if after else b"")).decode("cp1252", "replace")
     return FileError(
-        f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read {word!r} in "
-        "Windows-1252: name the encoding, or let such bytes be replaced (errors: replace)"
+        f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read {word!r} "
+        "in Windows-1252: name the encoding, or let such bytes be replaced (errors: replace)"
     )
