@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import streams
 from ingenuo.estimators.by_name import build, parse
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.rows import files
 from ingenuo.estimators.written_rows import category, known_categories, reads_texts
 from ingenuo.labels import Labels
 from ingenuo.schema import FAMILIES, KINDS, Schema
@@ -55,51 +55,58 @@ def text_column(rows: Any, target: str | None) -> str:
     if len(texts) == 1 or (not texts and len(others) == 1):
         return str((texts or others)[0])
     raise InputError(
-        f"{streams.files(rows)}: one column of texts is needed, and there {'are several' if texts else 'is none'} "
+        f"{files(rows)}: one column of texts is needed, and there {'are several' if texts else 'is none'} "
         f"({', '.join(map(repr, texts or others))}); say which it is, and set the others aside"
     )
 
 
 def rows_for(
-    model: Any, rows: Any, target: str | None = None, *, labelled: bool = True, besides: Sequence[str] = ()
+    model: Any,
+    rows: Any,
+    target: str | None = None,
+    *,
+    labelled: bool = True,
+    besides: Sequence[str] = (),
+    others: bool = False,
 ) -> Any:
     """The rows of a scan as a fitted model takes them, with their class where it is asked for.
 
-    Columns that the model does not know are left out, but for those named in `besides`; the class is the `target` of
-    what is returned.
+    Columns that the model does not know are left out, but for those named in `besides`; with `others` they are read all
+    the same, for `pairs`. The class is the `target` of what is returned.
     """
     if not hasattr(model, "schema_"):
         raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
-    texts, whole = reads_texts(model), rows
+    texts = reads_texts(model)
     own, renamed = {} if texts else _kinds(model), {}
     named = target_of(model, rows, target) if labelled else None
-    others = [name for name in besides if name != named]
+    more = [name for name in besides if name != named]
     if not texts and model.schema_.named:
         lacking = [name for name, kind in own.items() if kind != "ignore" and name not in rows.names]
         if lacking:
             raise InputError(
-                f"{streams.files(rows)}: there is no column {lacking[0]!r}, which the model was trained on"
+                f"{files(rows)}: there is no column {lacking[0]!r}, which the model was trained on"
                 f" (add it, left empty if it is not known){did_you_mean(lacking[0], rows.names)}"
             )
-        kinds = {name: own.get(name, "ignore") for name in rows.names if name != named}
-        kinds |= {name: _guessed(rows, name) for name in others if kinds.get(name, "ignore") == "ignore"}
-        rows = rows.declared(kinds, target=named)
-        kept = [name for name in rows.names if kinds.get(name, "ignore") != "ignore"]
+        kinds = {name: own[name] for name in rows.names if name != named and own.get(name, "ignore") != "ignore"}
+        kinds |= {name: _guessed(rows, name) for name in more if name not in kinds}
+        rows = rows.declared(kinds, target=named, others=others)
+        kept = [name for name in rows.names if name in kinds]
     elif texts:
         called = str(model.schema_.names[0]) if len(model.schema_) else "text"
         column = called if called in rows.names else text_column(rows, named or getattr(model, "_target", None))
-        kinds = {column: "text"} | {name: _guessed(rows, name) for name in others}
-        rows, kept, renamed = rows.declared(kinds, target=named), list(kinds), {column: called}
+        kinds = {column: "text"} | {name: _guessed(rows, name) for name in more}
+        rows = rows.declared(kinds, target=named, others=others)
+        kept, renamed = list(kinds), {column: called}
     else:
         kept = [name for name in rows.names if name != named]
-    found = Matched(rows, [*kept, *([named] if named is not None else [])], model, named, whole, renamed)
+    found = Matched(rows, [*kept, *([named] if named is not None else [])], model, named, renamed)
     return Labelled(found, named) if labelled else found
 
 
 def _guessed(rows: Any, name: str) -> str:
     """What a column is that the model has no use for."""
     if name not in rows.names:
-        raise InputError(f"{streams.files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+        raise InputError(f"{files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
     kind = rows.kinds.get(name, ("ignore", ""))[0]
     return "category" if kind in ("ignore", "text") else str(kind)
 
@@ -117,10 +124,10 @@ class Matched(Made):
     """
 
     def __init__(
-        self, stream: Any, names: list[str], model: Any, target: str | None, whole: Any, renamed: Mapping[str, str]
+        self, stream: Any, names: list[str], model: Any, target: str | None, renamed: Mapping[str, str]
     ) -> None:
         super().__init__(stream, names)
-        self.target, self.model, self.whole, self.renamed = target, model, whole, renamed
+        self.target, self.model, self.renamed = target, model, renamed
 
     def made(self, number: int, batch: pa.Table) -> pa.Table:
         """The columns of the model, of those types."""
@@ -131,21 +138,10 @@ class Matched(Made):
                 batch = batch.set_column(place, name, _as_known(batch.column(place), known))
         return batch.rename_columns([self.renamed.get(name, name) for name in self.names])
 
-    def pairs(self, progress: Progress = None, *, shown: str = "cells") -> Iterator[tuple[Any, pa.Table]]:
-        """What is shown of some rows, and what the model takes of them.
-
-        Shown are the "cells" as the files have them, whole "lines" where each row is one, their "values" (numbers as
-        numbers), or "nothing".
-        """
-        if shown == "nothing":
-            for batch in self.batches(progress):
-                yield batch.select([]), batch
-        elif shown == "values" and self.n_bytes is not None:
-            yield from zip(self.whole.batches(), self.batches(progress), strict=True)
-        else:
-            read = self.stream.batches_with_lines if shown == "lines" else self.stream.batches_with_cells
-            for number, (cells, batch) in enumerate(read(progress)):
-                yield cells, self.made(number, batch)
+    def pairs(self, progress: Progress = None) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Some rows with all the columns that are read, and what the model takes of them."""
+        for number, batch in enumerate(self.stream.batches(progress)):
+            yield batch, self.made(number, batch)
 
 
 def known_values(model: Any, name: str, target: str | None) -> Labels | None:
@@ -185,11 +181,11 @@ def target_of(model: Any, rows: Any, target: str | None = None) -> str:
             break
     else:
         raise InputError(
-            f"{streams.files(rows)}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
+            f"{files(rows)}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
             "name the column that holds the class (--target COLUMN)"
             if known
             else f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}"
         )
     if name not in rows.names:
-        raise InputError(f"{streams.files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+        raise InputError(f"{files(rows)}: there is no column {name!r}{did_you_mean(name, rows.names)}")
     return str(name)

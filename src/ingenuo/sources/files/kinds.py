@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import FileError, InputError, KindError, did_you_mean
 from ingenuo.schema import FAMILIES, family_of
 from ingenuo.sources.table import reads_as_text
 
@@ -45,6 +45,15 @@ class MixedColumn(Exception):
     def __init__(self, name: str, row: int, value: str) -> None:
         super().__init__(name, row, value)
         self.name, self.row, self.value = name, row, value
+
+
+def mixed(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
+    """A value that is no number in a column of numbers."""
+    where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
+    return FileError(
+        f"{where}: column {column!r} holds numbers, and {value!r} is none; mend the file, name the value as missing "
+        f"(--missing {value!r}), or declare the column as 'category' (--column {column}=category)"
+    )
 
 
 def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: str, only: bool) -> dict[str, str]:
