@@ -136,7 +136,7 @@ def test_folds_are_for_one_machine(folders: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_that_is_no_sum_says_so_of_files(folders: Path) -> None:
-    with pytest.raises(RefusedError, match="needs them all at once"):
+    with pytest.raises(RefusedError, match="more than once"):
         train(SoftmaxRegression(), scan(folders / "csv"), "paid", engine=read)
 
 

@@ -145,7 +145,7 @@ class InParts:
         raise RefusedError(
             f"{self.name}: what was asked for goes over all the rows more than once, and is no sum of what each part "
             "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas()), or learn without "
-            "what needs them all"
+            "what needs them all (calibration=None, tune=False)"
         )
 
     def _read(self) -> list[str]:

@@ -171,20 +171,20 @@ class FileRows:
         return files(self.stream)
 
     def columns(self, model: Any) -> Source:
-        """What the columns are, as the stream has found out by its first rows."""
+        """What the columns are, as the stream has inferred them, or by its first rows."""
         import pyarrow as pa
 
         from ingenuo.sources.frames import described
+        from ingenuo.sources.streams import Described
 
-        stream = self.stream
-        names = [name for name in stream.names if name not in (self.target, self.weight)]
-        types = getattr(stream, "schema", None)
-        fields = [
-            pa.field(name, types.field(name).type if types is not None and name in types.names else pa.null())
-            for name in names
-        ]
-        kinds = {name: stream.kinds[name] for name in names if name in stream.kinds}
-        return open_source(described(pa.schema(fields).empty_table(), kinds))
+        names = [name for name in self.stream.names if name not in (self.target, self.weight)]
+        kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
+        if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
+            return open_source(described(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
+        for batch in Described(self.stream).batches():
+            if batch.num_rows:
+                return open_source(batch.select(names))
+        raise InputError(f"{self.name}: there are no rows to learn from")
 
     def reduce(
         self, statistic: Statistic, model: Any = None, *, done: int = 0, after: After | None = None, **options: Any
