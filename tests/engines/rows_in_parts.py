@@ -55,6 +55,9 @@ class Listed:
             raise InputError(f"there is no column {given!r}")
         return self, given
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        return pa.concat_tables(self.parts, promote_options="permissive").select(columns).slice(0, n)
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         self.rounds += 1
         return merge([part(number, [table]) for number, table in enumerate(self.parts)])

@@ -92,6 +92,10 @@ class DaskFrame:
             )
         return DaskFrame(self.frame.assign(**{name: given})), name
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        return next(_arrow(self.frame[list(columns)].head(n, npartitions=-1)))
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged partitions come to."""
         held = delayed((part,), traverse=False, pure=False)  # once in the graph, however many tasks need it

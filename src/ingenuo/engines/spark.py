@@ -103,6 +103,10 @@ class SparkFrame:
             return self, name
         return SparkFrame(self.frame.withColumn(name, given)), name
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        return self.frame.select(*map(_column, columns)).limit(n).toArrow()
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged partitions come to."""
         chosen = self.frame.select(*map(_column, columns))

@@ -40,6 +40,10 @@ class Spread(Protocol):
         """What a part is called in messages; "" where messages name its files anyway."""
         ...
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        ...
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged parts come to."""
         ...

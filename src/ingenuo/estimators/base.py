@@ -175,6 +175,7 @@ class TallyClassifier(Adding, Answering, Classifier):
     def _plan(self, rows: Rows) -> Schema:
         """What the columns are, and what else must be known of all rows before they are counted."""
         schema = self._schema_of(rows.columns(self))
+        warn_of_ignored(schema)
         measured = measured_texts(schema.texts)
         if not measured:
             return schema
@@ -306,7 +307,7 @@ class TallyClassifier(Adding, Answering, Classifier):
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
         self._check_classes(classes)
-        _refuse_empty_columns(schema, tally)
+        _warn_of_empty_columns(schema, tally)
 
     @contextmanager
     def _restored(self) -> Iterator[None]:
@@ -526,6 +527,19 @@ def frozen(value: Any) -> Any:
     return value
 
 
+def warn_of_ignored(schema: Schema) -> None:
+    """Say which columns are ignored though nobody asked for it, why, and what to do about it."""
+    ignored = [name for name in schema.columns("ignore").tolist() if schema.why.get(name, "declared") != "declared"]
+    if not ignored:
+        return
+    first = column_name(ignored[0])
+    shown = "; ".join(f"{column_name(name)!r} ({schema.why[name]})" for name in ignored[:5])
+    more = f"; and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+    warnings.warn(
+        f"ignored: {shown}{more}. To use a column, declare what it is: columns={{{first!r}: 'category'}}", stacklevel=6
+    )
+
+
 def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """What a model that knows its columns learns from some rows."""
     found: Tally = model._tally_of(part)
@@ -572,26 +586,22 @@ def weighed(chunk: Chunk, classes: Labels) -> Chunk:
     return replace(chunk, labels=find(classes, chunk.classes).astype(np.int32)[chunk.coded], classes=classes)
 
 
-def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
+def _warn_of_empty_columns(schema: Schema, tally: Tally) -> None:
+    """Say of columns that have no value in any row that they say nothing; raise where nothing can be learned."""
     counted = tally.canonical().labels(COUNT, 1)
+    empty: list[Any] = []
     for family in schema.families_used():
         columns = schema.columns(family)
         if family in (SHARED, FULL):
             refuse_incomplete(tally, schema, family)
-            continue
-        if FAMILIES[family] == "number":
-            empty = columns[find(counted, columns) < 0].tolist()
-            empty = [name for name in empty if bins_name(name) not in tally]
+        elif FAMILIES[family] == "number":
+            without = columns[find(counted, columns) < 0].tolist()
+            empty += [name for name in without if bins_name(name) not in tally]
         elif FAMILIES[family] == "category":
-            empty = [name for name in columns.tolist() if table_name(name) not in tally]
+            empty += [name for name in columns.tolist() if table_name(name) not in tally]
         elif FAMILIES[family] == "text":
             for name in columns.tolist():
                 refuse_empty(tally, schema, name, family)
-            continue
-        else:
-            continue
-        if len(empty):
-            name = column_name(empty[0])
-            raise InputError(
-                f"column {name!r} has no value in any row; drop it, or set it aside with columns={{{name!r}: 'ignore'}}"
-            )
+    if empty:
+        shown = ", ".join(repr(column_name(name)) for name in empty[:5]) + (", …" if len(empty) > 5 else "")
+        warnings.warn(f"no value in any row, so nothing is learned from it: column {shown}", stacklevel=6)

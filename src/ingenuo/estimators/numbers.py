@@ -18,7 +18,7 @@ def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
     families = np.full(len(source.names), list(FAMILIES).index(family), np.int8)
     for place, name in enumerate(source.names.tolist()):
         kind, reason = uniform or source.guess(place)
-        if kind in ("category", "text") and reason not in ("booleans", "no values"):
+        if kind in ("category", "text") and reason != "true or false":
             if any(odd in reason for odd in ("dict", "list", "tuple", "set")):
                 raise KindError(
                     f"column {column_name(name)!r} has {reason}: the argument must be a string or a number, and for "

@@ -6,19 +6,18 @@ from collections.abc import Collection, Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ingenuo.engines import rows_on_engine
 from ingenuo.engines.spread import Spread
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators import rounds
-from ingenuo.estimators.rounds import LEFT_OUT, PICKED, Task, is_string
+from ingenuo.estimators.rounds import LEFT_OUT, Task
 from ingenuo.estimators.rows import MemoryRows, Statistic
 from ingenuo.packed.travelling import from_bytes, merged
 from ingenuo.sources import Source, open_source
-from ingenuo.sources.frames import FrameSource, described
-from ingenuo.sources.table import reads_as_text
+from ingenuo.sources.frames import described
+from ingenuo.sources.kinds import SAMPLE, infer_kind
 from ingenuo.tally import Tally
 
 
@@ -29,7 +28,6 @@ def in_parts(
     declared: Collection[Any] = (),
     *,
     labelled: bool = True,
-    strict: bool = True,
 ) -> InParts:
     """The rows of a Dask or Spark frame, or of files on an engine.
 
@@ -43,8 +41,6 @@ def in_parts(
         Columns of which it is known what they are, and that need not be looked at.
     labelled
         Whether there must be a column of classes.
-    strict
-        Whether columns that are neither numbers nor categories are an error; else they are set aside.
     """
     found: Any = rows_on_engine(X)
     if found is None:
@@ -59,7 +55,7 @@ def in_parts(
         found, weight = found.column(sample_weight, "sample_weight")
         if weight == target:
             raise InputError(f"column {weight!r} cannot be both the class and the weight; name another")
-    return InParts(found, target, weight, declared, strict=strict)
+    return InParts(found, target, weight, declared)
 
 
 class InParts:
@@ -81,10 +77,8 @@ class InParts:
         target: str | None = None,
         weight: str | None = None,
         declared: Collection[Any] = (),
-        *,
-        strict: bool = True,
     ) -> None:
-        self.rows, self.target, self.weight, self._declared, self._strict = rows, target, weight, declared, strict
+        self.rows, self.target, self.weight, self._declared = rows, target, weight, declared
         self.names = [name for name in rows.names if name not in (target, weight)]
         if not self.names:
             raise InputError(f"{rows.called} has no column to learn from; keep one at least")
@@ -95,28 +89,26 @@ class InParts:
 
     @property
     def kinds(self) -> dict[str, tuple[str, str]]:
-        """What each column is, and why; strings are looked at, unless they are declared."""
+        """What each column is, and why: inferred from the first rows, unless it is declared."""
         if self._kinds is None:
-            strings = self._strings()
-            source = FrameSource.of(pa.schema([self._field(name) for name in self.names]).empty_table())
-            assert source is not None
-            self._kinds = {}
-            for place, name in enumerate(self.names):
-                if name in self._declared:
-                    self._kinds[name] = ("category", "declared")
-                elif name in strings:
-                    self._kinds[name] = ("text", strings[name]) if strings[name] else ("category", "strings")
-                else:
-                    self._kinds[name] = self._guessed(source, place)
+            unknown = [name for name in self.names if name not in self._declared]
+            self._kinds = dict.fromkeys(self.names, ("category", "declared"))
+            for name, values in zip(unknown, self._first_rows(unknown)):
+                found = infer_kind(name, values)
+                self._kinds[name] = found.kind, found.why
         return self._kinds
 
-    def _guessed(self, source: FrameSource, place: int) -> tuple[str, str]:
-        try:
-            return source.guess(place)
-        except InputError:
-            if self._strict:
-                raise
-            return "ignore", "neither numbers nor categories"
+    def _first_rows(self, unknown: list[str]) -> list[pa.ChunkedArray]:
+        """The first rows of some columns; columns of which the engine does not know the type have one by them."""
+        typeless = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
+        wanted = list(dict.fromkeys([*unknown, *typeless]))
+        if not wanted:
+            return []
+        first = self.rows.head(wanted, SAMPLE)
+        for name in typeless:
+            type = first.schema.field(name).type
+            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
+        return [first.column(name) for name in unknown]
 
     @property
     def name(self) -> str:
@@ -165,45 +157,3 @@ class InParts:
         if drops:
             self.rows.left_out = self.left_out  # type: ignore[attr-defined]
         return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
-
-    # What the columns are.
-
-    def _strings(self) -> dict[str, str]:
-        """The columns of strings that are not declared, and why each is text; "" where it is none.
-
-        They are judged by the same strings as if all rows were in memory.
-        """
-        unknown = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
-        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
-        if not unknown and not strings:
-            return {}
-        seen = self._asked(rounds.lengths, None, {"unknown": unknown}, unknown or strings[:1], {})
-        for name, type in _types(seen, unknown).items():
-            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
-        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
-        parts = seen.labels("rows", 0)
-        if not strings or not len(parts):
-            return dict.fromkeys(strings, "")
-        counts = seen.over("rows", parts).floats().astype(np.int64)
-        starts = dict(zip(parts.tolist(), (np.cumsum(counts) - counts).tolist()))
-        options = {"starts": starts, "step": max(1, int(counts.sum()) // PICKED), "strings": strings}
-        picked = self._asked(rounds.picks, None, options, strings, {})
-        return {name: reads_as_text([said[3:] for said in picked.labels(name, 0).tolist()]) for name in strings}
-
-
-def _types(seen: Tally, unknown: list[str]) -> dict[str, pa.DataType]:
-    """The types of columns that an engine knows as objects only."""
-    found: dict[str, pa.DataType] = {}
-    for said in seen.labels("types", 0).tolist():
-        type, name = said.split("\n", 1)
-        if type == "null":
-            continue
-        known = {"bool": pa.bool_(), "double": pa.float64(), "string": pa.string(), "large_string": pa.large_string()}
-        known |= {"int64": pa.int64(), "binary": pa.binary(), "large_binary": pa.large_binary()}
-        if type not in known:
-            raise InputError(f"column {name!r} holds {type} values, which are neither numbers nor categories")
-        if found.setdefault(name, known[type]) != known[type]:
-            raise InputError(
-                f"column {name!r} holds {found[name]} values in one part and {type} in another; give it one type"
-            )
-    return {name: found.get(name, pa.string()) for name in unknown}

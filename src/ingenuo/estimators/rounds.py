@@ -17,7 +17,7 @@ from ingenuo import container
 from ingenuo.engines.local import Total
 from ingenuo.errors import EngineError, IngenuoError, InputError
 from ingenuo.estimators.packed_models import models, name_of, pack_model, unpack_model
-from ingenuo.estimators.rows import Part, Statistic, part_of, together, weightless
+from ingenuo.estimators.rows import Statistic, part_of, together, weightless
 from ingenuo.exact import Exact
 from ingenuo.kernels import threads
 from ingenuo.labels import objects
@@ -28,7 +28,6 @@ from ingenuo.tally import Table, Tally
 from ingenuo.version import VERSION
 
 LEFT_OUT = "rows without a class"
-PICKED = 200  # strings by which it is told whether a column is text
 _ROWS = 1 << 17  # rows that a statistic is given at a time, where there are as many
 _BYTES = 1 << 26  # or so many bytes
 
@@ -191,25 +190,3 @@ def _counted(name: str, labels: Iterable[Any], counts: Iterable[int]) -> Tally:
     if not len(axis):
         return Tally()
     return Tally({name: Table.of({"what": axis}, Exact.counts(np.array(list(counts), np.int64)))})
-
-
-# What is asked of rows whose columns are not known.
-
-
-def lengths(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """How many rows each part has, and of what type the columns are whose type is not known."""
-    types = [f"{part.X.schema.field(name).type}\n{name}" for name in options["unknown"]]
-    length = _counted("rows", [f"{part.number:012d}"], [part.X.num_rows])
-    return length + _counted("types", types, [1] * len(types))
-
-
-def picks(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """The strings at some places of the whole, by which all rows in memory would be judged."""
-    step, first = options["step"], options["starts"][f"{part.number:012d}"] + part.before
-    numbers = np.arange(-(-first // step), min(-(-(first + part.X.num_rows) // step), PICKED))
-    found = Tally()
-    for name in options["strings"]:
-        values = part.X.column(name).take(pa.array(numbers * step - first)).to_pylist()
-        said = [f"{number:03d}{value}" for number, value in zip(numbers.tolist(), values) if value is not None]
-        found = found + _counted(name, said, [1] * len(said))
-    return found

@@ -12,9 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import InputError
-from ingenuo.sources.files.kinds import as_types, kind_of
-
-_SAMPLE = 10_000  # rows by which the kinds of columns are inferred
+from ingenuo.sources.kinds import SAMPLE, as_types, infer_kind
 
 
 class ArrowStream:
@@ -28,7 +26,7 @@ class ArrowStream:
         self._reader: pa.RecordBatchReader | None = pa.RecordBatchReader.from_stream(stream)
         self._schema: pa.Schema = self._reader.schema
         self._first: list[pa.RecordBatch] = []
-        while sum(batch.num_rows for batch in self._first) < _SAMPLE:
+        while sum(batch.num_rows for batch in self._first) < SAMPLE:
             try:
                 self._first.append(self._reader.read_next_batch())
             except StopIteration:
@@ -37,10 +35,7 @@ class ArrowStream:
         self.names: list[str] = self._schema.names
         self.categories: Mapping[str, Sequence[str]] = {}
         sample = pa.Table.from_batches(self._first, self._schema)
-        found = {
-            name: kind_of(name, sample.column(name), written=False, decimal=".", is_target=False, declared=None)
-            for name in self.names
-        }
+        found = {name: infer_kind(name, sample.column(name).slice(0, SAMPLE)) for name in self.names}
         self.kinds = {name: (kind.kind, kind.why) for name, kind in found.items()}
         self._types = {name: kind.type for name, kind in found.items()}
 

@@ -17,9 +17,9 @@ import pyarrow.compute as pc
 from ingenuo.errors import FileError, did_you_mean
 from ingenuo.sources.files.contents import Block, Content, Options, Part, cut
 from ingenuo.sources.files.delimited import parse
-from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind, mixed
 from ingenuo.sources.files.sniffing import Dialect
 from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import CATEGORY, TEXT, Kind, mixed
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.contents import Content, Part
-from ingenuo.sources.files.kinds import as_types, is_string
 from ingenuo.sources.files.streams import File, readable
+from ingenuo.sources.kinds import as_types, is_string
 
 _ROWS = 1 << 17  # rows of a batch
 _BATCH = 1 << 25  # bytes of a batch, about, where rows are wide

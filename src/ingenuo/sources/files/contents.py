@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files.kinds import Kind, as_types
 from ingenuo.sources.files.sniffing import MISSING, Dialect
 from ingenuo.sources.files.streams import File
+from ingenuo.sources.kinds import Kind, as_types
 
 BLOCK = 1 << 22  # bytes: measured, the least that parses as fast as larger ones
 T = TypeVar("T")

@@ -31,9 +31,9 @@ from ingenuo.sources.files.contents import (
     last_row_end,
     never_closed,
 )
-from ingenuo.sources.files.kinds import as_types, mixed
 from ingenuo.sources.files.sniffing import Dialect, is_number, rows, sniff
 from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import as_types, mixed
 
 _LEAST = 1 << 16  # bytes from which the form of a file is told, at least
 

@@ -12,8 +12,8 @@ from pyarrow import json as arrow_json
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.contents import LONGEST, Block, Content, Options, Part, ahead, cut
-from ingenuo.sources.files.kinds import as_types, mixed
 from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import as_types, mixed
 
 _NO_OBJECT = re.compile(rb"^[ \t]*null", re.MULTILINE)
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.contents import Block, Content, Options, Part, cut
-from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind, as_types
 from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect, readable
+from ingenuo.sources.kinds import CATEGORY, TEXT, Kind, as_types
 
 MARK = b"__label__"
 

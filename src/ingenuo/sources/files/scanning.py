@@ -15,9 +15,9 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.sources.files.columnar import Typed
 from ingenuo.sources.files.contents import BLOCK, Content, Form, Options, beforehand
-from ingenuo.sources.files.kinds import Kind, MixedColumn, as_types, declared_kinds, is_string, kind_of, mixed
 from ingenuo.sources.files.sniffing import MISSING
 from ingenuo.sources.files.streams import STANDARD_INPUT, File
+from ingenuo.sources.kinds import Kind, MixedColumn, as_types, declared_kinds, infer_kind, is_string, mixed
 
 Progress = Callable[[int], object]
 _LOOK = 1 << 16  # bytes of every further file from which its form is told
@@ -335,7 +335,7 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
             kinds[name] = content.kinds[name]
             continue
         try:
-            kinds[name] = kind_of(
+            kinds[name] = infer_kind(
                 name, sample.column(name), written=content.written, decimal=content.decimal, is_target=name == target,
                 declared=declared.get(name),
             )  # fmt: skip

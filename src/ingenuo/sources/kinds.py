@@ -1,10 +1,16 @@
-"""What each column of a file is, by its first rows, and why; and the Arrow type in which it is read."""
+"""What each column is, and why: the one inference of kinds, from the first rows of a column, through every door.
+
+A format gives types: in a text file "1.25" is a number, in a frame of strings it is a string. What the types mean is
+inferred here, for files, frames, arrays, streams and engines alike. Keys, names, dates and empty columns are ignored,
+for they tell a model nothing, and yet seem to; whoever wants one declares it.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,8 +18,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
+from ingenuo.labels import is_missing
 from ingenuo.schema import FAMILIES, family_of
-from ingenuo.sources.table import reads_as_text
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()
@@ -23,10 +29,13 @@ _DATE = (
     r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2}|[AP]M)?$"
 )
 _GROUPED = r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*([.]\d+)?$"
+_DIGITS = r"^\d+$"
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _KEY_ROWS, _KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
+SAMPLE = 10_000  # rows of a column that are looked at
+_SAMPLE = 200  # strings that are looked at to tell texts from categories
 _CODES = 10  # so few different whole numbers may be codes
 
 
@@ -75,14 +84,22 @@ def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: s
     return result
 
 
-def kind_of(name: str, values: Any, *, written: bool, decimal: str, is_target: bool, declared: str | None) -> Kind:
+def infer_kind(
+    name: str,
+    values: Any,
+    *,
+    written: bool = False,
+    decimal: str = ".",
+    is_target: bool = False,
+    declared: str | None = None,
+) -> Kind:
     """The kind of a column by its first values; `written` says that numbers are written as strings there."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
     if declared == "ignore" and not is_target:
         return Kind("ignore", "declared", TEXT if written else values.type)
     if declared is not None and declared != "ignore":
         return Kind(declared, "declared", _declared_type(values, declared, written, decimal))
-    found = _written(name, values, decimal, is_target) if written else _typed(name, values)
+    found = _written(name, values, decimal, is_target) if written else _typed(name, values, is_target)
     if is_target:
         return Kind(
             "target", found.why, found.type if found.kind in ("number", "category") else _plain(values, written)
@@ -110,6 +127,10 @@ def _patterns(decimal: str) -> tuple[str, str]:
     return _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ","), r"^-?\d{1,18}$"
 
 
+def _any(values: Any, part: str) -> bool:
+    return bool(pc.any(pc.match_substring(values, part)).as_py())
+
+
 def _all(values: Any, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
@@ -132,7 +153,7 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
     number, whole = _patterns(decimal)
     if _all(filled.slice(0, _PROBE), whole) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
         if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
-            return Kind("category", "digits with zeros before them: codes", CATEGORY)
+            return _strings(filled)
         return _whole(name, numbers, pa.int64())
     if _all(filled.slice(0, _PROBE), number) and _cast(filled, pa.float64(), decimal) is not None:
         return Kind("number", "numbers", pa.float64())
@@ -144,11 +165,7 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
     if not is_target and n - n_others >= _MOSTLY * n:
         row = pc.index(numbers, False).as_py()
         raise MixedColumn(name, row, values[row].as_py())
-    if _all(filled.slice(0, 100), _DATE) and _all(filled, _DATE):
-        return Kind("ignore", "dates are neither numbers nor categories", TEXT)
-    if not is_target and _all(filled.slice(0, 100), _GROUPED) and _all(filled, _GROUPED):
-        return Kind("ignore", "numbers with signs between thousands, which are not read: write them without", TEXT)
-    return _strings(filled)
+    return _strings(filled, is_target)
 
 
 def _whole(name: str, values: Any, type: Any) -> Kind:
@@ -168,11 +185,18 @@ def _whole(name: str, values: Any, type: Any) -> Kind:
     return Kind("number", "numbers", type)
 
 
-def _strings(filled: Any) -> Kind:
-    """Categories, text, or names and keys."""
+def _strings(filled: Any, is_target: bool = False) -> Kind:
+    """Categories, text, dates, or names and keys."""
     n = len(filled)
     if n == 0:
         return Kind("ignore", "no value", TEXT)
+    if _all(filled.slice(0, _PROBE), _DIGITS) and _all(filled, _DIGITS):
+        if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
+            return Kind("category", "digits with zeros before them: codes", CATEGORY)
+    elif not is_target and _all(filled.slice(0, _PROBE), _GROUPED) and _all(filled, _GROUPED) and _any(filled, ","):
+        return Kind("ignore", "numbers with signs between thousands, which are not read: write them without", TEXT)
+    if _all(filled.slice(0, _PROBE), _DATE) and _all(filled, _DATE):
+        return Kind("ignore", "dates are neither numbers nor categories", TEXT)
     different = pc.count_distinct(filled).as_py()
     if n >= _KEY_ROWS and different > _KEY_SHARE * n:
         if why := reads_as_text(filled.to_pylist()):
@@ -192,7 +216,7 @@ def is_string(type: Any) -> bool:
     return pa.types.is_string(type) or pa.types.is_large_string(type) or str(type) == "string_view"
 
 
-def _typed(name: str, values: Any) -> Kind:
+def _typed(name: str, values: Any, is_target: bool) -> Kind:
     """The kind of a column that has a type of its own."""
     type = values.type
     if values.null_count == len(values):
@@ -206,7 +230,7 @@ def _typed(name: str, values: Any) -> Kind:
     if pa.types.is_dictionary(type):
         return Kind("category", f"categories, {len(values.dictionary)} different", type)
     if is_string(type):
-        return _strings(values.drop_null())
+        return _strings(values.drop_null(), is_target)
     if pa.types.is_binary(type) or pa.types.is_large_binary(type):
         return Kind("text", "bytes", type)
     if pa.types.is_temporal(type):
@@ -231,3 +255,31 @@ def as_types(table: Any, types: Mapping[str, Any], where: str) -> Any:
                 ) from None
         columns.append(column)
     return pa.table(columns, schema=pa.schema(list(types.items())))
+
+
+def kind_of_objects(name: str, values: list[Any]) -> Kind:
+    """The kind of a column of Python's objects."""
+    try:
+        return infer_kind(name, pa.array(values, from_pandas=True))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
+        kinds = {type(value) for value in values if not is_missing(value)}
+        if all(issubclass(kind, int | float | Decimal | np.number) and kind is not bool for kind in kinds):
+            return Kind("number", "numbers", pa.float64())
+        return Kind("category", ", ".join(sorted(kind.__name__ for kind in kinds)) + " values", CATEGORY)
+
+
+def reads_as_text(values: Sequence[Any]) -> str:
+    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
+
+    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
+    ''
+    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
+    'strings of 6 words, 100% different'
+    """
+    step = max(1, len(values) // _SAMPLE)
+    some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
+    if len(some) < 3:
+        return ""
+    words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
+    long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
+    return f"strings of {words:.0f} words, {different:.0%} different" if long else ""
