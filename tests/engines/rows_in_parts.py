@@ -45,6 +45,7 @@ class Listed:
         self.parts = list(parts)
         self.names = self.parts[0].column_names
         self.schema = self.parts[0].schema.remove_metadata()
+        self.heads = 0  # how often the first rows were looked at
         self.rounds = 0  # how often the parts were gone through
 
     def place(self, part: int) -> str:
@@ -56,7 +57,12 @@ class Listed:
         return self, given
 
     def head(self, columns: Sequence[str], n: int) -> pa.Table:
-        return pa.concat_tables(self.parts, promote_options="permissive").select(columns).slice(0, n)
+        self.heads += 1
+        some: list[pa.Table] = []
+        for part in self.parts:
+            if sum(each.num_rows for each in some) < n and (not some or part.schema.equals(some[0].schema)):
+                some.append(part.select(columns))
+        return pa.concat_tables(some, promote_options="permissive").slice(0, n)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         self.rounds += 1

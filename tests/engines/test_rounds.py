@@ -119,13 +119,16 @@ def test_parts_are_added_later_and_taken_away_again() -> None:
     assert found.forget(listed(second, [40]), "paid").tally_ == NaiveBayes().fit(first, "paid").tally_
 
 
-def test_a_declared_schema_skips_the_first_pass() -> None:
+def test_a_declared_schema_skips_the_first_look() -> None:
     rows = listed(FRAME, [300])
-    NaiveBayes(columns={"town": "category", "note": "text"}).fit(rows, "paid")
+    columns = {"size": "number", "age": "number", "town": "category", "note": "text"}
+    NaiveBayes(columns=columns).fit(rows, "paid")
     assert rows.rounds == 1
+    assert rows.heads == 0
     looked = listed(FRAME, [300])
     NaiveBayes().fit(looked, "paid")
-    assert looked.rounds == 3  # how long the parts are, some strings of them, and the sums
+    assert looked.rounds == 1
+    assert looked.heads == 1
 
 
 def test_columns_of_objects_are_looked_at() -> None:

@@ -149,7 +149,7 @@ def test_the_labels_can_be_a_column_of_the_table(model, name):
 
 def test_numbers_and_categories_are_told_by_their_type(model):
     assert [model.schema_.family(name) for name in DATA] == ["gaussian", "gaussian", "categorical", "categorical"]
-    assert [row[3] for row in model.schema_.rows()][1] == "Int64 values"
+    assert [row[3] for row in model.schema_.rows()][1] == "numbers"
     assert model.feature_names_in_.tolist() == list(DATA)
     assert model.n_features_in_ == 4
 

@@ -432,7 +432,6 @@ INFINITE[3, 1] = np.inf
         (X, np.where(Y == 1, np.nan, Y), "NaN"),
         (X, Y + 0.5, "continuous"),
         (np.empty((0, 4)), [], "0 sample"),
-        (np.hstack([X, np.full((150, 1), np.nan)]), Y, "no value in any row"),
         (pd.DataFrame(X), "answer", "no column 'answer'"),
     ],
 )

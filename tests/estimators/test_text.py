@@ -149,7 +149,7 @@ def test_text_stands_beside_numbers_and_categories(frame):
     ]
     why = dict(model.schema_.why)
     assert re.fullmatch(r"strings of \d+ words, 100% different", why["said"])
-    assert why["place"] == "strings"
+    assert why["place"] == "strings, 2 different"
     assert model.tally_ == NaiveBayes(text=Words(ngrams=(1, 2))).fit(pa.table(COLUMNS), LABELS).tally_
     # Naive: what the text says and what the others say add up, but for the prior that each has.
     said = NaiveBayes(text=Words(ngrams=(1, 2))).fit(TEXTS, LABELS).predict_joint_log_proba(TEXTS)

@@ -366,7 +366,6 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "kind": (FLAT, {"columns": {"alpha": "text"}}, "declared as 'text'"),
     "column": (FLAT, {"columns": {"alpa": "category"}}, "no column 'alpa'; did you mean 'alpha'"),
     "empty": (FLAT[:0], {}, "the table is empty"),
-    "all missing": (FLAT.assign(beta=None), {}, "'beta' has no value in any row"),
     "target": (FLAT, {"target": "alpa"}, "did you mean 'alpha'"),
     "number": (FLAT.assign(n=np.arange(18) + 0.5), {"target": "n"}, "holds numbers of many values"),
     "no target": (FLAT, {"structure": "tan"}, "say which column that is"),

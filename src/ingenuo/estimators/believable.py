@@ -84,7 +84,7 @@ class Believable(TallyClassifier):
             return
         for name in ("tally_", "schema_", "_declared_classes"):
             self.__dict__.pop(name, None)
-        here = rows.in_memory()
+        here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
         schema, chunk = self._whole(here)
         tally = tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)

@@ -247,7 +247,9 @@ class NetworkClassifier(TallyClassifier):
             from ingenuo.estimators import network_in_parts
 
             return network_in_parts.learn(self, rows)
-        here = rows.in_memory()
+        here = rows.in_memory(
+            "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: structure=model.network_"
+        )
         here.columns(self)
         source, labels, classes, weights = self._opened(Part(here.X, here.y, here.weights))
         self._check_classes(classes)

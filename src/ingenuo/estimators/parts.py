@@ -105,6 +105,8 @@ class InParts:
         if not wanted:
             return []
         first = self.rows.head(wanted, SAMPLE)
+        if not first.num_rows:
+            raise InputError(f"{self.name}: there are no rows to learn from")
         for name in typeless:
             type = first.schema.field(name).type
             self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
@@ -132,12 +134,12 @@ class InParts:
 
         return of_frame(model, self.rows, method)
 
-    def in_memory(self) -> MemoryRows:
+    def in_memory(self, instead: str = "") -> MemoryRows:
         """They are not, and stay where they are."""
         raise RefusedError(
             f"{self.name}: what was asked for goes over all the rows more than once, and is no sum of what each part "
-            "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas()), or learn without "
-            "what needs them all (calibration=None, tune=False)"
+            "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas())"
+            + (f", or {instead}" if instead else "")
         )
 
     def _read(self) -> list[str]:

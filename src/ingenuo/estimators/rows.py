@@ -75,8 +75,8 @@ class Rows(Protocol):
         """What a method of a model answers to every row."""
         ...
 
-    def in_memory(self) -> MemoryRows:
-        """All the rows here, at once."""
+    def in_memory(self, instead: str = "") -> MemoryRows:
+        """All the rows here, at once; what to do instead is said where they lie elsewhere."""
         ...
 
 
@@ -136,7 +136,7 @@ class MemoryRows:
         """The answers, as an array."""
         return getattr(model, f"_{method}")(self.X)
 
-    def in_memory(self) -> MemoryRows:
+    def in_memory(self, instead: str = "") -> MemoryRows:
         """They are."""
         return self
 
@@ -215,7 +215,7 @@ class FileRows:
             raise InputError(f"{self.name}: there are no rows to answer")
         return np.concatenate(found)
 
-    def in_memory(self) -> MemoryRows:
+    def in_memory(self, instead: str = "") -> MemoryRows:
         """All the rows, read at once."""
         from ingenuo.sources.streams import Described
 
