@@ -23,6 +23,7 @@ from tests import real_texts
 
 from ingenuo import NaiveBayes, SoftmaxRegression, Words
 from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.labels import labels_of
 
 X, Y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])
@@ -87,6 +88,18 @@ def test_comparing_starts_counts_what_each_takes_and_leaves_the_model_alone(name
     assert starts.saved == starts.zero - starts.twin
     assert str(starts.twin) in str(starts)
     assert "from the generative twin" in str(starts)
+
+
+def test_weights_that_took_the_place_of_others_in_memory_are_not_taken_for_them():
+    from ingenuo.estimators.linear.words import _Words
+
+    rows, y, _ = STARTS["weighted text"]
+    twin = NaiveBayes().fit(rows, y)
+    features = _Words(twin.schema_, twin.tally_, labels_of(twin.classes_), twin.schema_.names[0])
+    for value in range(1, 200):
+        weights = np.zeros((len(features.weights), 1)) + float(value)
+        assert features.parameters(weights).table.single[0, 1] == value
+        del weights
 
 
 def test_on_real_text_the_twin_saves_iterations():

@@ -101,7 +101,7 @@ class _Words:
         self.bag = bag.over(classes)
         self.rows = tally.over(table_name(name, "rows"), classes).floats()
         self.weights = node_weights(self.words, self.bag, tally, schema, name, float(self.rows.sum()))
-        self._prepared: tuple[int, ColumnParameters] | None = None
+        self._prepared: tuple[Floats, ColumnParameters] | None = None
 
     @cached_property
     def _plain(self) -> bool:
@@ -144,7 +144,8 @@ class _Words:
 
     def parameters(self, weights: Floats) -> ColumnParameters:
         """The weights as a table to look words up in, made once."""
-        if self._prepared is None or self._prepared[0] != id(weights):
+        # The array itself is kept: the id of one that is gone may be that of the next.
+        if self._prepared is None or self._prepared[0] is not weights:
             look = None if self._prepared is None else self._prepared[1].look
             p = ColumnParameters(
                 self.name,
@@ -157,7 +158,7 @@ class _Words:
                 self.rows,
                 look=look,
             )
-            self._prepared = (id(weights), p)
+            self._prepared = (weights, p)
         return self._prepared[1]
 
     def _table(self, weights: Floats) -> loops.Table:
