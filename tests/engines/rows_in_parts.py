@@ -58,11 +58,9 @@ class Listed:
 
     def head(self, columns: Sequence[str], n: int) -> pa.Table:
         self.heads += 1
-        some: list[pa.Table] = []
-        for part in self.parts:
-            if sum(each.num_rows for each in some) < n and (not some or part.schema.equals(some[0].schema)):
-                some.append(part.select(columns))
-        return pa.concat_tables(some, promote_options="permissive").slice(0, n)
+        filled = [part.select(columns) for part in self.parts if part.num_rows] or [self.parts[0].select(columns)]
+        alike = [part for part in filled if part.schema.equals(filled[0].schema)]
+        return pa.concat_tables(alike).slice(0, n)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         self.rounds += 1

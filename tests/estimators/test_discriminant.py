@@ -295,7 +295,7 @@ def test_the_target_may_be_a_column_of_the_table():
 def test_booleans_are_numbers_and_strings_are_not():
     frame = pd.DataFrame({"a": X[:, 0], "big": X[:, 2] > 3})
     assert GaussianDiscriminant("full").fit(frame, Y).predict(frame).shape == (150,)
-    with pytest.raises(InputError, match="column 'colour' is no number .* GaussianDiscriminant needs numbers"):
+    with pytest.raises(InputError, match=r"column 'colour' is no number .* GaussianDiscriminant needs numbers"):
         GaussianDiscriminant().fit(frame.assign(colour="red"), Y)
     with pytest.raises(InputError, match="take NaiveBayes"):
         GaussianDiscriminant().fit([[1.0, "red"], [2.0, "blue"]], [0, 1])

@@ -515,7 +515,7 @@ def test_an_error_that_more_rows_do_not_mend_is_told_as_it_is():
 @pytest.mark.parametrize("sizes", [[20, 90], [90], None])
 def test_larger_sizes_are_not_advised_where_they_do_not_help(sizes):
     table = pd.DataFrame(X, columns=list("uvwx")).assign(c=NAMES)
-    with pytest.raises(InputError, match="column 'c' is no number .* GaussianDiscriminant needs numbers") as told:
+    with pytest.raises(InputError, match=r"column 'c' is no number .* GaussianDiscriminant needs numbers") as told:
         ing.twins(table, Y, "discriminant", sizes=sizes, repeats=1)
     assert "larger sizes" not in str(told.value)
 
