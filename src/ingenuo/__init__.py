@@ -47,7 +47,6 @@ _HOMES = {
     "Words": "text.words",
     "audit": "evaluation.audit",
     "compare": "evaluation.comparison",
-    "compare_over_sets": "evaluation.comparison_over_sets",
     "cross_validate": "evaluation.cross_validation",
     "evaluate": "evaluation.evaluation",
     "explain": "estimators.explaining",
@@ -85,7 +84,6 @@ if TYPE_CHECKING:
     from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
     from ingenuo.evaluation.audit import audit as audit
     from ingenuo.evaluation.comparison import compare as compare
-    from ingenuo.evaluation.comparison_over_sets import compare_over_sets as compare_over_sets
     from ingenuo.evaluation.counted import CountedEvaluation as CountedEvaluation
     from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
     from ingenuo.evaluation.cross_validation import cross_validate as cross_validate

@@ -23,7 +23,7 @@ from ingenuo.evaluation.splits import splits_of
 from ingenuo.evaluation.verdict import Verdict, level, number, p_text, percent, share_of
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.explanation.critical_difference import intervals
+from ingenuo.explanation.evaluation_pictures import intervals
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
 LOWER_IS_BETTER = ("log_loss", "ece")
@@ -192,8 +192,7 @@ class Comparison:
             raise InputError(
                 f"{missing[0]} gives labels only, and has no {MEASURES[measure]} to draw; draw accuracy or f1_macro"
             )
-        values, lows, highs = np.array([float(v) for v in found]), [v.low for v in found], [v.high for v in found]
-        return intervals(self.names, values, lows, highs, MEASURES[measure], ax)
+        return intervals(self.names, found, MEASURES[measure], ax)
 
 
 def compare(

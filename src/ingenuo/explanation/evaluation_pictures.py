@@ -5,6 +5,7 @@ The drawing knows nothing of models: it is given counts, curves and bins.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,14 +42,28 @@ class Bins(NamedTuple):
     high: Floats
 
 
-def short(label: Any) -> str:
-    """A class in a picture; a long name without its middle, for names often differ at their ends.
+def short(label: Any, letters: int = _NAME) -> str:
+    """A name in a picture; a long one without its middle, for names often differ at their ends.
 
     >>> short("comp.sys.ibm.pc.hardware")
     'comp.sys.…hardware'
     """
     name = str(label)
-    return name if len(name) <= _NAME else f"{name[: _NAME // 2]}…{name[1 - _NAME // 2 :]}"
+    return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
+
+
+def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
+    """Draw a dot for each model, with its interval where it has one; the first stands at the top."""
+    ax = pictures.axes(ax, (6.4, 0.9 + 0.32 * len(names)))
+    for place, value in enumerate(values):
+        if value.low is not None and value.high is not None:
+            ax.plot([value.low, value.high], [place, place], color=colour(0), lw=1.8, zorder=2)
+        ax.plot([value.value], [place], color=colour(0), marker="o", ms=5, zorder=3)
+    ax.set_yticks(range(len(names)), [short(name, 40) for name in names])
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=measure)
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def grid(panels: int = 4, crowded: bool = False) -> list[Any]:
