@@ -57,7 +57,6 @@ _HOMES = {
     "save": "store",
     "scan": "sources.files",
     "strongest": "explanation.strongest",
-    "twins": "evaluation.twins",
 }
 
 _MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.significance"}
@@ -93,7 +92,6 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.reliability import Reliability as Reliability
     from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
     from ingenuo.evaluation.reliability import reliability as reliability
-    from ingenuo.evaluation.twins import twins as twins
     from ingenuo.explanation.nomogram import nomogram as nomogram
     from ingenuo.explanation.strongest import strongest as strongest
     from ingenuo.networks.network import Network as Network

@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate
 from ingenuo.evaluation.evaluation import Evaluation, Measure
+from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
 from ingenuo.evaluation.paired import Judged, mcnemar_of
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.resampling import permutation_of
@@ -195,6 +196,14 @@ class Comparison:
         return intervals(self.names, found, MEASURES[measure], ax)
 
 
+@overload
+def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: None = None, **options: Any) -> Comparison: ...
+
+
+@overload
+def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: Any, **options: Any) -> LearningCurves: ...
+
+
 def compare(
     models: Any,
     X: Any,
@@ -204,8 +213,11 @@ def compare(
     groups: Any = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
+    sizes: Any = None,
+    repeats: int = 10,
+    test_size: float = 0.3,
     random_state: int = 0,
-) -> Comparison:
+) -> Comparison | LearningCurves:
     """Cross-validate several models on the same folds, and test which differences are significant.
 
     Parameters
@@ -224,8 +236,13 @@ def compare(
         How sure the intervals are.
     alpha : float
         The level of the tests.
+    sizes : int or list of int, optional
+        Compare learning curves and not folds: fit each model on so many rows, in nested samples that are the same for
+        all, and measure it on held-out rows. An integer takes so many sizes, up to all rows that are not held out.
+    repeats, test_size
+        With sizes: how often rows are drawn, and the share, or the number, of rows that are held out.
     random_state : int
-        Seed for the folds, the intervals and the tests.
+        Seed for the folds, the intervals and the tests, or the rows that are drawn.
 
     Notes
     -----
@@ -240,6 +257,8 @@ def compare(
     >>> found = compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True))
     >>> found.best, len(found.pairs)
     ('GaussianDiscriminant', 2)
+    >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[15, 100]).leaders()
+    [None, 'GaussianDiscriminant']
     """
     named = _named(models)
     level(confidence)
@@ -250,6 +269,10 @@ def compare(
     X, y = inputs.target_column(X, y)
     if y is None:
         raise InputError("y is missing: nothing can be judged without what is true of each row; give y")
+    if sizes is not None:
+        if groups is not None:
+            raise InputError("groups were given, and learning curves over sizes draw rows one by one; leave groups out")
+        return curves_of(named, X, y, sizes, repeats, test_size, random_state)
     same = _same_folds(folds, y, groups, random_state)
     found = {
         name: cross_validate(model, X, y, same, groups=groups, confidence=confidence, random_state=random_state)
