@@ -16,7 +16,6 @@ _WORST = 5
 _WORDS = 4  # beside a comparison
 _GROUPS = 20
 _DIFFERENCES = 15
-_PROXIES = 5
 
 
 def plain(value: Any) -> Any:
@@ -242,18 +241,6 @@ def difference_lines(audit: Any, most: int = _DIFFERENCES) -> list[list[str]]:
     return lines
 
 
-def proxy_lines(audit: Any, most: int = _PROXIES) -> list[list[str]]:
-    """The columns that tell the group, with heads."""
-    lines = [["column", f"tells of {audit.protected}", "used by the model", "what it says"]]
-    for proxy in list(audit.proxies or ())[:most]:
-        says = "; ".join(
-            f"{shortened(s.value)}: {s.share:.0%} {shortened(s.group)} (of all {s.overall:.0%})" for s in proxy.says[:2]
-        )
-        used = "–" if proxy.used is None else "yes" if proxy.used else "no"
-        lines.append([shortened(proxy.column), f"{proxy.told:.1%}", used, says])
-    return lines
-
-
 def _group_head(audit: Any) -> list[str]:
     asked = ", ".join(map(str, audit.classes))
     return [
@@ -267,15 +254,15 @@ def groups_text(audit: Any) -> str:
     """An audit of rows in a terminal."""
     parts = [*_group_head(audit), *_table(rate_lines(audit)), *_more(_GROUPS, len(audit.rates), "groups")]
     parts += [*_table(difference_lines(audit)), *_more(_DIFFERENCES, len(audit.differences), "differences")]
-    for lines in (calibration_lines(audit), proxy_lines(audit)):
-        parts += _table(lines) if len(lines) > 1 else []
+    off = calibration_lines(audit)
+    parts += _table(off) if len(off) > 1 else []
     return "\n".join([*parts, "", *(f"– {line}" for line in _said(audit))])
 
 
 def groups_html(audit: Any) -> str:
     """An audit of rows in a notebook."""
     rates, off = rate_lines(audit, 2 * _GROUPS), calibration_lines(audit, 2 * _GROUPS)
-    tables = [rates, difference_lines(audit, 2 * _DIFFERENCES), off, proxy_lines(audit)]
+    tables = [rates, difference_lines(audit, 2 * _DIFFERENCES), off]
     return _page(_group_head(audit), tables, _said(audit))
 
 
@@ -292,11 +279,6 @@ def groups_dict(audit: Any) -> dict[str, Any]:
         "confidence": audit.confidence,
         "rates": [asdict(r) for r in audit.rates],
         "differences": [asdict(d) for d in audit.differences],
-        "proxies": [
-            {"column": p.column, "told": p.told, "used": p.used, "says": [s._asdict() for s in p.says]}
-            for p in audit.proxies or ()
-        ],
-        "not_looked_at": {} if audit.proxies is None else audit.proxies.left_out,
         "notes": audit.notes,
         "warnings": audit.warnings,
         "plain": audit.plain,
