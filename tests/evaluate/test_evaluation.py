@@ -20,8 +20,7 @@ import ingenuo as ing
 from ingenuo.data import diabetes, weather
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.evaluation import intervals
-from ingenuo.evaluation.displays import EvaluationDisplay
-from ingenuo.evaluation.evaluation import Evaluation, evaluate
+from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.measures import row_measures
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.kernels.threads import limited

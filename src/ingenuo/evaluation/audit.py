@@ -21,9 +21,8 @@ from ingenuo.estimators.parts import in_parts
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.audit_groups import MISSING, GroupAudit, GroupSums, group_sums, judged
 from ingenuo.evaluation.audit_text import TextAudit, audit_text
-from ingenuo.evaluation.counted import check_travels
 from ingenuo.evaluation.counted_sums import known_classes
-from ingenuo.evaluation.measured import check_confidence
+from ingenuo.evaluation.evaluation import check_confidence, check_travels
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.exact import Exact
 from ingenuo.labels import Labels, encode, objects

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError, did_you_mean
 from ingenuo.evaluation import audit_plain, intervals
-from ingenuo.evaluation.counted_sums import known_of
-from ingenuo.evaluation.forecast_sums import SUMS, column, forecast_sums, joined, summed
+from ingenuo.evaluation.counted_sums import SUMS, column, forecast_sums, joined, known_of, summed
 from ingenuo.evaluation.measures import BINS
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm

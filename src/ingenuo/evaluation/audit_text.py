@@ -25,7 +25,7 @@ from ingenuo.evaluation import audit_plain
 from ingenuo.evaluation.audit_groups import Share, judged, share
 from ingenuo.evaluation.audit_plain import OTHERS
 from ingenuo.evaluation.audit_sentences import WORD, Sentences, coded, sentences_of, varying, words_of
-from ingenuo.evaluation.resampling import flipped, student
+from ingenuo.evaluation.paired import flipped, student
 from ingenuo.evaluation.significance import holm
 from ingenuo.evaluation.verdict import level
 from ingenuo.explanation import audit_tables

@@ -13,14 +13,12 @@ import numpy as np
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs, streams
 from ingenuo.estimators.sequence_model import whole
-from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate
+from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
-from ingenuo.evaluation.paired import Judged, mcnemar_of
+from ingenuo.evaluation.paired import Judged, mcnemar_of, permutation_of
 from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.resampling import permutation_of
 from ingenuo.evaluation.significance import holm
-from ingenuo.evaluation.splits import splits_of
 from ingenuo.evaluation.verdict import Verdict, level, number, p_text, percent, share_of
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table

@@ -17,10 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.evaluation.over_folds import corrected_t
 from ingenuo.evaluation.over_sets import Nemenyi, friedman, nemenyi, wilcoxon
-from ingenuo.evaluation.paired import mcnemar
-from ingenuo.evaluation.resampling import paired_bootstrap, permutation
+from ingenuo.evaluation.paired import corrected_t, mcnemar, paired_bootstrap, permutation
 from ingenuo.evaluation.verdict import Effect, Verdict, numbers_of
 
 __all__ = [

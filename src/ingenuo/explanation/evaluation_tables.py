@@ -178,21 +178,12 @@ def confusion_lines(found: Any) -> list[list[str]]:
     return [["true", "answered", "rows"], *confused]
 
 
-def worst(rows: Any) -> tuple[list[int], list[int], list[float]]:
-    """The largest wrong cells of the confusion matrix of some rows: true class, answered class, rows."""
-    wrong = np.flatnonzero(rows.codes != rows.predicted)
-    cells, places = np.unique(
-        rows.codes[wrong].astype(np.int64) * len(rows.classes) + rows.predicted[wrong], return_inverse=True
-    )
-    sums = np.bincount(places, None if rows.weights is None else rows.weights[wrong], len(cells)).astype(np.float64)
-    return largest(cells, sums, len(rows.classes))
-
-
-def largest(cells: NDArray[np.int64], sums: Any, n_classes: int) -> tuple[list[int], list[int], list[float]]:
-    """The largest of some cells, true · n_classes + answered: true class, answered class, rows."""
-    first = np.argsort(-sums, kind="stable")[:_CONFUSIONS]
-    codes, predicted = np.divmod(cells[first], n_classes)
-    return codes.tolist(), predicted.tolist(), sums[first].tolist()
+def largest(wrong: NDArray[Any]) -> tuple[list[int], list[int], list[float]]:
+    """The largest cells of a confusion matrix: true class, answered class, rows."""
+    cells = np.flatnonzero(wrong)
+    first = cells[np.argsort(-wrong.ravel()[cells], kind="stable")[:_CONFUSIONS]]
+    codes, predicted = np.divmod(first, len(wrong))
+    return codes.tolist(), predicted.tolist(), wrong.ravel()[first].astype(np.float64).tolist()
 
 
 def _said(found: Any) -> list[str]:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.evaluation.displays import EvaluationDisplay
-from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay
 from ingenuo.evaluation.reliability import Reliability
 from ingenuo.explanation import evaluation_pictures, evaluation_tables, pictures
 from ingenuo.report import charts
