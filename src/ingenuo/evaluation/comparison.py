@@ -202,7 +202,7 @@ def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: None = None,
 def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: Any, **options: Any) -> LearningCurves: ...
 
 
-def compare(
+def compare(  # type: ignore[misc]  # which options there are is said here, once
     models: Any,
     X: Any,
     y: Any,

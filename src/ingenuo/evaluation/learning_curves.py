@@ -68,7 +68,7 @@ class LearningCurves:
         """Where the mean curves of two models cross, in rows, on a logarithmic scale."""
         means, logs = self.values(measure).mean(axis=0), np.log(self.sizes)
         lead = means[:, 0] - means[:, 1]
-        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0) if len(self.names) == 2 else []
+        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0).tolist() if len(self.names) == 2 else []
         return tuple(
             float(np.exp(logs[t] - lead[t] * (logs[t + 1] - logs[t]) / (lead[t + 1] - lead[t]))) for t in turns
         )
@@ -159,7 +159,7 @@ def curves_of(
                     found[1, repeat, at, k] = -np.maximum(logs, np.log(LEAST)).mean()
             except ValueError as error:
                 raise InputError(f"with {size} rows {name} cannot be fitted: {error}; try larger sizes") from error
-    return LearningCurves(tuple(models), np.array(wanted), *found, n_test)
+    return LearningCurves(tuple(models), np.array(wanted), found[0], found[1], n_test)
 
 
 def order(codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
@@ -189,7 +189,7 @@ def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list
     # All rows that stand no farther than the few-th of the rarest class: (2i + 1)/2n_k ≤ (2 few - 1)/2n_min.
     least, first = (int((((2 * few - 1) * counts // counts.min() + 1) // 2).sum()) for few in (1, 3))
     if isinstance(sizes, int) and sizes > 0:
-        return np.unique(np.rint(np.geomspace(min(first, most), most, sizes)).astype(int)).tolist()
+        return list(np.unique(np.rint(np.geomspace(min(first, most), most, sizes)).astype(int)).tolist())
     if not isinstance(sizes, list | tuple | np.ndarray) or not len(sizes):
         raise KindError(f"sizes must be a list of numbers of rows, or how many sizes to take, got {sizes!r}")
     for size in sizes:

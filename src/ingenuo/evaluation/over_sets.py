@@ -169,8 +169,8 @@ class Nemenyi:
     def sentence(self) -> str:
         """Which pairs differ."""
         rank = dict(zip(self.names, self.ranks.tolist()))
-        apart = [(*sorted(pair, key=rank.__getitem__), p) for pair, p in self.pairs.items() if p <= self.alpha]
-        shown = "; ".join(f"{better} ranks before {worse} ({p_text(p)})" for better, worse, p in apart)
+        apart = [(sorted(pair, key=rank.__getitem__), p) for pair, p in self.pairs.items() if p <= self.alpha]
+        shown = "; ".join(f"{better} ranks before {worse} ({p_text(p)})" for (better, worse), p in apart)
         said = f"Over {self.n} sets average ranks differ significantly at the {percent(self.alpha)} level from "
         return f"{said}{self.cd:.3f} on{': ' + shown if shown else ', and no two models are so far apart'}."
 

@@ -106,13 +106,13 @@ class Bins:
         """The Brier score of the forecasts, Σ w(p - e)² / Σw, and its parts."""
         p, product, _, square, true, weight = self.sums[self.sums[:, 5] > 0].T
         n, base = weight.sum(), true.sum() / weight.sum()
-        within = np.maximum(square - p * p / weight, Fraction(0))
+        within = [max(each, Fraction(0)) for each in square - p * p / weight]
         return BrierScore(
             score=float(max((square - 2 * product + true).sum(), Fraction(0)) / n),
             reliability=float(((p - true) ** 2 / weight).sum() / n),
             resolution=float((weight * (true / weight - base) ** 2).sum() / n),
             uncertainty=float(base * (1 - base)),
-            variance=float(within.sum() / n),
+            variance=float(sum(within, Fraction(0)) / n),
             covariance=float(2 * (product - p * true / weight).sum() / n),
         )
 

@@ -65,11 +65,11 @@ def audits_of(
     elif rows is not None and not templates:
         raise InputError("rows were given and no column that says their groups; name it, or leave the rows out")
     sets: list[str | None] = [*templates] if templates or protected else [None]
-    for name in sets:
+    for given in sets:
         found.append(
             audit(
                 model,
-                templates=name,
+                templates=given,
                 groups=list(groups) or None,
                 class_=wanted,
                 labels={label: written_class(model, to) for label, to in labels.items()} if labels else None,
