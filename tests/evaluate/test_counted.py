@@ -233,7 +233,7 @@ def test_it_prints_as_tables_and_says_how_exact_the_areas_are():
     assert "areas are of a fixed grid of probabilities, ROC areas to ±0.00" in said
     assert "No interval for macro ROC area" in said
     assert "grid of probabilities" in found._repr_html_()
-    assert found.frame()["value"].notna().all()
+    assert found.table()["value"].null_count == 0
     assert len(found.plot().axes_) == 4
 
 

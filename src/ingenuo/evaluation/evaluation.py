@@ -173,8 +173,9 @@ def evaluate(
     random_state : int
         Seed of the bootstrap.
     keep_rows : bool
-        Whether to keep the answers, row by row. Without them areas are of a fixed grid of probabilities, and memory
-        does not grow with the rows of a scan. Of rows that lie on an engine sums alone are kept anyway.
+        Whether to keep the answers, row by row. Of a scan, which is read a batch at a time, and of rows that lie on an
+        engine they are not: sums alone are kept, which do not grow with the rows, and areas are of a fixed grid of
+        probabilities.
 
     Examples
     --------
@@ -189,7 +190,7 @@ def evaluate(
     if not isinstance(keep_rows, bool | np.bool_):
         raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
     asked = (float(confidence), int(random_state))
-    if keep_rows and not is_spread(X):
+    if keep_rows and not is_spread(X) and not streams.is_stream(X):
         return Evaluation(predictions_of(model, X, y, classes, sample_weight), *asked)
     return Evaluation(None, *asked, tally=_counted(model, X, y, classes, sample_weight))
 
@@ -280,7 +281,7 @@ class Evaluation:
     def predictions(self) -> Predictions:
         """The answers in the order of the rows; an error where they were not kept."""
         if self._predictions is None:
-            raise InputError("the rows of this evaluation were not kept; evaluate with keep_rows=True, in memory")
+            raise InputError("the rows of this evaluation were not kept; evaluate rows in memory, with keep_rows=True")
         return self._predictions
 
     @cached_property
@@ -585,11 +586,8 @@ class Evaluation:
             return Interval.refused(_NOT_KEPT)
         if not kept and k is None and len(self.labels) > 2:
             return Interval.refused("the grids of the classes do not tell how their areas vary together")
-        counts = (
-            self.confusion.sum(axis=1)
-            if self.rows is None
-            else np.bincount(self.rows.codes, minlength=len(self.labels))
-        )
+        codes = None if self.rows is None else self.rows.codes  # of rows, not of their weights
+        counts = self.confusion.sum(axis=1) if codes is None else np.bincount(codes, minlength=len(self.labels))
         refusal = intervals.too_few(counts, self.labels, k)
         if refusal is not None:
             return refusal
@@ -712,19 +710,10 @@ class Evaluation:
         columns["method"] = [m.how if m.reason is None else f"{m.how}: {m.reason}" for m in every]
         return pa.table(columns)
 
-    def frame(self) -> Any:
-        """The table as a pandas frame."""
-        try:
-            import pandas  # noqa: F401
-        except ImportError:
-            raise InputError("a frame needs pandas, which is not installed; install it, or take .table()") from None
-        return self.table().to_pandas()
-
     def __str__(self) -> str:
         return evaluation_tables.text(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return evaluation_tables.html_of(self)
@@ -742,20 +731,8 @@ def _there(found: Steps) -> Steps:
 class EvaluationDisplay:
     """Four panels: confusion matrix, ROC curves, precision-recall curves, reliability; of labels the first only.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        What is drawn.
+    `axes_` are the panels, and `figure_` is where they were drawn.
 
-    Attributes
-    ----------
-    figure_ : matplotlib figure
-        Where it was drawn.
-    axes_ : list of matplotlib axes
-        The panels.
-
-    Examples
-    --------
     >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]
     >>> display = EvaluationDisplay.from_predictions(["no", "no", "yes"], probabilities, classes=["no", "yes"])
     >>> len(display.axes_)
@@ -769,50 +746,18 @@ class EvaluationDisplay:
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, axes: Any = None
     ) -> EvaluationDisplay:
-        """Judge a fitted classifier and draw it.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted, on other rows.
-        X, y : table, array-like or the name of a column of X
-            The rows, and what is true of them.
-        sample_weight : array-like, optional
-            How much each row counts.
-        axes : list of matplotlib axes, optional
-            Where to draw: four, or one where there are labels only; by default a figure of its own.
-        """
+        """Judge a fitted classifier by other rows, as `evaluate` does, and draw it."""
         return cls(evaluate(estimator, X, y, sample_weight=sample_weight)).plot(axes)
 
     @classmethod
     def from_predictions(
         cls, y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None, axes: Any = None
     ) -> EvaluationDisplay:
-        """Judge predictions and draw them.
-
-        Parameters
-        ----------
-        y_true : array-like
-            What is true of each row.
-        y_pred : array
-            Probabilities (rows × classes), or labels.
-        classes : list, optional
-            The classes of the columns; by default the sorted labels of y_true.
-        sample_weight : array-like, optional
-            How much each row counts.
-        axes : list of matplotlib axes, optional
-            Where to draw; by default a figure of its own.
-        """
+        """Judge probabilities (rows × classes) or labels, as `evaluate` does, and draw them."""
         return cls(evaluate(y_pred, y=y_true, classes=classes, sample_weight=sample_weight)).plot(axes)
 
     def plot(self, axes: Any = None) -> EvaluationDisplay:
-        """Draw the panels.
-
-        Parameters
-        ----------
-        axes : list of matplotlib axes, optional
-            Where to draw: four, or one where there are labels only; by default a figure of its own.
-        """
+        """Draw the panels on four axes, or one where there are labels only; by default on a figure of its own."""
         found = self.evaluation
         names = [drawing.short(label) for label in found.labels]
         panels = 4 if found.probable else 1
