@@ -83,7 +83,6 @@ def test_tests_are_those_of_peers() -> None:
     scores = np.array([[noise[f"{p} {w}"] for w in range(7)] for p in ("Anna", "Eva", "Tom", "Ben")])
     women, men = scores[:2].mean(axis=0), scores[2:].mean(axis=0)
     theirs = ttest_rel(women, men)
-    assert got.p_student == pytest.approx(theirs.pvalue)
     interval = theirs.confidence_interval(0.95)
     assert (got.low, got.high) == pytest.approx((interval.low, interval.high))
     own = (scores - scores.mean(axis=0)).mean(axis=1)

@@ -246,39 +246,19 @@ class Estimate:
 
 @dataclass(frozen=True)
 class GroupRates:
-    """What is measured of one group, for one class against the rest.
-
-    Attributes
-    ----------
-    class_, group
-        The class that is asked about, and the group.
-    rows : int
-        How many rows the group has.
-    selection, base : Share
-        Rows that were answered with the class, and rows that it is true of.
-    false_positive, false_negative : Share
-        Of the rows it is not true of, those answered with it; of the rows it is true of, those answered otherwise.
-    accuracy : Share
-        Rows that were answered rightly, among all classes.
-    probability : float or None
-        The mean probability of the class.
-    gap : Estimate
-        That less the share it is true of: above 0, the group's probabilities are too high.
-    ece : Estimate
-        The expected calibration error of the class's probability, in ten bins.
-    """
+    """What is measured of one group, for one class against the rest."""
 
     class_: Any
     group: Any
     rows: int
-    selection: Share
-    base: Share
-    false_positive: Share
-    false_negative: Share
-    accuracy: Share
-    probability: float | None
-    gap: Estimate
-    ece: Estimate
+    selection: Share  # rows that were answered with the class
+    base: Share  # rows that it is true of
+    false_positive: Share  # of the rows it is not true of, those answered with it
+    false_negative: Share  # of the rows it is true of, those answered otherwise
+    accuracy: Share  # rows that were answered rightly, among all classes
+    probability: float | None  # the mean of the class's
+    gap: Estimate  # that less the share it is true of: above 0, the group's probabilities are too high
+    ece: Estimate  # the expected calibration error of the class's probability, in ten bins
 
 
 @dataclass(frozen=True)
@@ -501,8 +481,7 @@ class GroupAudit:
     def __str__(self) -> str:
         return audit_tables.groups_text(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return audit_tables.groups_html(self)

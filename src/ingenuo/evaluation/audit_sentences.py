@@ -32,7 +32,7 @@ LANGUAGES = ("english", "italian", "spanish")
 NAMES, NOUNS = "gender (names)", "gender (nouns)"
 WORD = re.compile(r"\w+")
 _SLOT = re.compile(r"\{(\w+)\}")
-_MOST = 1_000_000  # sentences
+_MOST = 100_000  # sentences
 _TEXTS, _PAIRS = ("sentence", "text"), ("pair", "frame", "template")
 _BESIDE = {"id", "term", "person", "label", *_TEXTS, *_PAIRS}
 
@@ -49,33 +49,15 @@ class Person(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sentences:
-    """Sentences in frames.
-
-    Attributes
-    ----------
-    texts : list of str
-        The sentences.
-    frames : array of int
-        The frame of each.
-    terms : list of str
-        The name or the identity that each is about.
-    kinds : mapping of str to list
-        For each kind of groups, the group of each sentence; None where it is of none.
-    truths : list, optional
-        What is true of each, where that is known.
-    said : str
-        What they are and where they come from.
-    identities : frozenset of str
-        The kinds whose groups are known by a word of their own, and not by a choice of terms such as names.
-    """
+    """Sentences in frames."""
 
     texts: list[str]
-    frames: NDArray[np.int64]
-    terms: list[str]
-    kinds: dict[str, list[str | None]]
-    truths: list[Any] | None = None
-    said: str = ""
-    identities: frozenset[str] = frozenset()
+    frames: NDArray[np.int64]  # the frame of each
+    terms: list[str]  # the name or the identity that each is about
+    kinds: dict[str, list[str | None]]  # for each kind of groups, the group of each sentence; None where it has none
+    truths: list[Any] | None = None  # what is true of each, where that is known
+    said: str = ""  # what they are and where they come from
+    identities: frozenset[str] = frozenset()  # kinds whose groups are words of their own, and no choice of names
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -230,9 +212,9 @@ def words_of(text: str) -> list[str]:
     return [found.group() for found in WORD.finditer(text.lower())]
 
 
-def varying(sentences: Sentences, looked: NDArray[np.bool_]) -> list[tuple[int, list[str]]]:
+def varying(sentences: Sentences) -> list[tuple[int, list[str]]]:
     """The words of each sentence that not all sentences of its frame have."""
-    counts = {row: Counter(words_of(sentences.texts[row])) for row in np.flatnonzero(looked).tolist()}
+    counts = {row: Counter(words_of(text)) for row, text in enumerate(sentences.texts)}
     common: dict[int, Counter[str]] = {}
     for row, own in counts.items():
         frame = int(sentences.frames[row])
@@ -375,7 +357,7 @@ def _ready(columns: Columns, lower: Columns, groups: Any, called: str) -> Senten
     )
     if term is not None:
         return found
-    words = dict(varying(found, np.ones(len(found), np.bool_)))
+    words = dict(varying(found))
     return replace(found, terms=[" ".join(words[row]) for row in range(len(found))])
 
 

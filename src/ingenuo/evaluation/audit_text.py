@@ -11,7 +11,6 @@ it is what the word does in its place. A term that changes nothing is one that t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,7 +33,6 @@ from ingenuo.schema import FAMILIES, column_name
 
 Floats = NDArray[np.float64]
 
-MOST = 20_000  # sentences whose words are looked at; of more, those of some frames
 _FARTHEST = 700.0  # log-odds: what is impossible or certain counts as this far
 _PAIRS = 4  # groups of a kind: of more, each is compared with all others together and not with each
 _NOTHING = 1e-9  # of the log-odds
@@ -183,55 +181,23 @@ class Pair(NamedTuple):
 
 @dataclass(frozen=True)
 class Comparison:
-    """How the scores of one group's sentences differ from another's.
+    """How the scores of one group's sentences differ from another's."""
 
-    Attributes
-    ----------
-    class_ : Any
-        The class whose probability is the score.
-    kind, group, against : str
-        What the groups are of, and which two are compared; `against` is "the others" where a kind has many groups.
-    frames : int
-        How many frames have sentences of both.
-    difference, low, high : float
-        The mean difference over the frames, with Student's interval (None where all frames differ by the same).
-    p_value : float
-        Of the permutation test: signs of the frames' differences flipped at random.
-    p_student : float or None
-        Of the paired t test.
-    p_terms : float or None
-        Of Welch's t test between the terms' means: could other terms of these groups have shown it by chance? None
-        where a group has one term.
-    adjusted : float
-        `p_value` by Holm's correction, for as many comparisons as the audit makes.
-    significant : bool
-        Whether that is at most 1 - confidence.
-    log_odds : float
-        The mean difference of the log-odds.
-    unused : bool
-        Whether the model uses no term of the group, so that the difference is all the other side's.
-    words : tuple of (str, float)
-        What each word that differs adds to that, the strongest first.
-    worst : tuple of Pair
-        The sentences of one frame that differ most.
-    """
-
-    class_: Any
-    kind: str
+    class_: Any  # whose probability is the score
+    kind: str  # what the groups are of
     group: str
-    against: str
-    frames: int
-    difference: float
+    against: str  # "the others" where a kind has many groups
+    frames: int  # that have sentences of both
+    difference: float  # the mean over the frames, with Student's interval; none where all differ by the same
     low: float | None
     high: float | None
-    p_value: float
-    p_student: float | None
-    p_terms: float | None
-    log_odds: float
-    unused: bool = False
-    words: tuple[tuple[str, float], ...] = ()
-    worst: tuple[Pair, ...] = ()
-    adjusted: float = 1.0
+    p_value: float  # of the permutation test: signs of the frames' differences flipped at random
+    p_terms: float | None  # of Welch's test between the terms' means: could other terms have shown it by chance?
+    log_odds: float  # the mean difference of the log-odds
+    unused: bool = False  # whether the model uses no term of the group, so that the difference is all the other side's
+    words: tuple[tuple[str, float], ...] = ()  # what each word that differs adds to the log-odds, the strongest first
+    worst: tuple[Pair, ...] = ()  # the sentences of one frame that differ most
+    adjusted: float = 1.0  # the p-value by Holm's correction, for as many comparisons as the audit makes
     significant: bool = False
 
 
@@ -270,14 +236,12 @@ def welch(one: Floats, other: Floats) -> float | None:
     """The p-value of Welch's t test; None where a side has one term, or nothing varies."""
     from scipy.special import stdtr
 
-    if min(len(one), len(other)) < 2:
+    n, m = len(one), len(other)
+    if min(n, m) < 2 or one.var() + other.var() <= 1e-30:
         return None
-    a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
-    if a + b <= 1e-30:
-        return None
-    t = (one.mean() - other.mean()) / math.sqrt(a + b)
-    freedom = (a + b) ** 2 / (a * a / (len(one) - 1) + b * b / (len(other) - 1))
-    return float(2 * stdtr(freedom, -abs(t)))
+    a, b = one.var(ddof=1) / n, other.var(ddof=1) / m
+    freedom = (a + b) ** 2 / (a * a / (n - 1) + b * b / (m - 1))
+    return float(2 * stdtr(freedom, -abs(one.mean() - other.mean()) / np.sqrt(a + b)))
 
 
 def different(pairs: list[Pair], most: int) -> list[Pair]:
@@ -300,25 +264,13 @@ class Carried(NamedTuple):
     names: list[str]
     losses: Floats  # entries × classes
     own: NDArray[np.bool_]  # whether the word is part of the sentence's term
-    looked: NDArray[np.bool_]  # of each sentence, whether its words were looked at
 
 
 def carried(sentences: Sentences, log_odds: Floats, ask: Callable[[list[str]], Floats]) -> Carried:
-    """Take each word that differs out of its sentence, and see what the log-odds lose.
-
-    Parameters
-    ----------
-    sentences : Sentences
-        The sentences.
-    log_odds : array (sentences × classes)
-        Of each class, for the sentences as they are.
-    ask : callable
-        The log-odds of each class for other texts.
-    """
-    looked = _looked(sentences)
+    """Take each word that differs out of its sentence, and ask what the log-odds (sentences × classes) lose."""
     names: dict[str, int] = {}
     rows, words, own, texts = [], [], [], []
-    for row, found in varying(sentences, looked):
+    for row, found in varying(sentences):
         term = set(words_of(sentences.terms[row])) if sentences.terms[row] else set(found)
         for word in found:
             rows.append(row)
@@ -327,17 +279,16 @@ def carried(sentences: Sentences, log_odds: Floats, ask: Callable[[list[str]], F
             texts.append(without_word(sentences.texts[row], word))
     at = np.array(rows, np.int64)
     losses = log_odds[at] - ask(texts) if texts else np.zeros((0, log_odds.shape[1]))
-    return Carried(at, np.array(words, np.int64), list(names), losses, np.array(own, np.bool_), looked)
+    return Carried(at, np.array(words, np.int64), list(names), losses, np.array(own, np.bool_))
 
 
 def unused_terms(sentences: Sentences, found: Carried) -> set[str]:
     """The terms whose words change nothing in any sentence."""
-    seen = {sentences.terms[row] for row in np.flatnonzero(found.looked).tolist()}
     moved = found.own & (np.abs(found.losses) > _NOTHING).any(axis=1)
     used = {sentences.terms[row] for row in found.rows[moved].tolist()}
     # Terms that vary nowhere, for all sentences of their frames are about them, say nothing.
     varied = {sentences.terms[row] for row in found.rows[found.own].tolist()}
-    return (seen & varied) - used
+    return varied - used
 
 
 def without_word(text: str, word: str) -> str:
@@ -348,16 +299,6 @@ def without_word(text: str, word: str) -> str:
     """
     left = WORD.sub(lambda found: "" if found.group().lower() == word else found.group(), text)
     return " ".join(left.split())
-
-
-def _looked(sentences: Sentences) -> NDArray[np.bool_]:
-    """The sentences of so many frames, taken evenly."""
-    n, frames = len(sentences), sentences.n_frames
-    if n <= MOST:
-        return np.ones(n, np.bool_)
-    step = -(-n // MOST)
-    chosen = np.arange(frames) % step == 0
-    return np.asarray(chosen[sentences.frames])
 
 
 @dataclass(frozen=True)
@@ -407,12 +348,8 @@ class TextAudit:
         random_state: int = 0,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.sentences, self.classes, self.confidence, self.random_state = (
-            sentences,
-            list(judged.tolist()),
-            confidence,
-            random_state,
-        )
+        self.sentences, self.classes = sentences, list(judged.tolist())
+        self.confidence, self.random_state = confidence, random_state
         found = model.ask(sentences.texts)
         self._columns = find(model.classes, judged)
         self.scores: Floats = found.probabilities[:, self._columns]
@@ -425,9 +362,7 @@ class TextAudit:
         self.lexicon: list[str] = _in_lexicon(model, sentences)
         self.labelled = truths is not None
         self._terms = coded(sentences.terms)
-        looked = int(self._carried.looked.sum())
-        said = [] if looked == len(sentences) else [f"Words were looked at in {looked:,} of the sentences."]
-        self.notes = (*notes, *model.notes, *said)
+        self.notes = (*notes, *model.notes)
 
     @property
     def kinds(self) -> list[str]:
@@ -444,18 +379,10 @@ class TextAudit:
                 for g, name in enumerate(names):
                     rows = np.flatnonzero(codes == g)
                     terms = {self.sentences.terms[row] for row in rows.tolist()}
-                    found.append(
-                        GroupScores(
-                            class_,
-                            kind,
-                            name,
-                            len(rows),
-                            len(terms),
-                            len(terms & self.unused),
-                            float(self.scores[rows, at].mean()),
-                            *self._answers(rows, int(self._columns[at])),
-                        )
-                    )
+                    counts = (len(rows), len(terms), len(terms & self.unused))
+                    answers = self._answers(rows, int(self._columns[at]))
+                    score = float(self.scores[rows, at].mean())
+                    found.append(GroupScores(class_, kind, name, *counts, score, *answers))
         return found
 
     def _codes(self, kind: str) -> tuple[NDArray[np.int64], list[str]]:
@@ -503,8 +430,6 @@ class TextAudit:
         self, at: int, kind: str, group: str, against: str, weights: Floats, replicates: int, rng: np.random.Generator
     ) -> Comparison:
         """One comparison: weights are positive for the group's sentences, negative for the others', by frame."""
-        from scipy.special import stdtr
-
         frames, scores = self.sentences.frames, self.scores[:, at]
         rows = np.flatnonzero(weights)
         present = np.unique(frames[rows])
@@ -513,23 +438,10 @@ class TextAudit:
         d[np.abs(d) < 1e-15] = 0.0
         n = len(d)
         p, _ = flipped(d, "score", replicates, rng)
-        low = high = p_student = None
-        if n > 1:
-            size = student("difference", d, 1 - self.confidence)
-            low, high = size.low, size.high
-            spread = float(d.std(ddof=1))
-            p_student = None if spread == 0 else float(2 * stdtr(n - 1, -abs(float(d.mean())) / spread * math.sqrt(n)))
+        size = student("difference", d, 1 - self.confidence) if n > 1 else None
+        ends = (None, None) if size is None else (size.low, size.high)
         return Comparison(
-            self.classes[at],
-            kind,
-            group,
-            against,
-            n,
-            float(d.mean()),
-            low,
-            high,
-            p,
-            p_student,
+            *(self.classes[at], kind, group, against, n, float(d.mean()), *ends, p),
             self._by_terms(kind, rows, weights, scores),
             float((weights[rows] * self._log_odds[rows, at]).sum() / n),
             {self.sentences.terms[row] for row in rows[weights[rows] > 0].tolist()} <= self.unused,
@@ -550,14 +462,11 @@ class TextAudit:
         return welch(means[there & side], means[there & ~side])
 
     def _words(self, at: int, weights: Floats, present: NDArray[np.int64]) -> tuple[tuple[str, float], ...]:
-        """What each word adds to the mean difference of the log-odds over the frames that were looked at."""
+        """What each word adds to the mean difference of the log-odds."""
         found = self._carried
-        seen = np.zeros(self.sentences.n_frames, np.bool_)
-        seen[self.sentences.frames[found.looked]] = True
-        n = int(seen[present].sum())
-        if n == 0 or not len(found.rows):
+        if not len(found.rows):
             return ()
-        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / n
+        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / len(present)
         first = np.argsort(-np.abs(shares), kind="stable")[:_WORDS]
         return tuple((found.names[w], float(shares[w])) for w in first.tolist() if abs(shares[w]) > 1e-12)
 
@@ -604,8 +513,7 @@ class TextAudit:
     def __str__(self) -> str:
         return audit_tables.text_text(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return audit_tables.text_html(self)
@@ -635,15 +543,8 @@ def audit_text(
     )
     truths, said = _truths(sentences, reader.classes, labels)
     first = f"{len(sentences):,} sentences in {sentences.n_frames:,} frames from {sentences.said}."
-    return TextAudit(
-        sentences,
-        reader,
-        asked,
-        truths=truths,
-        confidence=confidence,
-        random_state=random_state,
-        notes=(first, *notes, *said),
-    )
+    given = {"truths": truths, "confidence": confidence, "random_state": random_state}
+    return TextAudit(sentences, reader, asked, notes=(first, *notes, *said), **given)
 
 
 def _truths(sentences: Sentences, classes: Labels, labels: Any) -> tuple[NDArray[np.int64] | None, list[str]]:

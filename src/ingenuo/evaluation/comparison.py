@@ -58,25 +58,13 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several models on the same rows, out of fold; prints as a table with the differences that are significant.
+    """Several models on the same rows, out of fold; prints as a table with the differences that are significant."""
 
-    Attributes
-    ----------
-    evaluations : mapping
-        What was measured of each model.
-    cross_validations : mapping
-        Each model's answers out of fold.
-    pairs : tuple of Pair
-        A test of accuracy and one of log loss for each two models.
-    confidence, alpha : float
-        How sure the intervals are, and the level of the tests.
-    """
-
-    evaluations: Mapping[str, Evaluation]
-    cross_validations: Mapping[str, CrossValidation]
-    pairs: tuple[Pair, ...]
-    confidence: float
-    alpha: float
+    evaluations: Mapping[str, Evaluation]  # what was measured of each model
+    cross_validations: Mapping[str, CrossValidation]  # each model's answers out of fold
+    pairs: tuple[Pair, ...]  # a test of accuracy and one of log loss for each two models
+    confidence: float  # of the intervals
+    alpha: float  # the level of the tests
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -168,8 +156,7 @@ class Comparison:
     def __str__(self) -> str:
         return self.text()
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())

@@ -40,77 +40,36 @@ LEAVE_ONE_OUT = "leave-one-out"
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models said of rows they had not learned; prints as what `evaluate` says of it.
+    """What models said of rows they had not learned; prints as what `evaluate` says of it."""
 
-    Attributes
-    ----------
-    classes : array
-        The classes, sorted.
-    y : array
-        What is true of each row.
-    probabilities : array (rows, classes) or None
-        Of each class, by a model that has not learned the row; the mean where a row was tested more than once, NaN
-        where it never was. None for a classifier that gives labels only.
-    predicted : array
-        The answers, as labels (of rows that were never tested, the first class).
-    test : list of arrays
-        The test rows of each fold.
-    exact : bool
-        Whether nothing was fitted anew: each model is the total less its fold.
-    fit_time, predict_time : float
-        Seconds, over all folds.
-    remarks : tuple of str
-        What should be known about the folds.
-    """
-
-    classes: NDArray[Any]
-    y: NDArray[Any]
-    probabilities: Floats | None
-    predicted: NDArray[Any]
-    test: Sequence[NDArray[np.intp]]
-    exact: bool
-    fit_time: float
+    classes: NDArray[Any]  # sorted
+    y: NDArray[Any]  # what is true of each row
+    probabilities: Floats | None  # the mean where a row was tested more than once, NaN where it never was
+    predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class)
+    test: Sequence[NDArray[np.intp]]  # the test rows of each fold
+    exact: bool  # whether nothing was fitted anew: each model is the total less its fold
+    fit_time: float  # seconds, over all folds
     predict_time: float
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what should be known about the folds
     confidence: float = 0.95
     random_state: int = 0
     _codes: tuple[Any, ...] = field(default=(), repr=False)
 
+    def _of(self, rows: NDArray[np.intp]) -> Evaluation:
+        """The evaluation of some rows."""
+        codes, predicted, weights, _ = self._codes
+        probabilities, weights = (None if each is None else each[rows] for each in (self.probabilities, weights))
+        found = Predictions(labels_of(self.classes), codes[rows], predicted[rows], probabilities, weights)
+        return Evaluation(found, self.confidence, self.random_state)
+
     @cached_property
     def evaluation(self) -> Evaluation:
         """All that `evaluate` says of the out-of-fold answers."""
-        codes, predicted, weights, tested = self._codes
-        probabilities = self.probabilities
-        found = Predictions(
-            labels_of(self.classes),
-            codes[tested],
-            predicted[tested],
-            None if probabilities is None else probabilities[tested],
-            None if weights is None else weights[tested],
-        )
-        return Evaluation(found, self.confidence, self.random_state)
+        return self._of(self._codes[-1])
 
     def by_fold(self, measure: str = "accuracy") -> Floats:
-        """A measure of each fold by itself, as `corrected_t` takes it.
-
-        Parameters
-        ----------
-        measure : str
-            Any measure of `evaluate`, such as "accuracy", "log_loss" or "f1_macro".
-        """
-        codes, predicted, weights, _ = self._codes
-        found = []
-        for test in self.test:
-            rows = Predictions(
-                labels_of(self.classes),
-                codes[test],
-                predicted[test],
-                None if self.probabilities is None else self.probabilities[test],
-                None if weights is None else weights[test],
-            )
-            value = Evaluation(rows, self.confidence, self.random_state)[measure].value
-            found.append(np.nan if value is None else value)
-        return np.array(found)
+        """A measure of `evaluate`, such as "log_loss" or "f1_macro", of each fold by itself, as `corrected_t` takes."""
+        return np.array([float(self._of(test)[measure]) for test in self.test])
 
     def _said(self) -> list[str]:
         n, folds = len(self.y), len(self.test)
@@ -121,8 +80,7 @@ class CrossValidation:
     def __str__(self) -> str:
         return "\n".join([*self._said(), str(self.evaluation)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html

@@ -28,28 +28,14 @@ _DIGITS = 9  # of probabilities and weights, for the order of rows
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What was true and what was answered, row by row.
+    """What was true and what was answered, row by row."""
 
-    Attributes
-    ----------
-    classes : array
-        The classes, sorted: those the model knows and those that are true of a row.
-    codes, predicted : int32 arrays
-        The class that is true, and the one that was answered, as positions in `classes`.
-    probabilities : array (rows, classes) or None
-        What the model gave each class; None where it gave labels only.
-    weights : array or None
-        How much each row counts; None where each counts once.
-    unseen : int64 array or None
-        For each class, how many of its rows the model could not know, for it knows no such class; None: none.
-    """
-
-    classes: Labels
-    codes: Codes
-    predicted: Codes
-    probabilities: Floats | None = None
-    weights: Floats | None = None
-    unseen: NDArray[np.int64] | None = None
+    classes: Labels  # sorted: those the model knows and those that are true of a row
+    codes: Codes  # the class that is true, as its place among the classes
+    predicted: Codes  # and the one that was answered
+    probabilities: Floats | None = None  # rows × classes; None where there are labels only
+    weights: Floats | None = None  # None where each row counts once
+    unseen: NDArray[np.int64] | None = None  # of each class, the rows that the model could not know; None: none
 
     def __len__(self) -> int:
         return len(self.codes)

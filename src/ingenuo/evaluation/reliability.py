@@ -298,8 +298,7 @@ class Reliability:
     def __str__(self) -> str:
         return "\n".join([*aligned(self._lines()), *self._remarks()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks())
