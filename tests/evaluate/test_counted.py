@@ -230,7 +230,7 @@ def test_it_prints_as_tables_and_says_how_exact_the_areas_are():
     p, y, names = made(300, classes="a b c")
     found = evaluate(p, y=y, classes=names, keep_rows=False)
     said = str(found)
-    assert "areas are of a fixed grid of probabilities, ROC areas to ±0.00" in said
+    assert "areas are of a fixed grid of probabilities (see resolution)" in said
     assert "No interval for macro ROC area" in said
     assert "grid of probabilities" in found._repr_html_()
     assert found.table()["value"].null_count == 0

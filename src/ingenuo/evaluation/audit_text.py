@@ -543,7 +543,7 @@ def audit_text(
     )
     truths, said = _truths(sentences, reader.classes, labels)
     first = f"{len(sentences):,} sentences in {sentences.n_frames:,} frames from {sentences.said}."
-    given = {"truths": truths, "confidence": confidence, "random_state": random_state}
+    given: dict[str, Any] = {"truths": truths, "confidence": confidence, "random_state": random_state}
     return TextAudit(sentences, reader, asked, notes=(first, *notes, *said), **given)
 
 

@@ -163,15 +163,7 @@ class Comparison:
         return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines(True))}{said}</div>"
 
     def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
-        """Draw what each model has of a measure, with its interval; the axes are returned.
-
-        Parameters
-        ----------
-        measure : {"accuracy", "f1_macro", "log_loss", "ece"}
-            What is drawn.
-        ax : optional
-            Axes of matplotlib; by default those of a new figure.
-        """
+        """Draw what each model has of a measure, with its interval; the axes are returned."""
         found = self.values(measure)
         missing = [name for name, value in zip(self.names, found) if value.value is None]
         if missing:
@@ -182,14 +174,20 @@ class Comparison:
 
 
 @overload
-def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: None = None, **options: Any) -> Comparison: ...
+def compare(
+    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
+    sizes: None = None, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+) -> Comparison: ...  # fmt: skip
 
 
 @overload
-def compare(models: Any, X: Any, y: Any, folds: Any = 10, *, sizes: Any, **options: Any) -> LearningCurves: ...
+def compare(
+    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
+    sizes: Any, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+) -> LearningCurves: ...  # fmt: skip
 
 
-def compare(  # type: ignore[misc]  # which options there are is said here, once
+def compare(
     models: Any,
     X: Any,
     y: Any,

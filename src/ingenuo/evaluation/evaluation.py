@@ -673,7 +673,8 @@ class Evaluation:
     def remarks(self) -> tuple[str, ...]:
         """What is undefined here and why, labels that the model does not know, and how exact the areas are."""
         undefined = evaluation_tables.remarks(self.labels, self._matrix, self.probable)
-        return (*self.unseen, *undefined, *self._exactness())
+        said = "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
+        return (*self.unseen, *undefined, *([said] if self.resolution else []))
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -681,20 +682,6 @@ class Evaluation:
         if self._predictions is not None:
             return self._predictions.remarks
         return unseen_remarks(self._known, self._sums.over("unseen", self._known).floats(), self.probable)
-
-    def _exactness(self) -> list[str]:
-        off = dict.fromkeys(AREAS, 0.0)
-        for key, ends in self.resolution.items():
-            name, label = key if isinstance(key, tuple) else (key, None)
-            value = self._values[name, label] or 0.0
-            stem = next(stem for stem in AREAS if name.startswith(stem))
-            off[stem] = max(off[stem], value - ends[0], ends[1] - value)
-        if not self.resolution:
-            return []
-        said = " and ".join(
-            f"{evaluation_tables.title(name)}s to ±{evaluation_tables.error(off[name])}" for name in AREAS
-        )
-        return [f"The rows were counted and not kept: areas are of a fixed grid of probabilities, {said}."]
 
     def table(self) -> Any:
         """An Arrow table with a line for each measure: measure, class, value, low, high, method."""
@@ -821,13 +808,8 @@ def reliability(
     model : classifier, array or Evaluation
         A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
         classes); or what `evaluate` found, which has all it takes.
-    X : table, or a Dask or Spark DataFrame
-        The rows for the classifier; None beside probabilities. Rows on an engine are counted where they are, in ten
-        bins of equal width.
-    y : array-like, or the name of a column of X
-        What is true of each row.
-    classes : list, optional
-        The classes of the columns of probabilities, in their order.
+    X, y, classes, sample_weight
+        As in `evaluate`. Rows of a scan or on an engine are counted where they are, in ten bins of equal width.
     bins : int
         How many bins.
     strategy : {"width", "mass"}
@@ -836,8 +818,6 @@ def reliability(
         Judge the probability of this class; by default that of the class that was answered.
     confidence : float
         Of the intervals.
-    sample_weight : array-like, optional
-        How much each row counts.
 
     Examples
     --------

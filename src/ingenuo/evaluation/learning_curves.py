@@ -68,21 +68,19 @@ class LearningCurves:
         """Where the mean curves of two models cross, in rows, on a logarithmic scale."""
         means, logs = self.values(measure).mean(axis=0), np.log(self.sizes)
         lead = means[:, 0] - means[:, 1]
-        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0).tolist() if len(self.names) == 2 else []
-        return tuple(
-            float(np.exp(logs[t] - lead[t] * (logs[t + 1] - logs[t]) / (lead[t + 1] - lead[t]))) for t in turns
-        )
+        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0) if len(self.names) == 2 else np.zeros(0, np.intp)
+        share = lead[turns] / (lead[turns] - lead[turns + 1])
+        return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
 
     def conclude(self, measure: str = "accuracy") -> str:
         """Who is ahead with how many rows, in one sentence."""
-        runs = [(who, [f"{size:,}" for _, size in run]) for who, run in groupby(self._ahead(measure), lambda at: at[0])]
-        told = [f"{who} is ahead with {_span(sizes)} rows" for who, sizes in runs if who]
+        pairs = zip(self.leaders(measure), self.sizes.tolist())
+        runs = [(who, [f"{size:,}" for _, size in run]) for who, run in groupby(pairs, lambda pair: pair[0])]
+        spans = [(who, " to ".join(dict.fromkeys((run[0], run[-1])))) for who, run in runs if who]
+        told = [f"{who} is ahead with {span} rows" for who, span in spans]
         crossed = " and ".join(f"{rows:,.0f}" for rows in self.crossings(measure))
         said = "; ".join(told) or f"nobody is clearly ahead in {len(self.accuracy)} repeats"
         return f"By {MEASURES[measure]}, {said}{f'; the curves cross near {crossed} rows' if crossed and told else ''}."
-
-    def _ahead(self, measure: str) -> list[tuple[str | None, int]]:
-        return list(zip(self.leaders(measure), self.sizes.tolist()))
 
     def table(self) -> Any:
         """An Arrow table with a line for each size and model: means, and standard deviations over the repeats."""
@@ -102,7 +100,7 @@ class LearningCurves:
     def _lines(self) -> list[list[str]]:
         heads = [f"{name}, {what}" for name in self.names for what in MEASURES.values()]
         lines = [["rows", *heads, "ahead in accuracy"]]
-        for at, (leader, size) in enumerate(self._ahead("accuracy")):
+        for at, (leader, size) in enumerate(zip(self.leaders(), self.sizes.tolist())):
             both = [(mean[at], spread[at]) for mean, spread in map(self._means, MEASURES)]
             cells = [f"{mean[k]:.3f} ± {spread[k]:.3f}" for k in range(len(self.names)) for mean, spread in both]
             lines.append([f"{size:,}", *cells, leader or "–"])
@@ -127,10 +125,6 @@ class LearningCurves:
         """Draw a curve for each model over the rows, with bands of one standard deviation; the axes are returned."""
         name = f"{MEASURES.get(measure)} on held-out rows"
         return learning_curves.draw(self.sizes, *self._means(measure), self.names, name, self.crossings(measure), ax)
-
-
-def _span(sizes: list[str]) -> str:
-    return sizes[0] if len(sizes) == 1 else f"{sizes[0]} to {sizes[-1]}"
 
 
 def curves_of(
@@ -174,18 +168,15 @@ def order(codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
     shuffled, counts = rng.permutation(len(codes)), np.bincount(codes)
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     at = np.empty(len(codes))
-    at[by_class] = (np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts) + 0.5) / np.repeat(
-        counts, counts
-    )
+    nth = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at[by_class] = (nth + 0.5) / np.repeat(counts, counts)
     return np.asarray(shuffled[np.argsort(at[shuffled], kind="stable")])
 
 
 def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list[int]:
     """Sizes that were asked for, or so many geometric ones; each sample surely has a row of every class."""
     if len(counts) < 2 or counts.min() < 2:
-        raise InputError(
-            f"class {classes[counts.argmin()]!r} cannot be both learned and told from others; give more rows"
-        )
+        raise InputError(f"class {classes[counts.argmin()]!r} has too few rows, or is the only one; give more rows")
     # All rows that stand no farther than the few-th of the rarest class: (2i + 1)/2n_k ≤ (2 few - 1)/2n_min.
     least, first = (int((((2 * few - 1) * counts // counts.min() + 1) // 2).sum()) for few in (1, 3))
     if isinstance(sizes, int) and sizes > 0:

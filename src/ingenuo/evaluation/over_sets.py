@@ -97,26 +97,12 @@ def _ranked(scores: Any, names: Any, higher_is_better: Any) -> tuple[Floats, tup
 def friedman(
     scores: Any, *, names: Sequence[str] | None = None, higher_is_better: bool = True, confidence: float = 0.95
 ) -> Verdict:
-    """Friedman's test: whether the models' ranks differ over many sets at all.
+    """Friedman's test: whether the models' ranks differ over many sets at all; scores are sets × models.
 
-    Parameters
-    ----------
-    scores : array (sets, models)
-        The score of each model on each set.
-    names : list, optional
-        The models' names; by default "model 1" and so on.
-    higher_is_better : bool
-        Which scores get the rank 1: False for log loss.
-    confidence : float
-        The difference is called significant at 1 - confidence.
-
-    Notes
-    -----
     Kendall's W is 0 if the sets do not agree on the ranks and 1 if all do. p is that of Iman and Davenport's
     F = (N - 1)W / (1 - W), which is closer to the level than χ² = N(k - 1)W with few sets; where W = 1 it is exact.
+    Lower scores, such as log losses, get the rank 1 with higher_is_better=False.
 
-    Examples
-    --------
     >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.75], [0.9, 0.85, 0.6], [0.7, 0.6, 0.65]])
     >>> found.details["average_ranks"], round(found.details["chi2"], 6), round(found.statistic, 6)
     ((1.0, 2.5, 2.5), 6.0, 9.0)

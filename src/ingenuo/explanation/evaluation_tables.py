@@ -64,19 +64,6 @@ def cell(value: float | None, low: float | None, high: float | None) -> str:
     return number(value) if low is None or high is None else f"{number(value)} {span(low, high)}"
 
 
-def error(value: float) -> str:
-    """By how much a value may be off, rounded up to one digit.
-
-    >>> error(0.00029), error(0.0), error(0.012)
-    ('0.0003', '0', '0.02')
-    """
-    if value < 1e-9:
-        return "0"
-    digits = -math.floor(math.log10(value))
-    shown = f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.{max(digits, 0)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
-
-
 def count(value: float) -> str:
     """Rows, or a sum of their weights."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
