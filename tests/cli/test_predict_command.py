@@ -122,7 +122,7 @@ def test_types_are_those_that_the_model_knows() -> None:
 
 
 def test_evaluation_is_the_librarys() -> None:
-    found = ing.evaluate(ing.load("m.ingenuo"), people(), "outcome")
+    found = ing.evaluate(ing.load("m.ingenuo"), people(), "outcome", keep_rows=False)
     assert done("evaluate", "m.ingenuo", "people.csv") == f"{found}\n"
     measured = json.loads(done("evaluate", "m.ingenuo", "people.csv", "--json", "--reliability"))
     assert measured["log_loss"]["value"] == pytest.approx(found["log_loss"].value)

@@ -58,9 +58,9 @@ class Listed:
 
     def head(self, columns: Sequence[str], n: int) -> pa.Table:
         self.heads += 1
-        filled = [part.select(columns) for part in self.parts if part.num_rows] or [self.parts[0].select(columns)]
+        filled = [part for part in self.parts if part.num_rows] or self.parts[:1]
         alike = [part for part in filled if part.schema.equals(filled[0].schema)]
-        return pa.concat_tables(alike).slice(0, n)
+        return pa.concat_tables(alike).select(columns).slice(0, n)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         self.rounds += 1

@@ -111,7 +111,7 @@ def test_structures_of_networks_are_the_same(dask_cluster: Any) -> None:
 
 def test_evaluations_and_audits_are_sums_as_well(dask_cluster: Any, whole: NaiveBayes) -> None:
     frame = dd.from_pandas(FRAME, npartitions=5)
-    there, here = evaluate(whole, frame, "paid"), evaluate(whole, FRAME, "paid", counted=True)
+    there, here = evaluate(whole, frame, "paid"), evaluate(whole, FRAME, "paid", keep_rows=False)
     assert there == here
     assert there["accuracy"].value == evaluate(whole, FRAME, "paid")["accuracy"].value
     one, two = audit(whole, frame, "paid", protected="town"), audit(whole, FRAME, "paid", protected="town")

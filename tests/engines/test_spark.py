@@ -118,7 +118,7 @@ def test_answers_are_a_frame_that_is_not_yet_computed(frame: Any, whole: NaiveBa
 
 
 def test_evaluations_are_sums_as_well(frame: Any, whole: NaiveBayes) -> None:
-    assert evaluate(whole, frame, "paid") == evaluate(whole, FRAME, "paid", counted=True)
+    assert evaluate(whole, frame, "paid") == evaluate(whole, FRAME, "paid", keep_rows=False)
 
 
 def test_bad_input_is_told_in_one_sentence(frame: Any) -> None:

@@ -299,8 +299,8 @@ def test_booleans_are_numbers_and_strings_are_not():
         GaussianDiscriminant().fit(frame.assign(colour="red"), Y)
     with pytest.raises(InputError, match="take NaiveBayes"):
         GaussianDiscriminant().fit([[1.0, "red"], [2.0, "blue"]], [0, 1])
-    with pytest.raises(KindError, match="column 'x1' has dict"):
-        GaussianDiscriminant().fit(np.array([[1.0, {}], [2.0, {}]], object), [0, 1])
+    with pytest.warns(UserWarning, match=r"ignored: 'x1' \(struct"):
+        GaussianDiscriminant().fit(np.array([[1.0, {}], [2.0, {}], [2.5, {}]], object), [0, 1, 1])
 
 
 def test_infinite_numbers_are_refused_by_name():

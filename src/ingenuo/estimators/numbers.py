@@ -25,8 +25,8 @@ def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
                     f"{model} a number"
                 )
             raise InputError(
-                f"column {column_name(name)!r} is no number ({reason}), and {model} needs numbers; set it aside, code it "
-                "(a column of 0 and 1 for each value), or take NaiveBayes, which reads both"
+                f"column {column_name(name)!r} is no number ({reason}), and {model} needs numbers; set it aside, code "
+                "it (a column of 0 and 1 for each value), or take NaiveBayes, which reads both"
             )
         if kind == "ignore":
             families[place] = list(FAMILIES).index("ignore")

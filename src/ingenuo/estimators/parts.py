@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from ingenuo.engines.spread import Spread
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators import rounds
 from ingenuo.estimators.rounds import LEFT_OUT, Task
-from ingenuo.estimators.rows import MemoryRows, Statistic
+from ingenuo.estimators.rows import MemoryRows, Part, Statistic
 from ingenuo.packed.travelling import from_bytes, merged
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.frames import described
@@ -71,6 +71,8 @@ class InParts:
         How many rows of files had no class, in the last round.
     """
 
+    is_here = False
+
     def __init__(
         self,
         rows: Spread,
@@ -127,6 +129,10 @@ class InParts:
         kinds = self.kinds
         given = {"target": self.target, "weight": self.weight, **options}
         return self._asked(statistic, model, given, self._read(), kinds)
+
+    def parts(self) -> Iterator[Part]:
+        """They stay where they are."""
+        yield from self.in_memory().parts()
 
     def answer(self, model: Any, method: str) -> Any:
         """A frame of the engine with the answers beside its rows, not yet computed."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from ingenuo import container
 from ingenuo.engines.local import Total
-from ingenuo.errors import EngineError, IngenuoError, InputError
+from ingenuo.errors import EngineError, IngenuoError, InputError, KindError
 from ingenuo.estimators.packed_models import models, name_of, pack_model, unpack_model
 from ingenuo.estimators.rows import Statistic, part_of, together, weightless
 from ingenuo.exact import Exact
@@ -60,9 +60,16 @@ class Task(NamedTuple):
 
 
 def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    if hasattr(model, "tally_"):
+    try:
+        name = name_of(model)
+    except KindError:
+        raise KindError(
+            f"{type(model).__name__} cannot be sent to rows that lie in parts elsewhere, for only ingenuo's own models "
+            "can; judge it by rows in memory, or by its predictions"
+        ) from None
+    if hasattr(model, "schema_"):
         return pack_model(model, tensors)
-    return {"kind": "parameters", "model": name_of(model), "parameters": pack(model.get_params(deep=False))}
+    return {"kind": "parameters", "model": name, "parameters": pack(model.get_params(deep=False))}
 
 
 @lru_cache(maxsize=4)

@@ -57,6 +57,7 @@ class Rows(Protocol):
     """Rows, wherever they lie."""
 
     target: str | None  # the name of the column of classes, where it has one
+    is_here: bool  # whether they are in memory
 
     @property
     def name(self) -> str:
@@ -69,6 +70,10 @@ class Rows(Protocol):
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """The sum of what a statistic gives for every part."""
+        ...
+
+    def parts(self) -> Iterator[Part]:
+        """The parts, one after the other, here."""
         ...
 
     def answer(self, model: Any, method: str) -> Any:
@@ -115,7 +120,7 @@ def rows_of(
 class MemoryRows:
     """Rows in memory: one part, nothing copied."""
 
-    name = "X"
+    name, is_here = "X", True
 
     def __init__(self, X: Any, y: Any = None, weights: Any = None) -> None:
         self.target = y if isinstance(y, str) and inputs.is_frame(X) else None
@@ -131,6 +136,10 @@ class MemoryRows:
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """What the statistic gives."""
         return statistic(model, Part(self.X, self.y, self.weights), options)
+
+    def parts(self) -> Iterator[Part]:
+        """The one."""
+        yield Part(self.X, self.y, self.weights)
 
     def answer(self, model: Any, method: str) -> Any:
         """The answers, as an array."""
@@ -162,8 +171,11 @@ def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
 class FileRows:
     """Rows that come in batches, such as those of a file that no memory holds."""
 
+    is_here = False
+
     def __init__(self, stream: Any, target: str | None, weight: str | None) -> None:
         self.stream, self.target, self.weight = stream, target, weight
+        self.names = [name for name in stream.names if name not in (target, weight)]
 
     @property
     def name(self) -> str:
@@ -177,7 +189,7 @@ class FileRows:
         from ingenuo.sources.frames import described
         from ingenuo.sources.streams import Described
 
-        names = [name for name in self.stream.names if name not in (self.target, self.weight)]
+        names = self.names
         kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
         if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
             return open_source(described(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
@@ -191,13 +203,17 @@ class FileRows:
     ) -> Tally:
         """The sum over the batches: `done` of them are passed over, `after` is told of each, with the sum so far."""
         total = Total()
-        for n, part in self._parts(done):
+        for n, part in self._numbered(done):
             total.add(statistic(model, part, options))
             if after is not None:
                 after(n, total.now())
         return total.sum()
 
-    def _parts(self, done: int = 0) -> Iterator[tuple[int, Part]]:
+    def parts(self) -> Iterator[Part]:
+        """Some batches at a time, but for those that have no weight."""
+        return (part for _, part in self._numbered())
+
+    def _numbered(self, done: int = 0) -> Iterator[tuple[int, Part]]:
         from ingenuo.sources.streams import Described
 
         before = 0
@@ -210,7 +226,7 @@ class FileRows:
 
     def answer(self, model: Any, method: str) -> Any:
         """The answers, as an array; the rows themselves are not kept."""
-        found = [getattr(model, f"_{method}")(part.X) for _, part in self._parts()]
+        found = [getattr(model, f"_{method}")(part.X) for part in self.parts()]
         if not found:
             raise InputError(f"{self.name}: there are no rows to answer")
         return np.concatenate(found)
