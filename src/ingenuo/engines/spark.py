@@ -105,7 +105,10 @@ class SparkFrame:
 
     def head(self, columns: Sequence[str], n: int) -> pa.Table:
         """The first rows of some columns."""
-        return self.frame.select(*map(_column, columns)).limit(n).toArrow()
+        try:
+            return self.frame.select(*map(_column, columns)).limit(n).toArrow()
+        except PySparkException as error:
+            raise _told(error) from None
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged partitions come to."""

@@ -23,7 +23,7 @@ from ingenuo.estimators.answers import answer
 from ingenuo.estimators.base import CLASS, frozen, sums
 from ingenuo.estimators.contract import Regressor, check_is_fitted, clone
 from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.rows import Part, Rows, rows_of
+from ingenuo.estimators.rows import EVERYTHING, Part, Rows, rows_of
 from ingenuo.exact import Exact
 from ingenuo.explanation.distribution import Distribution
 from ingenuo.explanation.expectation import Expectation
@@ -376,7 +376,7 @@ class NaiveBayesRegressor(Adding, Regressor):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the target's variance that is explained; y and weights as for `fit`."""
         check_is_fitted(self)
-        rows = rows_of(X, y, sample_weight, self.schema_.names.tolist())
+        rows = rows_of(X, y, sample_weight, EVERYTHING)
         n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc]
         spread_of_targets = square - total * total / n if n else 0
         if spread_of_targets == 0:  # as scikit-learn has it

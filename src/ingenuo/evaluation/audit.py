@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.rows import Part, rows_of
+from ingenuo.estimators.rows import EVERYTHING, Part, rows_of
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.audit_groups import MISSING, GroupAudit, GroupSums, group_sums, judged
 from ingenuo.evaluation.audit_text import TextAudit, audit_text
@@ -156,7 +156,7 @@ def _frequencies(sums: GroupSums) -> NDArray[np.int64]:
 
 def _counted(model: Any, X: Any, y: Any, protected: Any, classes: Any) -> tuple[Tally, bool, list[str]]:
     """The sums of all rows, whether what is true is known, and the columns that the model does not take."""
-    known, rows = known_columns(model), rows_of(X, y, labelled=False)
+    known, rows = known_columns(model), rows_of(X, y, declared=EVERYTHING, labelled=False)
     if not rows.is_here:
         if classes is not None or not hasattr(model, "predict"):
             raise InputError(

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.estimators.base import public
-from ingenuo.estimators.rows import rows_of
+from ingenuo.estimators.rows import EVERYTHING, rows_of
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.counted_sums import (
@@ -186,8 +186,7 @@ def evaluate(
     if not isinstance(keep_rows, bool | np.bool_):
         raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
     asked = (float(confidence), int(random_state))
-    schema = getattr(model, "schema_", None)
-    rows = rows_of(X, y, sample_weight, () if schema is None else schema.names.tolist())
+    rows = rows_of(X, y, sample_weight, EVERYTHING)
     if rows.is_here and keep_rows:
         return Evaluation(predictions_of(model, X, y, classes, sample_weight), *asked)
     if rows.is_here:
