@@ -308,5 +308,5 @@ def never_closed(name: str, line: int, cell: str) -> FileError:
     opened = cell.splitlines()[0]
     return FileError(
         f"{name}, line {line}: the quote before {opened!r} is never closed; close it, "
-        "or say that there are no quotes (quote='')"
+        "or read the file without quotes"
     )
