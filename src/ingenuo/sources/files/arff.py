@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, did_you_mean
-from ingenuo.sources.files.contents import Block, Content, Options, Part, cut
+from ingenuo.sources.files.contents import Block, Content, Options, Part, after, cut
 from ingenuo.sources.files.delimited import parse
 from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind, mixed
 from ingenuo.sources.files.sniffing import Dialect
@@ -96,13 +96,7 @@ class Arff(Content):
         """The rows, a block at a time."""
         with self.file.open() as stream:
             text = Text(stream, self.encoding, self.options.errors)
-            start = self.body
-            for block in cut(text, self.file.name, size=self.options.block_size):
-                if start:
-                    skipped = min(start, len(block.data))
-                    n_lines = block.data.count(b"\n", 0, skipped)
-                    block = Block(block.data[skipped:], block.offset + skipped, block.line + n_lines)
-                    start -= skipped
+            for block in after(cut(text, self.file.name, size=self.options.block_size), self.body):
                 if block.data.strip():
                     yield Part(self._table(block, types), stream.consumed())
 
