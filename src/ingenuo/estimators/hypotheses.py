@@ -93,9 +93,10 @@ class Hypotheses:
         steps = self._likelihoods.read(observation)
         if not len(steps):
             return self
-        first = np.where(np.isneginf(self._log_joint), -1, self._likelihoods.first_impossible(steps))
-        if (first < len(steps)).all():
-            at = int(first.max())
+        _, places, logs = self._likelihoods.trace(steps)
+        impossible = np.isneginf(logs[:, ~np.isneginf(self._log_joint)])[places]
+        if impossible.any(axis=0).all():
+            at = int(impossible.argmax(axis=0).max())
             one = Beliefs(self.names, self._log_prior, *self._labelled(steps))
             raise InputError(
                 f"observation {self._n_steps + at + 1}, {one.observation(at + 1)!r}, is impossible: every hypothesis "

@@ -103,28 +103,28 @@ def multiply(one: Exactly, values: Sequence[Number], times: int) -> Exactly:
     return tuple(n * a**times for n, a in zip(numerators, above)), denominator * below**times
 
 
-def items_of(observation: Any) -> Any:
-    """The observations of a sequence; None where it is a single one."""
-    if isinstance(observation, list | tuple | range):
-        return observation
-    if isinstance(observation, np.ndarray):
-        return observation if observation.ndim else None
-    if isinstance(observation, Iterator):
-        return list(observation)
-    if isinstance(observation, str | bytes | frozenset) or not hasattr(observation, "__getitem__"):
-        return None
-    return observation if hasattr(observation, "__len__") else None  # a column, or a table of rows
+def _observations(given: Any, is_value: bool = False) -> tuple[Any, NDArray[np.int64]]:
+    """The observations that are given, one, several, or how often each was made; and how often in a row each was."""
+    if isinstance(given, Mapping):
+        for value, count in given.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer):
+                raise KindError(
+                    f"{value!r} was observed {count!r} times; give a whole number, or a list of observations"
+                )
+            if not 0 <= count < 1 << 53:
+                raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
+        made = {value: int(count) for value, count in given.items() if count}
+        return list(made), np.array(list(made.values()), np.int64)
+    one = is_value or isinstance(given, str | bytes | frozenset) or getattr(given, "ndim", 1) == 0
+    if not one and isinstance(given, Iterator):
+        given = list(given)
+    several = not one and hasattr(given, "__getitem__") and hasattr(given, "__len__")  # a column or a table, too
+    items = given if several else [given]
+    return items, np.ones(len(items), np.int64)
 
 
-def times_of(counts: Mapping[Any, Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """The observations of a mapping from observation to how often, without those that were not made."""
-    for value, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer):
-            raise KindError(f"{value!r} was observed {count!r} times; give a whole number, or a list of observations")
-        if not 0 <= count < 1 << 53:
-            raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
-    made = {value: int(count) for value, count in counts.items() if count}
-    return list(made), np.array(list(made.values()), np.int64)
+def _is_table(items: Any) -> bool:
+    return hasattr(items, "columns") or hasattr(items, "column_names")
 
 
 class Tables:
@@ -143,17 +143,10 @@ class Tables:
 
     def read(self, observation: Any) -> Steps:
         """One observation, a sequence of them, or a mapping from observation to how often."""
-        if isinstance(observation, Mapping):
-            items, times = times_of(observation)
-        else:
-            found = None if self._known(observation) else items_of(observation)  # a tuple can be a value itself
-            found = [observation] if found is None else found
-            if hasattr(found, "columns") or hasattr(found, "column_names"):
-                raise KindError(
-                    f"a {type(found).__name__} has several columns; give the one that holds the observations"
-                )
-            items = found.tolist() if isinstance(found, np.ndarray) else list(found)
-            times = np.ones(len(items), np.int64)
+        items, times = _observations(observation, self._known(observation))  # a tuple can be a value itself
+        if _is_table(items):
+            raise KindError(f"a {type(items).__name__} has several columns; give the one that holds the observations")
+        items = items.tolist() if isinstance(items, np.ndarray) else list(items)
         try:
             places = np.fromiter((self.place.get(item, -1) for item in items), np.int32, len(items))
         except TypeError:
@@ -171,12 +164,6 @@ class Tables:
 
     def _known(self, observation: Any) -> bool:
         return hashable(observation) and observation in self.place
-
-    def first_impossible(self, steps: Steps) -> NDArray[np.intp]:
-        """For each hypothesis, the first step that it makes impossible; the number of steps where there is none."""
-        first = np.full(len(self.values), len(steps))
-        np.minimum.at(first, steps.observed, np.arange(len(steps)))
-        return np.asarray(np.where(np.isneginf(self.logs), first[:, np.newaxis], len(steps)).min(axis=0), np.intp)
 
     def add(self, seen: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
         """How often each value was observed, with these."""
@@ -228,26 +215,16 @@ class Models:
 
     def read(self, observation: Any) -> Steps:
         """One observation, a sequence (or a table) of them, or a mapping from observation to how often."""
-        if isinstance(observation, Mapping):
-            items, times = times_of(observation)
-        else:
-            found = items_of(observation)
-            items = [observation] if found is None else found
-            times = np.ones(len(items), np.int64)
+        items, times = _observations(observation)
         logs = np.empty((len(times), len(self.names)))
         for k, (model, method, name) in enumerate(zip(self.models, self.methods, self.names)):
             if len(times):
                 logs[:, k] = _logs(model, method, items, len(times), name)
-        plain = not (hasattr(items, "columns") or hasattr(items, "column_names") or getattr(items, "ndim", 1) > 1)
+        plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
         labels = np.empty(len(times), object)
         for i, item in enumerate(items if plain else [f"row {i}" for i in range(len(times))]):
             labels[i] = item
         return Steps(labels, times, logs)
-
-    def first_impossible(self, steps: Steps) -> NDArray[np.intp]:
-        """For each hypothesis, the first step that it makes impossible; the number of steps where there is none."""
-        impossible = np.isneginf(steps.logs)
-        return np.where(impossible.any(axis=0), impossible.argmax(axis=0), len(steps))
 
     def add(self, seen: Floats, steps: Steps) -> Floats:
         """The sums of the logarithms, with these."""
@@ -294,8 +271,7 @@ def _method_of(model: Any, name: Any) -> str:
 
 def _logs(model: Any, method: str, items: Any, n: int, name: Any) -> Floats:
     """log p of each observation by a fitted model."""
-    is_table = hasattr(items, "columns") or hasattr(items, "column_names")
-    if method == "score_samples" and not is_table and np.asarray(items).dtype.kind in "iufb":
+    if method == "score_samples" and not _is_table(items) and np.asarray(items).dtype.kind in "iufb":
         items = np.asarray(items).reshape(n, -1)  # numbers are a column to scikit-learn
     found = np.asarray(getattr(model, method)(items), np.float64)
     if method == "predict_joint_log_proba":  # p(x) = Σ_k P(k) p(x | k)

@@ -83,10 +83,7 @@ class Arff(Content):
 
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
+        types = dict.fromkeys(self.names, pa.string())
         head = decode(self.file.head(self.body + self.options.look), self.encoding)
         data = head[self.body :]
         whole = data[: data.rfind(b"\n") + 1] or data

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files.kinds import Kind, as_types
+from ingenuo.sources.files.kinds import Kind
 from ingenuo.sources.files.sniffing import MISSING, Dialect
 from ingenuo.sources.files.streams import File
 
@@ -82,10 +82,6 @@ class Content:
     def first(self) -> Any:
         """The first rows, as an Arrow table: strings where the format has no types."""
         raise NotImplementedError
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows with the columns that are wanted, in their types."""
-        return as_types(self.first(), types, self.file.name)
 
     def form(self) -> Form:
         """How the file is written."""

@@ -76,24 +76,16 @@ class Delimited(Content):
     def _head(self) -> bytes:
         return decode(self.file.head(self._size), self.encoding)
 
-    def _first_rows(self) -> bytes:
-        """The header and the first rows that are whole."""
-        return self._head()[: self._whole]
-
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
-        start, data = self.dialect.body, self._first_rows()
+        types, start, data = dict.fromkeys(self.names, pa.string()), self.dialect.body, self._head()[: self._whole]
         if not data[start:].strip(b"\r\n"):
             return pa.schema(list(types.items())).empty_table()
         block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
         try:
             return self._parse(block.data, types)
         except pa.ArrowInvalid as error:
-            return self._again(block, dict(types), None, error)
+            return self._again(block, types, None, error)
 
     def form(self) -> Form:
         """How the text is written."""
