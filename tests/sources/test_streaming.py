@@ -165,12 +165,3 @@ def test_many_files_are_one_table(tmp_path):
     assert found.table().to_pydict() == {"m": [0] * 30, "n": list(range(30))}
     assert len(found.notes) == 29
     assert found.n_bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.jsonl", "table.parquet"])
-def test_a_sample_is_the_first_rows(folder, name):
-    found = scan(folder / name, columns={"text": "ignore"}, block_size=20_000)
-    sample = found.sample()
-    assert sample.schema == found.schema
-    assert sample.num_rows > 0
-    assert sample.to_pylist() == found.table().slice(0, sample.num_rows).to_pylist()

@@ -45,7 +45,11 @@ def command(model: str, top: int, column: str | None, as_json: bool, **given: An
     from ingenuo.estimators.inspecting import inspect
 
     loaded = options.load(model)
-    drawn = _nomogram(loaded, given["class_"], given["against"]) if given["nomogram"] else None
+    drawn = None
+    if given["nomogram"]:
+        from ingenuo.explanation.nomogram import nomogram
+
+        drawn = nomogram(loaded, given["class_"], given["against"])
     if column is None:
         shown: Any = inspect(loaded, options.about(model), top)
     else:
@@ -60,12 +64,6 @@ def command(model: str, top: int, column: str | None, as_json: bool, **given: An
         options.out_json(shown.to_dict())
     else:
         options.out(str(shown))
-
-
-def _nomogram(model: Any, positive: str | None, against: str | None) -> Any:
-    from ingenuo.explanation.nomogram import nomogram
-
-    return nomogram(model, positive, against)
 
 
 def _write_nomogram(drawn: Any, path: str) -> None:

@@ -38,13 +38,13 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         How many words make an n-gram: 1 counts single words, 2 pairs, and so on; a word depends on the order - 1
         words before it.
     smoothing : Prior or str, optional
-        "ml" (relative frequencies), "witten-bell", "kneser-ney" (interpolated), or imaginary data for every context:
+        "ml" (relative frequencies), "kneser-ney" (interpolated), or imaginary data for every context:
         `Laplace()`, `Lidstone(alpha)`, `MEstimate(m, weights)`, `Dirichlet(alphas)`. By default "kneser-ney", and
         `Laplace()` for an order of 1.
     discount : float
         What "kneser-ney" takes from every count, between 0 and 1.
     base : {"observed", "uniform"}
-        What is below single words in "witten-bell" and "kneser-ney". With "observed" nothing is, and a word that was
+        What is below single words in "kneser-ney". With "observed" nothing is, and a word that was
         never seen has probability 0; with "uniform" every word of the vocabulary, the unknown one too, has a
         share.
     text : Words
@@ -63,7 +63,7 @@ class LanguageModel(SequenceModel, Adding, Estimator):
 
     Notes
     -----
-    After a context that was never seen, "ml", "witten-bell" and "kneser-ney" answer as after its longest suffix that
+    After a context that was never seen, "ml" and "kneser-ney" answer as after its longest suffix that
     was, so that probabilities sum to 1 in every context.
 
     Examples

@@ -20,14 +20,13 @@ from ingenuo.bins import PREFIX, Bins, bins_name
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import InputError
 from ingenuo.families.curves import Column, Curve
-from ingenuo.families.equal_mass import equal_mass
 from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
-from ingenuo.families.histogram import histogram
+from ingenuo.families.histogram import equal_mass, histogram
 from ingenuo.families.kernel import kernel
 from ingenuo.families.mixture import mixture
 from ingenuo.families.normal import GaussianCurve, SilentCurve, Spread, log_normal, normal
-from ingenuo.families.resolution import Crowd, crowd, remark, widened
+from ingenuo.families.resolution import crowd, remark, widened
 from ingenuo.kernels import curves as loops
 from ingenuo.kernels import histograms as counting
 from ingenuo.kernels import portable, threads
@@ -40,7 +39,6 @@ ESTIMATES: dict[str, Callable[[Column], Curve]] = {
     "histogram": histogram,
     "kernel": kernel,
     "mixture": mixture,
-    **{f"equal-mass-{bins}": partial(equal_mass, bins=bins) for bins in (5, 10, 20)},
 }
 AUTOMATIC = ("histogram", "kernel", "mixture")  # what "auto" tries beside the Gaussian
 
@@ -60,7 +58,8 @@ class DensityParameters:
 class Density:
     """A density per class and column, estimated from histograms: of one kind, or of the likeliest."""
 
-    kind: str  # one of ESTIMATES, or "auto"
+    kind: str  # one of ESTIMATES, "equal-mass", or "auto"
+    bins: int = 10  # of equal mass
 
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
         """The histogram of each column; for "auto" the Gaussian's sums as well."""
@@ -88,13 +87,13 @@ class Density:
         if self.kind == "auto":
             gaussians = Gaussian().estimate(tally, prior, schema, columns, classes)
 
-        def one(j: int, name: object) -> tuple[list[Curve], Crowd | None]:
+        def one(j: int, name: object) -> tuple[list[Curve], str]:
             bins = tally.bins(bins_name(name))
             if bins is None or not len(bins.places):
-                return [_single(name, bins, classes, prior)], None
+                return [_single(name, bins, classes, prior)], ""
             column = Column.of(name, bins, classes, prior)
             if not column.seen.any():
-                return [_single(name, None, classes, prior)], None
+                return [_single(name, None, classes, prior)], ""
             sums = None if gaussians is None else Spread.of(gaussians, j)
             crowded = crowd(column, None if sums is None else sums.seen)
             gaussian = None
@@ -104,14 +103,15 @@ class Density:
                     return [gaussian], crowded
             if column.size == 1:
                 return [_single(name, bins, classes, prior)], crowded
-            kinds = AUTOMATIC if self.kind == "auto" else [self.kind]
-            tried = [ESTIMATES[kind](column) for kind in kinds]
+            if self.kind == "equal-mass":
+                return [equal_mass(column, self.bins)], crowded
+            tried = [ESTIMATES[kind](column) for kind in (AUTOMATIC if self.kind == "auto" else [self.kind])]
             return [gaussian, *tried] if gaussian is not None else tried, crowded
 
         found = threads.run([partial(one, j, name) for j, name in enumerate(columns.tolist())])
         curves = tuple(max(tried, key=lambda curve: curve.score) for tried, _ in found)
         scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried, _ in found)
-        crowds = [crowded for _, crowded in found if crowded is not None]
+        crowds = [crowded for _, crowded in found if crowded]
         remarks = (remark(crowds),) if crowds else ()
         return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
 

@@ -183,13 +183,6 @@ def additive(trie: Trie, counts: Array, imagined: float, own: Floats, rest: Floa
     _share(trie, counts, 0, len(rest), 0.0, imagined, False, own, rest, k)
 
 
-def witten_bell(trie: Trie, counts: Array, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
-    """(c + T · lower) / (N + T), T the number of different words in the context; below all, relative frequencies."""
-    counts = counts.astype(np.float64, copy=False)
-    _share(trie, counts, 0, 1, 0.0, 0.0, uniform, own, rest, k)
-    _share(trie, counts, 1, len(rest), 0.0, 0.0, True, own, rest, k)
-
-
 def kneser_ney(trie: Trie, counts: Array, discount: float, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
     """max(v - d, 0) / Σ v + …: counts of the longest n-grams, of the shorter ones the different words before them."""
     counts, types = counts.astype(np.float64, copy=False), preceding(trie, counts)

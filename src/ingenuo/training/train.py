@@ -314,6 +314,7 @@ def judgement(done: Trained) -> str:
     """How good the model is, where that was asked for."""
     called = {"majority_rate": "always the most frequent class", "log_loss": "log loss", "ece": "calibration error"}
     found = done.evaluation
-    measures = [] if found is None else [name for name in ("accuracy", *called) if name in found]
-    lines = [f"  {called.get(name, name):<30}  {found[name]}" for name in measures if found[name].value is not None]
-    return "\n".join([done.how, *lines]) if found is not None else ""
+    if found is None:
+        return ""
+    shown = [name for name in ("accuracy", *called) if name in found and found[name].value is not None]
+    return "\n".join([done.how, *(f"  {called.get(name, name):<30}  {found[name]}" for name in shown)])

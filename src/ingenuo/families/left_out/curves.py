@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.families.curves import Curve
-from ingenuo.families.equal_mass import EqualMassCurve
 from ingenuo.families.family import Floats, logs
-from ingenuo.families.histogram import HistogramCurve
+from ingenuo.families.histogram import EqualMassCurve, HistogramCurve
 from ingenuo.families.kernel import WITHIN, KernelCurve
 
 _LEAST = -700.0  # no value counts as less likely: a single one says no more

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, did_you_mean
-from ingenuo.sources.files.contents import Block, Content, Options, Part, cut
+from ingenuo.sources.files.contents import Block, Content, Options, Part, after, cut
 from ingenuo.sources.files.delimited import parse
 from ingenuo.sources.files.sniffing import Dialect
 from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
@@ -83,10 +83,7 @@ class Arff(Content):
 
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
+        types = dict.fromkeys(self.names, pa.string())
         head = decode(self.file.head(self.body + self.options.look), self.encoding)
         data = head[self.body :]
         whole = data[: data.rfind(b"\n") + 1] or data
@@ -96,13 +93,7 @@ class Arff(Content):
         """The rows, a block at a time."""
         with self.file.open() as stream:
             text = Text(stream, self.encoding, self.options.errors)
-            start = self.body
-            for block in cut(text, self.file.name, size=self.options.block_size):
-                if start:
-                    skipped = min(start, len(block.data))
-                    n_lines = block.data.count(b"\n", 0, skipped)
-                    block = Block(block.data[skipped:], block.offset + skipped, block.line + n_lines)
-                    start -= skipped
+            for block in after(cut(text, self.file.name, size=self.options.block_size), self.body):
                 if block.data.strip():
                     yield Part(self._table(block, types), stream.consumed())
 

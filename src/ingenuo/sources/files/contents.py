@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import FileError
 from ingenuo.sources.files.sniffing import MISSING, Dialect
 from ingenuo.sources.files.streams import File
-from ingenuo.sources.kinds import Kind, as_types
+from ingenuo.sources.kinds import Kind
 
 BLOCK = 1 << 22  # bytes: measured, the least that parses as fast as larger ones
 T = TypeVar("T")
@@ -83,10 +83,6 @@ class Content:
         """The first rows, as an Arrow table: strings where the format has no types."""
         raise NotImplementedError
 
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows with the columns that are wanted, in their types."""
-        return as_types(self.first(), types, self.file.name)
-
     def form(self) -> Form:
         """How the file is written."""
         return Form(self.format, self.file.packed())
@@ -148,10 +144,6 @@ def beforehand(items: Iterator[T]) -> Iterator[T]:
 # counted: if each quote of an even place (the first, the third, …) begins a cell or follows the quote before it, then
 # they open and close in turn, and an even number of them before a line end means that it lies outside. Where a quote
 # stands elsewhere (5" nails), the cells are walked through one by one.
-#
-# To look at each quote takes as long as to parse the block. A quick cut takes it that an even number of quotes will do;
-# whoever parses the block then sees whether it has as many rows as lines, and where it has not, whether its quotes are
-# in turn (`in_turn`); if they are not, it has to be cut again, carefully.
 
 LONGEST = 1 << 28  # bytes of one row
 LINES = Dialect(quote=None)  # rows that are lines
@@ -172,16 +164,10 @@ class Block:
     data: bytes | bytearray
     offset: int  # bytes before it
     line: int  # the number of its first line
-    n_lines: int = -1  # line ends in it, where they were counted
 
 
-def cut(
-    stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK, *, quick: bool = False, offset: int = 0,
-    line: int = 1,
-) -> Iterator[Block]:  # fmt: skip
+def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK) -> Iterator[Block]:
     r"""Blocks of about so many bytes; an error where a quote is never closed.
-
-    The stream begins at an offset and a line of its file.
 
     >>> import io
     >>> stream = io.BytesIO(b'good,"two\nlines"\nbad,one\n')
@@ -189,10 +175,10 @@ def cut(
     [b'good,"two\nlines"\n', b'bad,one\n']
     """
     rest: bytes | bytearray = b""
-    asked = size
+    asked, offset, line = size, 0, 1
     while True:
         data, more = _filled(stream, rest, asked)
-        end = last_row_end(data, dialect, quick=quick) if more else len(data)
+        end = last_row_end(data, dialect) if more else len(data)
         if end == 0 and more:
             if len(data) > LONGEST:
                 raise _unclosed(data, name, line, dialect)
@@ -203,12 +189,22 @@ def cut(
         rest, asked = bytes(data[end:]), size
         del data[end:]
         if end:
-            n_lines = _count(data, ord(dialect.line_end))
-            yield Block(data, offset, line, n_lines)
+            yield Block(data, offset, line)
             offset += end
-            line += n_lines
+            line += int(np.count_nonzero(np.frombuffer(data, np.uint8) == ord(dialect.line_end)))  # quicker than bytes
         if not more:
             return
+
+
+def after(blocks: Iterator[Block], n: int, line_end: bytes = b"\n") -> Iterator[Block]:
+    """The blocks without the first n bytes."""
+    for block in blocks:
+        skipped = min(n, len(block.data))
+        n -= skipped
+        if skipped:
+            lines = block.data.count(line_end, 0, skipped)
+            block = Block(block.data[skipped:], block.offset + skipped, block.line + lines)
+        yield block
 
 
 def _filled(stream: Readable, rest: bytes | bytearray, size: int) -> tuple[bytearray, int]:
@@ -224,13 +220,11 @@ def _filled(stream: Readable, rest: bytes | bytearray, size: int) -> tuple[bytea
     return data, at - start
 
 
-def last_row_end(data: bytes | bytearray, dialect: Dialect, *, quick: bool = False) -> int:
+def last_row_end(data: bytes | bytearray, dialect: Dialect) -> int:
     """Where the last row that is whole ends."""
     line_end = dialect.line_end
     last = data.rfind(line_end) + 1
     if last == 0 or not _quoted(data, dialect):
-        return last
-    if quick and _count(memoryview(data)[:last], ord(dialect.quote or '"')) % 2 == 0:
         return last
     places = _quotes(data, dialect)
     if not _in_turn(data, places, dialect.separator):
@@ -238,16 +232,6 @@ def last_row_end(data: bytes | bytearray, dialect: Dialect, *, quick: bool = Fal
     while last and np.searchsorted(places, last) % 2:  # the line end lies within quotes: go before the opening one
         last = data.rfind(line_end, 0, int(places[np.searchsorted(places, last) - 1])) + 1
     return last
-
-
-def _count(data: bytes | bytearray | memoryview, sign: int) -> int:
-    """How often a byte occurs: NumPy counts six times as fast as bytes do."""
-    return int(np.count_nonzero(np.frombuffer(data, np.uint8) == sign))
-
-
-def in_turn(data: bytes | bytearray, dialect: Dialect) -> bool:
-    """Whether the quotes open and close cells in turn."""
-    return not _quoted(data, dialect) or _in_turn(data, _quotes(data, dialect), dialect.separator)
 
 
 def _quoted(data: bytes | bytearray, dialect: Dialect) -> bool:
@@ -307,6 +291,5 @@ def never_closed(name: str, line: int, cell: str) -> FileError:
     """The error for a quote that opens a cell and is never closed."""
     opened = cell.splitlines()[0]
     return FileError(
-        f"{name}, line {line}: the quote before {opened!r} is never closed; close it, "
-        "or say that there are no quotes (quote='')"
+        f"{name}, line {line}: the quote before {opened!r} is never closed; close it, or read the file without quotes"
     )

@@ -25,9 +25,9 @@ from ingenuo.sources.files.contents import (
     Form,
     Options,
     Part,
+    after,
     ahead,
     cut,
-    in_turn,
     last_row_end,
     never_closed,
 )
@@ -69,8 +69,6 @@ class Delimited(Content):
                 break
             size *= 4  # a first row that is longer
         self._size = size
-        # Standard input cannot be cut again; and where quotes are out of turn at once, they will be later.
-        self._quick = not file.is_stream and in_turn(head[: self._whole], self.dialect)
         titles = head[: self.dialect.body]
         if options.errors == "strict" and (error := bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
@@ -78,24 +76,16 @@ class Delimited(Content):
     def _head(self) -> bytes:
         return decode(self.file.head(self._size), self.encoding)
 
-    def _first_rows(self) -> bytes:
-        """The header and the first rows that are whole."""
-        return self._head()[: self._whole]
-
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
-        start, data = self.dialect.body, self._first_rows()
+        types, start, data = dict.fromkeys(self.names, pa.string()), self.dialect.body, self._head()[: self._whole]
         if not data[start:].strip(b"\r\n"):
             return pa.schema(list(types.items())).empty_table()
         block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
         try:
             return self._parse(block.data, types)
         except pa.ArrowInvalid as error:
-            return self._again(block, dict(types), None, error)
+            return self._again(block, types, None, error)
 
     def form(self) -> Form:
         """How the text is written."""
@@ -114,44 +104,23 @@ class Delimited(Content):
 
     def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
+        with self.file.open() as stream:
+            text = Text(stream, self.encoding, self.options.errors)
+            for (block, consumed), future in ahead(
+                self._blocks(text, stream), lambda b: self._parse(b[0].data, dict(types))
+            ):
+                try:
+                    table = future.result()
+                except pa.ArrowInvalid as error:
+                    table = self._again(block, types, fixed, error)
+                if table.schema.types != list(types.values()):  # parsed before a whole number became a double
+                    table = as_types(table, types, self.file.name)
+                yield Part(table, consumed)
 
-        def parse(item: tuple[Block, int]) -> Any:
-            return self._parse(item[0].data, dict(types))
-
-        quick, start = self._quick, Block(b"", 0, 1)
-        while True:
-            again = None
-            with self.file.open() as stream:
-                text = Text(stream, self.encoding, self.options.errors)
-                for (block, consumed), future in ahead(self._blocks(text, stream, quick, start), parse):
-                    try:
-                        table = future.result()
-                    except pa.ArrowInvalid as error:
-                        if quick and not in_turn(block.data, self.dialect):
-                            again = block
-                            break
-                        table = self._again(block, types, fixed, error)
-                    if quick and table.num_rows != block.n_lines and not in_turn(block.data, self.dialect):
-                        again = block
-                        break
-                    if table.schema.types != list(types.values()):  # parsed before a whole number became a double
-                        table = as_types(table, types, self.file.name)
-                    yield Part(table, consumed)
-            if again is None:
-                return
-            quick, start = False, again  # from that block on, quotes have to be looked at one by one
-
-    def _blocks(self, text: Any, stream: Any, quick: bool, start: Block) -> Iterator[tuple[Block, int]]:
-        """The blocks from a place on, without the header."""
-        _skip(text, start.offset)
-        header = self.dialect.body - start.offset
-        size, name = self.options.block_size, self.file.name
-        for block in cut(text, name, self.dialect, size, quick=quick, offset=start.offset, line=start.line):
-            if header > 0:
-                skipped = min(header, len(block.data))
-                lines = block.data.count(self.dialect.line_end, 0, skipped)
-                block = Block(block.data[skipped:], block.offset + skipped, block.line + lines, block.n_lines - lines)
-                header -= skipped
+    def _blocks(self, text: Any, stream: Any) -> Iterator[tuple[Block, int]]:
+        """The blocks, without the header."""
+        d = self.dialect
+        for block in after(cut(text, self.file.name, d, self.options.block_size), d.body, d.line_end):
             if block.data.strip(b"\r\n"):
                 yield block, stream.consumed()
 
@@ -235,12 +204,6 @@ def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
     before = rb"([" + s + rb"\r\n]|\A) *(" + quoted + rb")?"  # what is within quotes is passed over
     after = rb" +(?=[" + s + rb"\r\n]|\Z)"
     return re.sub(before + rb"|" + after, lambda found: (found[1] or b"") + (found[2] or b""), data)
-
-
-def _skip(text: Any, n: int) -> None:
-    """Pass over so many bytes."""
-    while n > 0:
-        n -= text.readinto(memoryview(bytearray(min(n, 1 << 22))))
 
 
 # What is wrong with a block that Arrow refuses: the first bad row, its line, cell and remedy.

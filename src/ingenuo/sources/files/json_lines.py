@@ -40,63 +40,37 @@ class JsonLines(Content):
 
     def first(self) -> Any:
         """The first rows (of a list: all)."""
-        return self._all() if self.is_list else self._start()
-
-    def _all(self) -> Any:
-        if self._held is None:
-            self._held = self._whole()
-        return self._held
-
-    def _start(self) -> Any:
+        if self.is_list:
+            return self._all()
         size = self.options.look
         while True:  # until there is a whole line
             head = self.file.head(size)
             data = decode(head, self.encoding)
             end = len(data) if len(head) < size or size > LONGEST else data.rfind(b"\n") + 1
             if end:
-                break
+                return self._table(Block(data[:end], 0, 1))
             size *= 4
-        data = data[:end]
-        block = Block(data, 0, 1)
+
+    def _all(self) -> Any:
+        """The rows of a list, as if each object had a line."""
+        if self._held is None:
+            with self.file.open() as stream:
+                text = Text(stream, self.encoding, self.options.errors).read_all()
+            try:
+                rows = json.loads(self._mended(text))
+            except UnicodeDecodeError:
+                raise bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
+            except json.JSONDecodeError as error:
+                where = f"{self.file.name}, line {error.lineno}, column {error.colno}"
+                raise FileError(f"{where}: this is no JSON ({error.msg}); mend it") from None
+            self._held = self._table(Block(b"\n".join(json.dumps(row).encode() for row in rows), 0, 1))
+        return self._held
+
+    def _table(self, block: Block) -> Any:
         try:
-            return _parse(data, {})
+            return _parse(block.data, {})
         except pa.ArrowInvalid as error:
             return self._again(block, {}, None, error)
-
-    def _cut(self, stream: Any) -> Iterator[Block]:
-        return cut(stream, self.file.name, size=self.options.block_size)
-
-    def _whole(self) -> Any:
-        """A list of objects."""
-        with self.file.open() as stream:
-            text = Text(stream, self.encoding, self.options.errors).read_all()
-        try:
-            rows = json.loads(self._mended(text))
-        except UnicodeDecodeError:
-            raise bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
-        except json.JSONDecodeError as error:
-            raise FileError(
-                f"{self.file.name}, line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}); mend it"
-            ) from None
-        for place, row in enumerate(rows):
-            if not isinstance(row, dict):
-                raise FileError(f"{self.file.name}: element {place} of the list is {row!r}; each must be an object")
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        columns = {}
-        for name in names:
-            values = [row.get(name) for row in rows]
-            try:
-                columns[name] = pa.array(values)
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                raise self._of_two_kinds(name, values) from None
-        return pa.table(columns)
-
-    def _of_two_kinds(self, name: str, values: list[Any]) -> FileError:
-        first = next(value for value in values if value is not None)
-        row, other = next((i, v) for i, v in enumerate(values) if v is not None and _sort(v) != _sort(first))
-        return FileError(
-            f"{self.file.name}, element {row}: the field {name!r} is {other!r} here, {first!r} before; give it one type"
-        )
 
     def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
@@ -106,8 +80,9 @@ class JsonLines(Content):
             return
         with self.file.open() as stream:
             text = Text(stream, self.encoding, self.options.errors)
-            blocks = ((block, stream.consumed()) for block in self._cut(text) if block.data.strip())
-            for (block, consumed), future in ahead(blocks, lambda item: _parse(item[0].data, dict(types))):
+            blocks = cut(text, self.file.name, size=self.options.block_size)
+            filled = ((block, stream.consumed()) for block in blocks if block.data.strip())
+            for (block, consumed), future in ahead(filled, lambda item: _parse(item[0].data, dict(types))):
                 try:
                     table = future.result()
                 except pa.ArrowInvalid as error:
@@ -156,7 +131,7 @@ class JsonLines(Content):
         for number, text in enumerate(bytes(data).split(b"\n"), line):
             if not text.strip():
                 continue
-            where = f"{self.file.name}, line {number}"
+            where = f"{self.file.name}, {'element' if self.is_list else 'line'} {number}"
             try:
                 row = json.loads(text)
             except json.JSONDecodeError as error:

@@ -119,14 +119,6 @@ class Scan:
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
         return Scan(self._contents, kinds, types, target, categories=self.categories)
 
-    def sample(self) -> Any:
-        """The first rows, in the types of the batches."""
-        for content in self._contents:
-            table = content.sample(self._types)
-            if table.num_rows:
-                return table.select(list(self._types))
-        return self.schema.empty_table()
-
     def table(self) -> Any:
         """All the rows."""
         batches = list(self.batches())
