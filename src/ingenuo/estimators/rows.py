@@ -187,16 +187,22 @@ class FileRows:
         import pyarrow as pa
 
         from ingenuo.sources.frames import described
+        from ingenuo.sources.kinds import SAMPLE
         from ingenuo.sources.streams import Described
 
         names = self.names
         kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
         if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
             return open_source(described(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
+        first: list[pa.Table] = []
         for batch in Described(self.stream).batches():
             if batch.num_rows:
-                return open_source(batch.select(names))
-        raise InputError(f"{self.name}: there are no rows to learn from")
+                first.append(batch.select(names))
+            if sum(each.num_rows for each in first) >= SAMPLE:
+                break
+        if not first:
+            raise InputError(f"{self.name}: there are no rows to learn from")
+        return open_source(together(first))
 
     def reduce(
         self, statistic: Statistic, model: Any = None, *, done: int = 0, after: After | None = None, **options: Any
