@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
+import pyarrow as pa
+
 from ingenuo.engines.spread import Frame, Merge, Part, known
 from ingenuo.errors import EngineError, IngenuoError, InputError, KindError, did_you_mean
 
@@ -74,6 +76,11 @@ class Files:
         if not isinstance(given, str):
             raise KindError(f"{what} of files is the name of a column, not {type(given).__name__}")
         return self, known(self, given)
+
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        with self._named():
+            return self.frame.head(columns, n)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged parts come to."""

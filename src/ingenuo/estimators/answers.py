@@ -51,7 +51,7 @@ class Answering:
         found = rows_of(X, y, sample_weight, getattr(self, "schema_", Schema.of({})).names.tolist()).reduce(
             accuracy, self
         )
-        correct, rows = found.over("accuracy", np.arange(2)).fractions()  # type: ignore[misc]
+        correct, rows = found.over("accuracy", np.arange(2)).fractions()  # type: ignore[misc, union-attr]
         if not rows:
             raise InputError("the rows to score by have no weight; give some that count")
         return float(correct / rows)

@@ -390,7 +390,8 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""
-        return answer(self, X, "predict_joint_log_proba")
+        found: Floats = answer(self, X, "predict_joint_log_proba")
+        return found
 
     def _predict_joint_log_proba(self, X: Any) -> Floats:
         return self._joint(*self._rows(X))

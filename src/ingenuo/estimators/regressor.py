@@ -377,7 +377,7 @@ class NaiveBayesRegressor(Adding, Regressor):
         """R², the share of the target's variance that is explained; y and weights as for `fit`."""
         check_is_fitted(self)
         rows = rows_of(X, y, sample_weight, EVERYTHING)
-        n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc]
+        n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc, union-attr]
         spread_of_targets = square - total * total / n if n else 0
         if spread_of_targets == 0:  # as scikit-learn has it
             return 1.0 if rest == 0 else 0.0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,7 @@ class Rows(Protocol):
 
     target: str | None  # the name of the column of classes, where it has one
     is_here: bool  # whether they are in memory
+    names: list[str]  # of the columns; none where they are in memory, which may have no names
 
     @property
     def name(self) -> str:
@@ -121,6 +122,7 @@ class MemoryRows:
     """Rows in memory: one part, nothing copied."""
 
     name, is_here = "X", True
+    names: ClassVar[list[str]] = []
 
     def __init__(self, X: Any, y: Any = None, weights: Any = None) -> None:
         self.target = y if isinstance(y, str) and inputs.is_frame(X) else None

@@ -70,7 +70,7 @@ class ArraySource:
 
     def _empty(self) -> NDArray[np.bool_]:
         """Of each column of floats, whether it has no value: the first rows rule most of them out."""
-        empty = np.isnan(self.array[:_FIRST]).all(axis=0)
+        empty: NDArray[np.bool_] = np.isnan(self.array[:_FIRST]).all(axis=0)
         if len(self.array) > _FIRST:
             for place in np.flatnonzero(empty):
                 empty[place] = np.isnan(self.array[:, place]).all()

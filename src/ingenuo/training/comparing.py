@@ -58,6 +58,7 @@ def rows_to_compare(models: Mapping[str, Any], rows: Any, target: str | None) ->
     readers = [model for model in models.values() if isinstance(model, LanguageModelClassifier)]
     selected = chosen(readers[0] if readers else next(iter(models.values())), rows, target)
     target, _ = named(selected, target, None)
+    assert target is not None
     texts = [name for name in selected.names if name != target]
     if readers and len(readers) < len(models) and len(rows.names) > 2:
         return (
