@@ -79,6 +79,17 @@ def test_a_column_that_is_ignored_is_used_where_it_is_declared(tmp_path: Path) -
     assert model.schema_.family("id") == "gaussian"
 
 
+@pytest.mark.filterwarnings("ignore:ignored")
+def test_a_file_is_read_as_what_the_model_says_or_knows(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    FRAME[["id", "code", "size"]].assign(answer=Y).to_csv(path, index=False)
+    model = ing.NaiveBayes(columns={"id": "number", "code": "category"}).fit(str(path), "answer")
+    assert [model.schema_.family(name) for name in ("id", "code", "size")] == ["gaussian", "categorical", "gaussian"]
+    # A model that learned from a frame, where codes are strings, reads them as such in a file of its rows.
+    learned = ing.NaiveBayes().fit(FRAME[["code", "size"]], Y)
+    assert learned.predict_proba(path).tolist() == learned.predict_proba(FRAME[["code", "size"]]).tolist()
+
+
 @pytest.mark.parametrize(
     "model",
     [

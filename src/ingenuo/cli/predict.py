@@ -39,9 +39,9 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
     from ingenuo.cli.progress import bar
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.training import writing
     from ingenuo.training.answers import Wanted, answered
-    from ingenuo.training.rows import rows_for
 
     kind = writing.format_of(output, given["to"])
     loaded = options.load(model)

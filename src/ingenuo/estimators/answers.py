@@ -60,7 +60,7 @@ class Answering:
 def answer(model: Any, X: Any, method: str) -> Any:
     """What a method of a model answers to rows wherever they lie."""
     check_is_fitted(model)
-    return rows_of(X, labelled=False).answer(model, method)
+    return rows_of(X, labelled=False, model=model).answer(model, method)
 
 
 def accuracy(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:

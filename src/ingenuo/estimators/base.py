@@ -238,7 +238,7 @@ class TallyClassifier(Adding, Answering, Classifier):
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""
         self._check_form()
-        return rows_of(X, y, sample_weight, self._looked_at()).reduce(sums, self._bare(self.schema_))
+        return rows_of(X, y, sample_weight, self._looked_at(), model=self).reduce(sums, self._bare(self.schema_))
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         """Raise where these can be the sums of no rows."""

@@ -185,7 +185,7 @@ class NaiveBayes(Believable):
         return Schema(source.names, families, why, categories, texts)
 
     def _declared(self) -> Collection[Any]:
-        return {*(self.columns or {}), *(self.text if isinstance(self.text, Mapping) else {})}
+        return {**(self.columns or {}), **(self.text if isinstance(self.text, Mapping) else {})}
 
     def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
         """How the words of each text column are counted; the family of each, where its Words say it, is set."""

@@ -237,7 +237,7 @@ class NaiveBayesRegressor(Adding, Regressor):
         bare._set(self.schema_, Tally())
         known = self.schema_.names.tolist()
         with _own_name(self):
-            return rows_of(X, y, sample_weight, known).reduce(sums, bare)
+            return rows_of(X, y, sample_weight, known, model=self).reduce(sums, bare)
 
     def _tally_of(self, part: Part) -> Tally:
         """The sums over some rows, those of the target among them."""
@@ -376,7 +376,7 @@ class NaiveBayesRegressor(Adding, Regressor):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the target's variance that is explained; y and weights as for `fit`."""
         check_is_fitted(self)
-        rows = rows_of(X, y, sample_weight, EVERYTHING)
+        rows = rows_of(X, y, sample_weight, EVERYTHING, model=self)
         n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc, union-attr]
         spread_of_targets = square - total * total / n if n else 0
         if spread_of_targets == 0:  # as scikit-learn has it

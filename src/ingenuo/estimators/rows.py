@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,13 @@ class Rows(Protocol):
 
 
 def rows_of(
-    X: Any, y: Any = None, sample_weight: Any = None, declared: Collection[Any] = (), *, labelled: bool = True
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    declared: Collection[Any] = (),
+    *,
+    labelled: bool = True,
+    model: Any = None,
 ) -> Rows:
     """The rows of anything that has rows.
 
@@ -99,9 +105,11 @@ def rows_of(
     y, sample_weight
         The class and the weight of each row; or the names of their columns.
     declared
-        Columns of which it is known what they are, so that an engine need not look at them.
+        Columns of which it is known what they are, so that an engine need not look at them; a mapping says it of files.
     labelled
         Whether there must be a class.
+    model
+        A fitted model, as whose columns files are read.
     """
     if type(X) is np.ndarray:
         return MemoryRows(X, y, sample_weight)
@@ -111,7 +119,14 @@ def rows_of(
         return in_parts(X, y, sample_weight, declared, labelled=labelled)
     stream = stream_of(X)
     if stream is not None:
-        return FileRows(stream, *named(stream, y, sample_weight, labelled=labelled))
+        target, weight = named(stream, y, sample_weight, labelled=labelled)
+        if model is not None:
+            from ingenuo.estimators.matching import match_stream
+
+            stream = match_stream(model, stream, target, weight)
+        elif isinstance(declared, Mapping) and declared and hasattr(stream, "with_kinds"):
+            stream = stream.with_kinds(declared, target)
+        return FileRows(stream, target, weight)
     return MemoryRows(X, y, sample_weight)
 
 
@@ -122,12 +137,12 @@ class MemoryRows:
     """Rows in memory: one part, nothing copied."""
 
     name, is_here = "X", True
-    names: ClassVar[list[str]] = []
 
     def __init__(self, X: Any, y: Any = None, weights: Any = None) -> None:
         self.target = y if isinstance(y, str) and inputs.is_frame(X) else None
         self.X, self.y = inputs.target_column(X, y)
         self.weights = weights
+        self.names: list[str] = []
 
     def columns(self, model: Any) -> Source:
         """What the columns are; the model notes their names, as scikit-learn's do. The table is opened once."""

@@ -186,7 +186,7 @@ def evaluate(
     if not isinstance(keep_rows, bool | np.bool_):
         raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
     asked = (float(confidence), int(random_state))
-    rows = rows_of(X, y, sample_weight, EVERYTHING)
+    rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)
     if rows.is_here and keep_rows:
         return Evaluation(predictions_of(model, X, y, classes, sample_weight), *asked)
     if rows.is_here:

@@ -7,9 +7,9 @@ from typing import Any
 
 from ingenuo.errors import InputError, RefusedError
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.matching import rows_for
 from ingenuo.estimators.written_classes import written_class
 from ingenuo.evaluation.audit import audit
-from ingenuo.training.rows import rows_for
 
 
 def audits_of(

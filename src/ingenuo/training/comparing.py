@@ -11,9 +11,10 @@ from ingenuo.errors import InputError
 from ingenuo.estimators.by_name import MODELS
 from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.matching import chosen
 from ingenuo.estimators.rows import named
 from ingenuo.evaluation.comparison import TESTED, Comparison
-from ingenuo.training.rows import chosen, model_and_kinds
+from ingenuo.training.rows import model_and_kinds
 
 
 def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:

@@ -24,6 +24,7 @@ from ingenuo.estimators.adding import refuse_besides
 from ingenuo.estimators.base import TallyClassifier, sums
 from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language import LanguageModel
+from ingenuo.estimators.matching import chosen
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.estimators.rows import FileRows, files, named, rows_of
 from ingenuo.explanation.beliefs import aligned
@@ -31,7 +32,6 @@ from ingenuo.sources.streams import OURS, Held, Labelled, Part
 from ingenuo.tally import Tally
 from ingenuo.training.changing import Changed, dropped_rare
 from ingenuo.training.provenance import about, n_learned
-from ingenuo.training.rows import chosen
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.evaluation import Evaluation

@@ -119,6 +119,13 @@ class Scan:
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
         return Scan(self._contents, kinds, types, target, categories=self.categories)
 
+    def with_kinds(self, columns: Mapping[str, Any], target: str | None = None) -> Scan:
+        """The same files, of which these columns are what is said; what the others are is inferred."""
+        asked = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
+        if all(self._kinds[name].kind == kind for name, kind in asked.items()):
+            return self
+        return Scan(self._contents, *_columns(self._contents, asked, target), target, categories=self.categories)
+
     def table(self) -> Any:
         """All the rows."""
         batches = list(self.batches())
