@@ -22,7 +22,8 @@ import ingenuo as ing
 from ingenuo import Network, NetworkClassifier
 from ingenuo.data import diabetes, weather
 from ingenuo.errors import IngenuoError, InputError, RefusedError, TooWideError
-from ingenuo.networks import learning, values
+from ingenuo.networks import cuts as values
+from ingenuo.networks import learn as learning
 from ingenuo.networks.cuts import equal_shares, supervised
 from ingenuo.networks.structure import Sample, chow_liu, kdb, pair_counts, tan
 from ingenuo.networks.structure.pair_counts import PairCounts, count_pairs

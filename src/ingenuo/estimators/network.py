@@ -34,15 +34,12 @@ from ingenuo.families.family import Factor, logs
 from ingenuo.kernels import moments
 from ingenuo.kernels.elimination import Flat
 from ingenuo.labels import Labels, find, labels_of, objects
-from ingenuo.networks import averaged, inference, learning
+from ingenuo.networks import averaged, inference, learn
 from ingenuo.networks.averaged import Averaged
 from ingenuo.networks.columns import cut, described, encoded, inspect, warn_of_names
 from ingenuo.networks.cuts import Cuts
-from ingenuo.networks.inference.rows import log_joint
-from ingenuo.networks.named_search import NamedSearch
 from ingenuo.networks.network import Network
-from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
-from ingenuo.networks.structure import Search, naive
+from ingenuo.networks.structure import AODE, GIVEN, STRUCTURES, Options, Search, naive, search
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
@@ -103,7 +100,7 @@ class NetworkClassifier(TallyClassifier):
         The network, to be asked and drawn; not of "aode".
     cuts_ : dict
         The cut points of each column of numbers.
-    search_ : NamedSearch
+    search_ : Search
         How the structure was found.
     tally_, schema_, classes_
         As of every model.
@@ -210,7 +207,7 @@ class NetworkClassifier(TallyClassifier):
         return dict(self._found.cuts)
 
     @property
-    def search_(self) -> NamedSearch | None:
+    def search_(self) -> Search | None:
         """How the structure was found; None where it was given, or there is nothing to find."""
         check_is_fitted(self)
         return self._found.search
@@ -311,10 +308,10 @@ class NetworkClassifier(TallyClassifier):
         if self._averages:
             named = Codes(objects(list(found.nodes[1:])), block.n_rows, block.columns, block.labels)
             return total + averaged.count(named, labels, classes, weights)
-        return total + learning.count(with_class(block, labels, classes), found.nodes, found.parents, weights)
+        return total + learn.count(with_class(block, labels, classes), found.nodes, found.parents, weights)
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
-        learning.check(tally)
+        learn.check(tally)
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:
         if isinstance(other, NetworkClassifier) and other._fitted:
@@ -349,7 +346,7 @@ class NetworkClassifier(TallyClassifier):
         if self.structure == "naive":
             return Structure(nodes, naive(len(nodes), 0).parents, cuts, None)
         found = search()
-        return Structure(nodes, found.parents, cuts, NamedSearch.of(found, nodes))
+        return Structure(nodes, found.parents, cuts, found.named(nodes))
 
     # Answering.
 
@@ -372,10 +369,10 @@ class NetworkClassifier(TallyClassifier):
             average = averaged.estimate(self.tally_, named, declared, classes, self.prior, float(self.frequency))
             return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
         declared[found.nodes[0]] = classes
-        labels = learning.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
+        labels = learn.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
         labels = [own if len(own) else objects([None]) for own in labels]  # all of a column's values were forgotten
-        counts = learning.counts_over(self.tally_, found.nodes, found.parents, labels)
-        tables, imagined = learning.tables_of(found.nodes, counts, labels, self.prior)
+        counts = learn.counts_over(self.tally_, found.nodes, found.parents, labels)
+        tables, imagined = learn.tables_of(found.nodes, counts, labels, self.prior)
         flat = Flat.of(found.parents, tables)
         all_of_it = Tables(tuple(labels), tuple(counts), tuple(imagined), tuple(tables), flat)
         shares = inference.posteriors(found.parents, tables, {}, [0])[0][0]
@@ -407,7 +404,7 @@ class NetworkClassifier(TallyClassifier):
         if floor is not None:
             flat = Flat.of(self._found.parents, [np.maximum(table, _TINY) for table in parameters.tables])
         nodes = np.concatenate([np.full((n_rows, 1), -1, np.int32), codes], axis=1)
-        return log_joint(flat, nodes, 0)
+        return inference.log_joint(flat, nodes, 0)
 
     def _prior_factor(self, found: dict[str, Block]) -> Factor:
         return self._explained(found)[0]
@@ -473,12 +470,12 @@ class NetworkClassifier(TallyClassifier):
         found = Structure.unpacked(plain)
         if list(found.nodes[1:]) != [column_name(name) for name in _used(schema)]:
             raise InputError("the nodes of the network are not the columns of the table")
-        learning.check(tally)
+        learn.check(tally)
         if not self._averages:
-            learning.check_axes(tally, found.nodes, found.parents)
+            learn.check_axes(tally, found.nodes, found.parents)
             for node, above in enumerate(found.parents):
                 for axis, each in enumerate((*above, node)):
-                    seen = tally.labels(learning.table_name(found.nodes[node]), axis)
+                    seen = tally.labels(learn.table_name(found.nodes[node]), axis)
                     if each == 0 and (find(tally.labels(CLASS, 0), seen) < 0).any():
                         raise InputError(f"the table of {found.nodes[node]!r} has a class that no row has")
         self._found = found
