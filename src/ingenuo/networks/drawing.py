@@ -157,13 +157,15 @@ def shortest_layers(parents: Parents) -> list[int]:
     """Layers with the least total length of the arcs (the programme's matrix is totally unimodular: whole numbers)."""
     from scipy.optimize import linprog
 
-    arcs = np.array([(parent, child) for child, above in enumerate(parents) for parent in above], int).reshape(-1, 2)
+    if not any(parents):
+        return [0] * len(parents)
+    arcs = np.array([(parent, child) for child, above in enumerate(parents) for parent in above])
     matrix = np.zeros((len(arcs), len(parents)))
     matrix[np.arange(len(arcs)), arcs[:, 0]], matrix[np.arange(len(arcs)), arcs[:, 1]] = 1.0, -1.0
     found = linprog(-matrix.sum(axis=0), A_ub=matrix, b_ub=-np.ones(len(arcs)), bounds=(0, len(parents)))
     assert found.x is not None  # without a cycle there is always an answer
     layers = np.rint(found.x).astype(int)
-    return [int(layer) for layer in layers - layers.min(initial=len(parents))]
+    return [int(layer) for layer in layers - layers.min()]
 
 
 def with_stops(parents: Parents, layers: Sequence[int]) -> Rows:

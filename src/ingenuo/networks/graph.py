@@ -120,7 +120,7 @@ def distance(parents: Parents, others: Parents) -> dict[str, int]:
     """
     mine, theirs = ({(min(arc), max(arc)): arc for arc in _arcs(each)} for each in (parents, others))
     missing, extra = len(theirs.keys() - mine.keys()), len(mine.keys() - theirs.keys())
-    both, marks = mine.keys() & theirs.keys(), (_compelled(parents), _compelled(others))
+    both, marks = mine.keys() & theirs.keys(), (compelled(parents), compelled(others))
     directions = [
         tuple(arcs[edge] if arcs[edge] in own else None for arcs, own in zip((mine, theirs), marks)) for edge in both
     ]
@@ -139,7 +139,7 @@ def _arcs(parents: Parents) -> set[tuple[int, int]]:
     return {(parent, child) for child, above in enumerate(parents) for parent in above}
 
 
-def _compelled(parents: Parents) -> set[tuple[int, int]]:
+def compelled(parents: Parents) -> set[tuple[int, int]]:
     """The arcs of the essential graph: those of colliders, and those that follow from them by Meek's rules."""
     arcs, beside = _arcs(parents), [set(above) | set(below) for above, below in zip(parents, children(parents))]
     found = {(a, b) for a, b in arcs if any(c != a and c not in beside[a] for c in parents[b])}

@@ -86,7 +86,9 @@ def from_yaml(text: str, name: str) -> Definition:
         what = f"this is no sound YAML ({error.problem or error.context}); mend it there"
         raise (fault(mark, what) if mark else NetworkFileError(f"{name}: {what}")) from None
     except (yaml.YAMLError, UnicodeError) as error:
-        raise NetworkFileError(f"{name}: this is no sound YAML ({str(error).splitlines()[0]}); mend it") from None
+        line = text.encode(errors="replace")[: getattr(error, "position", 0)].count(b"\n") + 1
+        what = f"this is no sound YAML ({str(error).splitlines()[0]}); mend it there"
+        raise NetworkFileError(f"{name}, line {line}: {what}") from None
     return _definition(document, name, len(text))
 
 

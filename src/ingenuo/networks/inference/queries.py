@@ -62,12 +62,16 @@ def _difference(above: Floats, below: Floats) -> Floats:
     return above - np.where(below == -np.inf, 0.0, below)
 
 
+def _log(table: Floats) -> Floats:
+    return np.asarray(log(table))
+
+
 def _log_total(table: Floats, axes: Axes) -> Floats:
     if not axes:
         return table
     largest = np.maximum.reduce(table, axis=axes, keepdims=True)
     largest[largest == -np.inf] = 0.0
-    result = np.asarray(log(np.add.reduce(exp(table - largest), axis=axes)))
+    result = _log(np.add.reduce(exp(table - largest), axis=axes))
     return np.asarray(result + largest.reshape(result.shape))
 
 
@@ -96,8 +100,8 @@ def _same(table: Any) -> Any:
 
 # In place of a sum, LARGEST takes the largest term: for the most probable explanation.
 PLAIN = Arithmetic(np.multiply, _quotient, _total, _same, _same, _scaled, log)
-LOGARITHMS = Arithmetic(np.add, _difference, _log_total, log, _log_shares, _log_scaled, _same)
-LARGEST = Arithmetic(np.add, _difference, _largest, log, _log_shares, _log_scaled, _same)
+LOGARITHMS = Arithmetic(np.add, _difference, _log_total, _log, _log_shares, _log_scaled, _same)
+LARGEST = Arithmetic(np.add, _difference, _largest, _log, _log_shares, _log_scaled, _same)
 
 
 class Propagation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -53,7 +53,7 @@ class Search:
     path: tuple[Step, ...] = ()
     evaluations: int = 0  # families counted and scored
     hits: int = 0  # families whose score was known
-    steps: int = 0  # changes made, those given up included
+    steps: int = field(default=0, compare=False)  # changes made, those given up included
 
     @property
     def arcs(self) -> list[Arc]:
