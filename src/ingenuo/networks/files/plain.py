@@ -151,7 +151,9 @@ def to_yaml(definition: Definition) -> str:
         }
     writer = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     document = {"network": definition.name, "nodes": nodes}
-    return str(yaml.dump(document, Dumper=writer, sort_keys=False, allow_unicode=True, width=1 << 30))
+    return str(
+        yaml.dump(document, Dumper=writer, sort_keys=False, default_flow_style=None, allow_unicode=True, width=1 << 30)
+    )
 
 
 def _rows(table: NDArray[np.float64], labels: list[list[str]]) -> Any:

@@ -182,7 +182,7 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
             found = climb(_filled(sample, rng, found.parents), found.parents)
             began = found.path[0].score - found.path[0].gain if found.path else found.score
             path += [Step("fill", None, 0.0, began), *found.path]
-        return replace(found, measure=f"{found.measure}, holes filled", path=tuple(path))
+        return replace(found, measure=f"{found.measure}, missing values filled", path=tuple(path))
     finally:
         line.close()
 
