@@ -115,7 +115,7 @@ def from_text(text: str, kind: str, name: str = "text") -> Definition:
     name : str
         The text's name in errors.
 
-    >>> from_text('{"nodes": {"coin": {"states": ["heads"], "table": [0.9]}}}', "json")
+    >>> from_text('{"nodes": {"coin": {"states": ["heads"], "table": [0.9]}}}', "yaml")
     Traceback (most recent call last):
     ...
     ingenuo.errors.NetworkFileError: text: P(coin) sums to 0.9 instead of 1; mend its numbers
