@@ -246,9 +246,9 @@ def _likely(
     for k in range(len(priors)):
         own = _information(often[k], ratios[k])
         for j in _largest(own, n):
-            seen = (None, None) if counts is None else (float(counts[k, j]), float(counts[:, j].sum()))
-            share = float(shares[k, j]), float(rest[k, j])
-            yield k, Sign(*called[j], kind, float(own[j]), _power(float(ratios[k, j])), *seen, *share)
+            in_class, in_all = (None, None) if counts is None else (float(counts[k, j]), float(counts[:, j].sum()))
+            found, share = (float(own[j]), _power(float(ratios[k, j]))), (float(shares[k, j]), float(rest[k, j]))
+            yield k, Sign(*called[j], kind, *found, in_class, in_all, *share)
 
 
 def _heavy(

@@ -232,8 +232,10 @@ class Builder:
 
     def number(self, value: Any, called: str, mark: Any = None) -> float:
         """A number, as such or as it is written; `called` is what it is in."""
-        if isinstance(value, int | float | np.number) and not isinstance(value, bool):
-            return math.inf if abs(value) >= 2**53 else float(value)
+        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
+            return math.inf
+        if isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool):
+            return float(value)
         if isinstance(value, str) and _NUMBER.fullmatch(value):
             return float(value)
         raise self.fault(mark, f"found {shown(value)} in {called}, expected a number")

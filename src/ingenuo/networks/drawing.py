@@ -442,7 +442,7 @@ def _box(
     (x, y), (width, height), seen = corner, size, mark in ("observed", "set")
     head = SEEN_HEAD if seen else TARGET_HEAD if is_target else HEAD_FILL
     stroke = TARGET_EDGE if is_target else SEEN_EDGE if seen else EDGE
-    edge = {"stroke": stroke, "stroke_width": 2 if is_target or seen else 1}
+    edge: dict[str, Any] = {"stroke": stroke, "stroke_width": 2 if is_target or seen else 1}
     frame: dict[str, Any] = {"x": x, "y": y, "width": width, "height": height, "rx": 5}
     title, base = shorten(name, NAME_LIMIT, NAME_SIZE, bold=True), y + (COMPACT if p is None else HEADER) / 2 + 4.3
     shapes = [tag("rect", **frame, fill=head if p is None else SEEN_FILL if seen else PAPER, **edge)]
@@ -454,7 +454,11 @@ def _box(
     right = x + width - PADDING
     for k, (text, share, rest) in enumerate([] if p is None else _lines(texts, p)):
         top, colour = y + HEADER + 4.0 + LINE * k, FAINT if rest else INK
-        bar = {"x": right - FIGURES - COLUMN_GAP - BAR, "y": top + (LINE - BAR_HEIGHT) / 2, "height": BAR_HEIGHT}
+        bar: dict[str, Any] = {
+            "x": right - FIGURES - COLUMN_GAP - BAR,
+            "y": top + (LINE - BAR_HEIGHT) / 2,
+            "height": BAR_HEIGHT,
+        }
         filled = SEEN_EDGE if seen else EDGE if rest else TARGET_EDGE if is_target else BAR_FILL
         shapes.append(words(x + PADDING, top + 10.8, shorten(text, STATE_LIMIT, STATE_SIZE), STATE_SIZE, colour))
         shapes.append(tag("rect", **bar, width=BAR, fill=SEEN_TRACK if seen else TRACK))

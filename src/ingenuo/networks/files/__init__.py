@@ -106,15 +106,6 @@ def refuse_json(name: str) -> None:
 def from_text(text: str, kind: str, name: str = "text") -> Definition:
     """The network that a text describes; `name` is what errors call it.
 
-    Parameters
-    ----------
-    text : str
-        The content of a file.
-    kind : {"bif", "xmlbif", "yaml"}
-        What it is written in.
-    name : str
-        The text's name in errors.
-
     >>> from_text('{"nodes": {"coin": {"states": ["heads"], "table": [0.9]}}}', "yaml")
     Traceback (most recent call last):
     ...

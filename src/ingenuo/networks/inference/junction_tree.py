@@ -75,17 +75,6 @@ class JunctionTree:
     ) -> JunctionTree:
         """The tree of a network.
 
-        Parameters
-        ----------
-        parents
-            Of each node, the places of its parents.
-        cards
-            The number of states of each node.
-        together
-            Nodes that shall be in one clique, for their joint posterior.
-        limit
-            The cells that the cliques may have in all; a tree that needs more is refused with TooWideError.
-
         >>> tree = JunctionTree.of([(), (0,), (0,), (1, 2)], [2, 2, 2, 2])
         >>> tree.cliques, tree.width
         (((1, 2, 3), (0, 1, 2)), 2)
@@ -267,13 +256,6 @@ def bits(mask: int) -> list[int]:
 
 def least_weight(beside: Sequence[int], cards: Sequence[int]) -> Order:
     """The order that sums out, each time, the node whose table is the smallest.
-
-    Parameters
-    ----------
-    beside
-        The neighbours of each node, as a set of bits.
-    cards
-        The number of states of each node.
 
     >>> [node for node, _ in least_weight([0b010, 0b101, 0b010], [2, 2, 2])]
     [0, 1, 2]

@@ -107,17 +107,8 @@ LARGEST = Arithmetic(np.add, _difference, _largest, _log, _log_shares, _log_scal
 class Propagation:
     """The tables of a network and what is known of its nodes, gathered along a junction tree.
 
-    Parameters
-    ----------
-    tree
-        The tree of the network, or of any tables (:meth:`JunctionTree.over`).
-    tables
-        Of each of the tree's scopes, its table.
-    likelihoods
-        Of nodes that something is known of, a number for each state: how likely what was seen is in it. A node whose
-        likelihood is positive for one state only narrows every table that it is in.
-    arithmetic
-        Which sum; by default plain, and with logarithms where that falls short.
+    A likelihood says of each state of a node how likely what was seen is in it; one that is positive for one state only
+    narrows every table that the node is in. The sum is plain by default, and by logarithms where that falls short.
 
     >>> tables = [np.array([0.2, 0.8]), np.array([[0.9, 0.1], [0.5, 0.5]])]
     >>> found = Propagation(JunctionTree.of([(), (0,)], [2, 2]), tables, {1: np.array([1.0, 0.0])})
@@ -312,21 +303,8 @@ def posteriors(
 ) -> tuple[list[Floats], float]:
     """The posterior of each of the nodes (of all by default), and the logarithm of the evidence's probability.
 
-    Parameters
-    ----------
-    parents
-        Of each node, the places of its parents.
-    tables
-        P(node | parents), the parents' axes in their order and the node's last.
-    likelihoods
-        What is known: of a node, a number for each state, not all 0. One state alone positive: it is that one.
-    nodes
-        Those asked for.
-    tree
-        The junction tree of the whole network, where the caller keeps one: it saves making one for this question,
-        unless it is so large that a narrower one is worth it.
-    limit
-        The cells that tables may have in all.
+    A caller that keeps the junction tree of the whole network gives it: that saves making one for this question,
+    unless it is so large that a narrower one is worth it.
 
     >>> tables = [np.array([0.2, 0.8]), np.array([[0.9, 0.1], [0.5, 0.5]])]
     >>> posteriors([(), (0,)], tables, {1: np.array([0.0, 1.0])}, nodes=[0])[0]
@@ -514,15 +492,6 @@ def _draw(weights: Floats, rows: States, rng: np.random.Generator) -> States:
 def log_joint(flat: Flat, codes: NDArray[np.integer], target: int) -> Floats:
     """The logarithm of P(target = k, the known cells of row i), rows × states of the target.
 
-    Parameters
-    ----------
-    flat
-        The network, `Flat.of(parents, tables)`.
-    codes
-        Rows × nodes, the place of each state; below zero is missing. The target's column is not looked at.
-    target
-        The place of the target.
-
     >>> flat = Flat.of([(), (0,)], [np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])])
     >>> np.exp(log_joint(flat, np.array([[-1, 1]]), target=0))
     array([[0.05, 0.4 ]])
@@ -547,15 +516,6 @@ def expected_counts(
     flat: Flat, codes: NDArray[np.integer], weights: Floats | None = None
 ) -> tuple[list[Floats], float]:
     """How often each cell of each table is expected, given the rows' known cells, and these cells' log likelihood.
-
-    Parameters
-    ----------
-    flat
-        The network, `Flat.of(parents, tables)`.
-    codes
-        Rows × nodes, the place of each state; below zero is missing.
-    weights
-        How much each row counts; 1 by default.
 
     >>> flat = Flat.of([()], [np.array([0.25, 0.75])])
     >>> counts, log_likelihood = expected_counts(flat, np.array([[0], [-1]]))

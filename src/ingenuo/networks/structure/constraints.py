@@ -108,17 +108,6 @@ def replay(start: Sequence[Iterable[int]], path: Iterable[Step]) -> tuple[tuple[
 class Constraints:
     """Required and forbidden arcs and the most parents a node may have, checked against one another.
 
-    Parameters
-    ----------
-    cards
-        The number of states of each node.
-    required, forbidden
-        Arcs, (parent, child).
-    max_parents
-        The most parents of a node; None for no limit but that of :data:`MOST_CELLS`.
-    names
-        What messages call the nodes; their numbers where not given.
-
     >>> Constraints([2, 2], [(0, 1)], [(0, 1)])
     Traceback (most recent call last):
     ...

@@ -40,39 +40,12 @@ def hill_climb(
     most_steps: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Search:
-    """Search for the structure of the highest score.
+    """Search for the structure of the highest score; of the best one seen, no single change improves it.
 
-    Parameters
-    ----------
-    sample
-        The rows.
-    score, ess
-        See :class:`~ingenuo.networks.structure.Scorer`.
-    max_parents
-        The most parents of a node; None for no limit but that of the table's size (4,194,304 cells).
-    tabu
-        At a top, go on to the best neighbour that is none of the last `tabu` structures, though it be worse, and give
-        up after so many steps without a new best; then climb again from graphs that say the same as the best, and once
-        from the start with other choices among equals. 0 stops at the first top.
-    restarts
-        How often to climb again, by turns from the best structure changed at random and from the start.
-    required, forbidden
-        Arcs (parent, child) that are always, or never, there.
-    start
-        The parents of each node to begin with; none where not given.
-    random_state
-        The seed of what is left to chance: the restarts' changes, and the way among equals beyond a top.
-    progress
-        Called after each step with its number and the score.
-    most_steps
-        Stop after so many steps; None for no limit.
-    names
-        What messages call the nodes.
-
-    Returns
-    -------
-    Search
-        The best structure seen; no single change improves it, unless the steps ran out.
+    At a top it goes on to the best neighbour that is none of the last `tabu` structures, and gives up after so many
+    steps without a new best; then it climbs again from graphs that say the same as the best, and once from the start
+    with other choices among equals. `restarts` says how often to climb again after that, by turns from the best
+    structure changed at random and from the start. `progress` is called with the number of steps and the score.
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
@@ -390,23 +363,6 @@ def k2(
     names: Sequence[str] | None = None,
 ) -> Search:
     """Choose the parents of each node among those that come before it, the best first (Cooper and Herskovits 1992).
-
-    Parameters
-    ----------
-    sample
-        The rows.
-    order
-        All nodes, causes before effects.
-    score, ess
-        See :class:`~ingenuo.networks.structure.Scorer`.
-    max_parents
-        The most parents of a node; None for no limit but that of the table's size (4,194,304 cells).
-    required, forbidden
-        Arcs (parent, child) that must, or must not, be there; a required one goes along the order.
-    progress
-        Called after each step with its number and the score.
-    names
-        What messages call the nodes.
 
     >>> a = np.array([0, 1] * 20)
     >>> k2(Sample([a, a, 1 - a], [2, 2, 2]), [2, 1, 0]).parents

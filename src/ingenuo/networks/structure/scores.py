@@ -47,25 +47,7 @@ Configurations = tuple[NDArray[np.int64], int]
 
 
 class Sample:
-    """Rows of categorical codes.
-
-    Parameters
-    ----------
-    columns
-        For each node its code in each row, from 0; below 0 where it is missing.
-    cards
-        For each node the number of its states; it may be more than occur.
-    weights
-        Of each row, not negative; 1 where not given.
-
-    Attributes
-    ----------
-    codes
-        Columns × rows, int32, -1 where missing.
-    holes
-        Whether a value is missing, for each column.
-    total
-        The rows' weight together.
+    """Rows of categorical codes: of each node its code in each row, from 0, and below 0 where it is missing.
 
     >>> sample = Sample([np.array([0, 1, 1]), np.array([2, -1, 0])], [2, 3])
     >>> sample.n_rows, sample.n_columns, sample.holes, sample.total
@@ -157,21 +139,7 @@ def _checked(weights: NDArray[Any], n_rows: int) -> Floats:
 class Scorer:
     """The local scores of a sample, each computed once.
 
-    Parameters
-    ----------
-    sample
-        The rows.
-    score
-        One of "bic", "aic", "bdeu", "k2" and "log-likelihood".
-    ess
-        The equivalent sample size of "bdeu": how many imaginary rows its prior is worth.
-
-    Attributes
-    ----------
-    evaluations, hits
-        How many local scores were computed, and how many were known when they were asked for.
-    nothing
-        A column of one value, beyond the nodes: the score of a family is not changed by adding it as a parent.
+    `nothing` is a column of one value, beyond the nodes: the score of a family is not changed by it as a parent.
 
     >>> scorer = Scorer(Sample([np.array([0, 0, 1, 1]), np.array([0, 0, 1, 1])], [2, 2]), "log-likelihood")
     >>> round(scorer.local(0, []), 4), round(scorer.local(0, [1]), 4)

@@ -133,16 +133,6 @@ def tan(sample: Pairs, target: int, root: int | None = None) -> Search:
     target (as `told` has it), directed from the root. Arcs that tell nothing are left out, so that the tree may fall
     apart.
 
-    Parameters
-    ----------
-    sample
-        The rows; those without a target are left out.
-    target
-        The node of the class.
-    root
-        The node from which the tree is directed; where not given, the one that says most of the target. The choice
-        changes the directions and not the likelihood.
-
     >>> from ingenuo.networks.structure import Sample
     >>> y, a, b = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9), np.array([0, 1, 1, 0] * 9)
     >>> tan(Sample([y, a, b], [2, 2, 2]), target=0, root=1).parents
@@ -313,15 +303,7 @@ def _together(sums: Sequence[Exact]) -> Exact:
 
 
 class PairCounts:
-    """The pairs of columns of rows that lie elsewhere, for `tan`, `kdb` and `chow_liu`; the class is node 0.
-
-    Parameters
-    ----------
-    names, cards
-        Of each node its name, and the number of its states.
-    count
-        Gives the tally of all rows for some jobs.
-    """
+    """The pairs of columns of rows that lie elsewhere, counted by `count` for some jobs; the class is node 0."""
 
     def __init__(self, names: Sequence[str], cards: Sequence[int], count: Callable[[list[Job]], Tally]) -> None:
         self.names, self.cards, self._count = names, cards, count
