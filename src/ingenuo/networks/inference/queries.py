@@ -200,8 +200,7 @@ class Propagation:
     def _gather(self) -> None:
         """Multiply the tables into their cliques and send the sums up, from below."""
         tree, arithmetic = self.tree, self.arithmetic
-        factors, scale = self._factors()
-        scales = []
+        factors, scale, scales = self._factors()
         n = len(tree.cliques)
         messages: list[Floats | None] = [None] * n
         self._tables: list[Floats] = [_NOTHING] * n
@@ -225,19 +224,20 @@ class Propagation:
             raise ImpossibleEvidenceError("the evidence has probability 0; leave some of it out")
         self.log_evidence = scale
 
-    def _factors(self) -> tuple[list[list[Floats]], float]:
-        """Each clique's tables and soft evidence, narrowed to the states that are certain; and a logarithmic scale."""
+    def _factors(self) -> tuple[list[list[Floats]], float, list[float]]:
+        """Each clique's tables and soft evidence, narrowed to what is certain; a logarithmic scale; further scales."""
         tree, enter = self.tree, self.arithmetic.enter
         tables, likelihoods = self._given
         factors: list[list[Floats]] = [[] for _ in tree.cliques]
-        scale = 0.0
+        scale, scales = 0.0, list[float]()
         self.known: dict[int, int] = {}
         for node, likelihood in likelihoods.items():
             possible = np.flatnonzero(likelihood)
             largest = float(likelihood.max())
             if not len(possible):
                 raise ImpossibleEvidenceError("the evidence leaves a node no state at all; one must be possible")
-            scale += log(largest)
+            if largest != 1.0:
+                scale += log(largest)
             if len(possible) == 1:
                 self.known[node] = int(possible[0])
             elif node in tree.homes:
@@ -252,8 +252,8 @@ class Propagation:
             if placement.clique >= 0:
                 factors[placement.clique].append(factor)
             else:
-                scale += float(self.arithmetic.logarithms(np.array(float(factor))))
-        return factors, scale
+                scales.append(float(factor))
+        return factors, scale, scales
 
     def _complete(self, clique: int) -> None:
         """Bring down to a clique what all others say."""
