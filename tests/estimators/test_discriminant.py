@@ -299,7 +299,7 @@ def test_booleans_are_numbers_and_strings_are_not():
         GaussianDiscriminant().fit(frame.assign(colour="red"), Y)
     with pytest.raises(InputError, match="take NaiveBayes"):
         GaussianDiscriminant().fit([[1.0, "red"], [2.0, "blue"]], [0, 1])
-    with pytest.warns(UserWarning, match=r"ignored: 'x1' \(struct"):
+    with pytest.warns(UserWarning, match=r"ignored: 'x1' \(dict"):
         GaussianDiscriminant().fit(np.array([[1.0, {}], [2.0, {}], [2.5, {}]], object), [0, 1, 1])
 
 

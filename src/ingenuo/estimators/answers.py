@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow as pa
 
 from ingenuo import container
 from ingenuo.errors import InputError, RefusedError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.contract import check_is_fitted
-from ingenuo.estimators.rows import Part, rows_of
+from ingenuo.estimators.rows import EVERYTHING, Part, rows_of
 from ingenuo.exact import Exact
 from ingenuo.kernels import moments, threads
 from ingenuo.labels import public
-from ingenuo.schema import FAMILIES, Schema, column_name
+from ingenuo.schema import FAMILIES, column_name
 from ingenuo.tally import Table, Tally
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BEST = ("predicted", "probability")
 
@@ -48,9 +50,7 @@ class Answering:
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted correctly; y and weights as for `fit`."""
         check_is_fitted(self)
-        found = rows_of(X, y, sample_weight, getattr(self, "schema_", Schema.of({})).names.tolist()).reduce(
-            accuracy, self
-        )
+        found = rows_of(X, y, sample_weight, EVERYTHING, model=self).reduce(accuracy, self)
         correct, rows = found.over("accuracy", np.arange(2)).fractions()  # type: ignore[misc, union-attr]
         if not rows:
             raise InputError("the rows to score by have no weight; give some that count")
@@ -78,6 +78,8 @@ def accuracy(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 
 def columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.Array]:
     """`predicted`, `probability`, and the probability `P(…)` of every class if so asked; of a regressor one number."""
+    import pyarrow as pa
+
     if not hasattr(model, "classes_"):
         return {"predicted": pa.array(np.asarray(model.predict(rows), np.float64))}
     labels = model.classes_.tolist()
@@ -95,6 +97,8 @@ def columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.
 
 def _fields(model: Any, method: str, taken: list[str]) -> pa.Schema:
     """The columns that are put beside those that are there."""
+    import pyarrow as pa
+
     if not hasattr(model, "classes_"):
         return pa.schema([(free("predicted", taken), pa.float64())])
     labels = model.classes_.tolist()
@@ -142,6 +146,8 @@ def of_frame(model: Any, frame: Any, method: str) -> Any:
 
 def _answer(packed: bytes, method: str, rows: pa.Table) -> pa.Table:
     """The answers to some rows, where they are."""
+    import pyarrow as pa
+
     model, names = _unpacked(packed), rows.column_names
     fields = _fields(model, method, names)
     if not rows.num_rows:

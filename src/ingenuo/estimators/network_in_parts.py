@@ -26,7 +26,8 @@ from ingenuo.estimators.rows import Part, Rows
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
 from ingenuo.labels import Labels, find
-from ingenuo.networks import averaged, learning, values
+from ingenuo.networks import averaged
+from ingenuo.networks import cuts as values
 from ingenuo.networks.columns import (
     codes_of,
     described,
@@ -36,11 +37,10 @@ from ingenuo.networks.columns import (
     warn_of_name,
     without_value,
 )  # fmt: skip
-from ingenuo.networks.cuts import Cuts, told_apart
-from ingenuo.networks.searching import search_pairs
-from ingenuo.networks.structure import Search
-from ingenuo.networks.structure.pair_counts import Job, PairCounts, count_pairs
-from ingenuo.networks.values import ByValue
+from ingenuo.networks.cuts import ByValue, Cuts, told_apart
+from ingenuo.networks.learn import refuse_large
+from ingenuo.networks.structure import Search, search_pairs
+from ingenuo.networks.structure.trees import Job, PairCounts, count_pairs
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.weights import weights as checked
@@ -153,7 +153,7 @@ def learn(model: Any, rows: Rows) -> tuple[Schema, Structure, Tally]:
     if model._averages:
         averaged.refuse_large(sizes[1:], sizes[0])
     for node, above in enumerate(found.parents):
-        learning.refuse_large(nodes, node, above, sizes)
+        refuse_large(nodes, node, above, sizes)
     bare._found = found
     return columns.schema, found, rows.reduce(sums, bare)
 

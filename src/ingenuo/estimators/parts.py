@@ -17,7 +17,8 @@ from ingenuo.estimators.rows import MemoryRows, Part, Statistic
 from ingenuo.packed.travelling import from_bytes, merged
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.frames import described
-from ingenuo.sources.kinds import SAMPLE, infer_kind
+from ingenuo.sources.kinds import infer_kind
+from ingenuo.sources.objects import SAMPLE
 from ingenuo.tally import Tally
 
 

@@ -204,7 +204,7 @@ class FileRows:
         import pyarrow as pa
 
         from ingenuo.sources.frames import described
-        from ingenuo.sources.kinds import SAMPLE
+        from ingenuo.sources.objects import SAMPLE
         from ingenuo.sources.streams import Described
 
         names = self.names

@@ -13,6 +13,7 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import NUMBERED_UP_TO
 from ingenuo.labels import Labels, encode, is_missing
 from ingenuo.schema import column_name
+from ingenuo.sources.objects import SAMPLE, kind_of_objects
 from ingenuo.sources.table import Places, as_number
 
 _FIRST = 100
@@ -58,15 +59,13 @@ class ArraySource:
 
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column by its first values."""
-        from ingenuo.sources.kinds import SAMPLE, kind_of_objects
-
         if self.array.dtype.kind == "f":
             return ("ignore", "no value") if self._empty()[place] else ("number", f"{self.array.dtype} values")
         values = self.array[:, place]
-        found = kind_of_objects("", values[:SAMPLE].tolist())
-        if found.kind == "ignore" and found.why == "no value" and len(values) > SAMPLE:
-            found = kind_of_objects("", [value for value in values.tolist() if not is_missing(value)][:SAMPLE])
-        return found.kind, found.why
+        found = kind_of_objects(values[:SAMPLE].tolist())
+        if found == ("ignore", "no value") and len(values) > SAMPLE:
+            found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
+        return found
 
     def _empty(self) -> NDArray[np.bool_]:
         """Of each column of floats, whether it has no value: the first rows rule most of them out."""

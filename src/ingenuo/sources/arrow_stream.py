@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import InputError
-from ingenuo.sources.kinds import SAMPLE, as_types, infer_kind
+from ingenuo.sources.kinds import as_types, infer_kind
+from ingenuo.sources.objects import SAMPLE
 
 
 class ArrowStream:

@@ -15,7 +15,8 @@ from ingenuo.chunk import Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import Labels, encode, from_dictionary, is_missing, objects
 from ingenuo.schema import column_name
-from ingenuo.sources.kinds import SAMPLE, infer_kind, kind_of_objects
+from ingenuo.sources.kinds import infer_kind
+from ingenuo.sources.objects import SAMPLE, kind_of_objects
 from ingenuo.sources.table import Places, as_number
 
 # What a column is, and why, as a table from a file says it of its fields.
@@ -70,8 +71,9 @@ class FrameSource:
         some = series.head(SAMPLE)
         if some.null_count() == len(some):
             some = series.drop_nulls().head(SAMPLE)
-        objects = isinstance(some.dtype, nw.Object | nw.Unknown)
-        found = kind_of_objects(name, some.to_list()) if objects else infer_kind(name, some.to_arrow())
+        if isinstance(some.dtype, nw.Object | nw.Unknown):
+            return kind_of_objects(some.to_list())
+        found = infer_kind(name, some.to_arrow())
         return found.kind, found.why
 
     def _said(self, place: int) -> tuple[str, str] | None:

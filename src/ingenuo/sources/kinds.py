@@ -8,9 +8,8 @@ for they tell a model nothing, and yet seem to; whoever wants one declares it.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -18,24 +17,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
-from ingenuo.labels import is_missing
 from ingenuo.schema import FAMILIES, family_of
+from ingenuo.sources.objects import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
-_DATE = (
-    r"^(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
-    r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2}|[AP]M)?$"
-)
-_GROUPED = r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*([.]\d+)?$"
-_DIGITS = r"^\d+$"
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
-_KEY_ROWS, _KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
-SAMPLE = 10_000  # rows of a column that are looked at
-_SAMPLE = 200  # strings that are looked at to tell texts from categories
 _CODES = 10  # so few different whole numbers may be codes
 
 
@@ -127,10 +117,6 @@ def _patterns(decimal: str) -> tuple[str, str]:
     return _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ","), r"^-?\d{1,18}$"
 
 
-def _any(values: Any, part: str) -> bool:
-    return bool(pc.any(pc.match_substring(values, part)).as_py())
-
-
 def _all(values: Any, pattern: str) -> bool:
     return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
 
@@ -170,12 +156,13 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
 
 def _whole(name: str, values: Any, type: Any) -> Kind:
     """Whole numbers: measures, codes, or the names of rows, which tell a model nothing and yet seem to."""
+    values = values.slice(0, SAMPLE)
     n, different = len(values), pc.count_distinct(values).as_py()
     if different == 1 and n > 1:
         return Kind("number", "the same in every row: it tells nothing", type)
     if different <= _CODES and n >= 3 * different:
         return Kind("number", f"whole numbers, {different} different; declare it 'category' if they are codes", type)
-    if n >= _KEY_ROWS and different > _KEY_SHARE * n:
+    if n >= KEY_ROWS and different > KEY_SHARE * n:
         if _ID.search(name):
             return Kind("ignore", f"called an id, and {different:,} of {n:,} are different: a key, no number", type)
         bounds = pc.min_max(values)
@@ -186,29 +173,8 @@ def _whole(name: str, values: Any, type: Any) -> Kind:
 
 
 def _strings(filled: Any, is_target: bool = False) -> Kind:
-    """Categories, text, dates, or names and keys."""
-    n = len(filled)
-    if n == 0:
-        return Kind("ignore", "no value", TEXT)
-    if _all(filled.slice(0, _PROBE), _DIGITS) and _all(filled, _DIGITS):
-        if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
-            return Kind("category", "digits with zeros before them: codes", CATEGORY)
-    elif not is_target and _all(filled.slice(0, _PROBE), _GROUPED) and _all(filled, _GROUPED) and _any(filled, ","):
-        return Kind("ignore", "numbers with signs between thousands, which are not read: write them without", TEXT)
-    if _all(filled.slice(0, _PROBE), _DATE) and _all(filled, _DATE):
-        return Kind("ignore", "dates are neither numbers nor categories", TEXT)
-    different = pc.count_distinct(filled).as_py()
-    if n >= _KEY_ROWS and different > _KEY_SHARE * n:
-        if why := reads_as_text(filled.to_pylist()):
-            return Kind("text", why, TEXT)
-        return Kind("ignore", f"{different:,} different values in {n:,} rows: a name or key, no category", TEXT)
-    step = max(1, n // 200)
-    if why := reads_as_text(filled.take(pa.array(range(0, n, step))).to_pylist()):
-        return Kind("text", why, TEXT)
-    words = {value.lower() for value in pc.unique(filled).to_pylist()} if different <= 2 else set()
-    if words == {"true", "false"}:
-        return Kind("category", "true or false", CATEGORY)
-    return Kind("category", f"strings, {different:,} different", CATEGORY)
+    kind, why = kind_of_strings(filled.slice(0, SAMPLE).to_pylist(), is_target)
+    return Kind(kind, why, CATEGORY if kind == "category" else TEXT)
 
 
 def is_string(type: Any) -> bool:
@@ -255,31 +221,3 @@ def as_types(table: Any, types: Mapping[str, Any], where: str) -> Any:
                 ) from None
         columns.append(column)
     return pa.table(columns, schema=pa.schema(list(types.items())))
-
-
-def kind_of_objects(name: str, values: list[Any]) -> Kind:
-    """The kind of a column of Python's objects."""
-    try:
-        return infer_kind(name, pa.array(values, from_pandas=True))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        kinds = {type(value) for value in values if not is_missing(value)}
-        if all(issubclass(kind, int | float | Decimal | np.number) and kind is not bool for kind in kinds):
-            return Kind("number", "numbers", pa.float64())
-        return Kind("category", ", ".join(sorted(kind.__name__ for kind in kinds)) + " values", CATEGORY)
-
-
-def reads_as_text(values: Sequence[Any]) -> str:
-    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
-
-    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
-    ''
-    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
-    'strings of 6 words, 100% different'
-    """
-    step = max(1, len(values) // _SAMPLE)
-    some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
-    if len(some) < 3:
-        return ""
-    words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
-    long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
-    return f"strings of {words:.0f} words, {different:.0%} different" if long else ""
