@@ -17,20 +17,19 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.chunk import Chunk, Codes, Numbers
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import tally_chunk, weighed
-from ingenuo.estimators.leave_one_out import log_priors
+from ingenuo.estimators.left_out import log_priors
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.rows import rows_of
 from ingenuo.estimators.sequence_model import whole
-from ingenuo.estimators.tuning import best_of, losses_of, plain
+from ingenuo.estimators.tuning import best_of, mean_loss
 from ingenuo.explanation.beliefs import aligned
-from ingenuo.families.attributes import Attribute
+from ingenuo.families.attributes import Attribute, attributes_of
 from ingenuo.families.categorical import column_codes, labelled
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import selection
-from ingenuo.schema import Schema, column_name
+from ingenuo.schema import column_name
 from ingenuo.sources.table import is_texts
-from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -122,7 +121,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         model._check_whole(schema, chunk.classes, tally)
         chunk = weighed(chunk, tally.labels("class", 0))
         inputs.refuse_one_class(chunk.classes, "selector")
-        attributes = plain(schema, model.prior)
+        attributes = attributes_of(schema, model.prior, to_tune=model.tune)
         if isinstance(self.n_attributes, int | np.integer) and self.n_attributes > len(attributes):
             raise InputError(
                 f"n_attributes={self.n_attributes}, and the table has {len(attributes)}; take {len(attributes)} at most"
@@ -134,7 +133,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"classes take {needed / 2**30:.1f} GiB; select by {_MOST * chunk.n_rows // needed:,} rows at most, "
                 "drawn at random"
             )
-        search = _Search(schema, tally, chunk, attributes, model)
+        search = _Search(LearnedRows(schema, tally, chunk), attributes, model)
         order, kept, losses = search.run(self.method, self.n_attributes)
         steps = {j: step + 1 for step, j in enumerate(order)} if self.method in METHODS[:2] else {}
         chosen = set(kept)
@@ -143,7 +142,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         shown = [*[j for j in first if j in chosen], *rest]
         self.ranking_ = [
             Ranked(
-                tuple(attributes[j].names.tolist()),
+                tuple(attributes[j].columns.tolist()),
                 search.information[j],
                 float(search.gains[j]),
                 j in chosen,
@@ -152,7 +151,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             for j in shown
         ]
         self.losses_ = np.array(losses)
-        names = {name for j in chosen for name in attributes[j].names.tolist()}
+        names = {name for j in chosen for name in attributes[j].columns.tolist()}
         self.support_ = np.array([name in names for name in schema.names.tolist()])
         self._names, self.n_features_in_ = schema.names, len(schema)
         if "feature_names_in_" in model.__dict__:
@@ -234,22 +233,15 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class _Search:
     """The attributes' scores, rows left out, and what sets of them lose."""
 
-    def __init__(
-        self, schema: Schema, tally: Tally, chunk: Chunk, attributes: list[Attribute], model: NaiveBayes
-    ) -> None:
-        classes = tally.labels("class", 0)
-        self.base = np.maximum(log_priors(model.class_prior, tally, classes, chunk), -50.0)
-        self.codes = chunk.coded
-        self.rows = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
-        scorer = Scorer(schema, tally, chunk, classes)
-        self.scores = np.empty((len(attributes), chunk.n_rows, len(classes)))
+    def __init__(self, learned: LearnedRows, attributes: list[Attribute], model: NaiveBayes) -> None:
+        self.learned, chunk = learned, learned.chunk
+        self.base = np.maximum(log_priors(model.class_prior, learned.tally, learned.classes, chunk), -50.0)
+        self.codes, self.rows = chunk.coded, learned.weights
+        self.scores = np.empty((len(attributes), chunk.n_rows, len(learned.classes)))
         for j, attribute in enumerate(attributes):
-            if model.tune:
-                _, _, found = best_of(scorer, attribute, model.prior, self.base, self.codes, self.rows)
-            else:
-                found = scorer.scores(attribute)
+            found = best_of(learned, attribute, self.base)[2] if model.tune else attribute.left_out(learned)
             self.scores[j] = np.maximum(found, found.max(axis=1, keepdims=True) - 700.0)
-        self.start = float(self.rows @ losses_of(self.base, self.codes) / self.rows.sum())
+        self.start = mean_loss(self.base, self.learned)
         every = list(range(len(attributes)))
         tables = [_table(each, chunk) for each in attributes]
         self.information = [None if table is None else mutual_information(table) for table in tables]
@@ -275,7 +267,7 @@ class _Search:
         joint, losses = self.base.copy(), [self.start]
         for j in kept:
             joint += self.scores[j]
-        losses.append(float(self.rows @ losses_of(joint, self.codes) / self.rows.sum()))
+        losses.append(mean_loss(joint, self.learned))
         return order, kept, losses
 
     def _forward(self, wanted: int | str) -> tuple[list[int], list[int], list[float]]:
@@ -294,7 +286,7 @@ class _Search:
 
     def _backward(self, wanted: int | str) -> tuple[list[int], list[int], list[float]]:
         joint = self.base + self.scores.sum(axis=0)
-        losses = [float(self.rows @ losses_of(joint, self.codes) / self.rows.sum())]
+        losses = [mean_loss(joint, self.learned)]
         order: list[int] = []
         left = list(range(len(self.scores)))
         while len(left) > 1 and (wanted == "auto" or len(left) > int(wanted)):
@@ -310,8 +302,8 @@ class _Search:
 
 def _table(attribute: Attribute, chunk: Chunk) -> Floats | None:
     """How often (by weight) each class has each value; numbers in ten bins of equal mass. None for text and counts."""
-    block = attribute.block(chunk.blocks[attribute.home])
-    if len(attribute.names) != 1:
+    block = attribute.block(chunk.blocks)
+    if len(attribute.columns) != 1:
         return None
     if isinstance(block, Codes):
         codes = column_codes(labelled(block), 0).astype(np.int64)

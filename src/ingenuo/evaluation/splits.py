@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.out_of_fold import Split
+from ingenuo.estimators.left_out import Split
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.labels import Labels, encode
 

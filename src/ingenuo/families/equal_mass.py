@@ -10,10 +10,12 @@ proportion.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ingenuo.families.curves import Column, Curve, imaginary
+from ingenuo.families.curves import Column, Curve, imaginary, level_left_out
 from ingenuo.families.family import Floats, fraction, logs
 from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
@@ -42,6 +44,12 @@ class EqualMassCurve(Curve):
     def bin_of(self, t: Floats) -> np.ndarray:
         """Which bin positions are in."""
         return (np.searchsorted(self.edges, t, "right") - 1).clip(0, self.counts.shape[1] - 1)
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """(n_g - w + α) / (n - w + α G) ÷ width_g."""
+        at = self.bin_of(t)
+        widths = (np.diff(self.edges) * self.parts)[at]
+        return level_left_out(self, at, widths, y, w, self.pseudo * self.counts.shape[1])
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""

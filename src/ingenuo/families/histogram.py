@@ -13,10 +13,12 @@ as 1 / (1 + u)², u being the distance in widths, which holds just the α imagin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ingenuo.families.curves import Column, Curve, imaginary
+from ingenuo.families.curves import Column, Curve, imaginary, level_left_out
 from ingenuo.families.family import Floats, fraction, logs
 from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
@@ -43,6 +45,11 @@ class HistogramCurve(Curve):
         n = self.counts.sum(axis=1)
         end = logs(np.full(len(n), self.pseudo)) - portable.log(n + self._all_pseudo) - portable.log(self.step)
         return np.asarray(end - 2 * portable.log1p(far)[:, np.newaxis])
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """(n_b - w + α) / (n - w + α (J + 2)) ÷ width."""
+        at = ((t - self.origin) / self.step).astype(np.intp).clip(0, self.counts.shape[1] - 1)
+        return level_left_out(self, at, np.full(len(t), self.step), y, w, self._all_pseudo)
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""
