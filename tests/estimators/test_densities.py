@@ -42,7 +42,7 @@ def fitted(kind: str, name: str = "normal", **settings: Any) -> Any:
 
 
 def curve(model: Any) -> Any:
-    (parameters,) = model._parameters().families.values()
+    parameters = model._parameters().own
     return parameters.curves[0]
 
 

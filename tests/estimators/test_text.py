@@ -390,7 +390,7 @@ def test_drawn_texts_have_the_frequencies_of_their_class():
         drawn = NaiveBayes(text=Words()).fit(X["text"], y)
         seen = drawn.tally_.bag("text:text:count")
         counts = dict(zip(seen.vocabulary.texts(), seen.numbers()))
-        (column,) = model._parameters().families["words"]
+        (column,) = model._parameters().own
         own = column.bag
         names = own.vocabulary.texts()
         plain = [i for i, name in enumerate(names) if not name.startswith("[")]
@@ -646,7 +646,7 @@ def test_words_cannot_change_after_learning():
 
 
 def used(model):
-    (column,) = (each for family in model._parameters().families.values() for each in family)
+    (column,) = model._parameters().own
     return sorted(column.bag.vocabulary.texts(np.flatnonzero(column.weights).tolist()))
 
 

@@ -31,7 +31,7 @@ from tests.real_texts import labelled
 
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
-from ingenuo.estimators.out_of_fold import over_classes
+from ingenuo.estimators.left_out import over_classes
 from ingenuo.estimators.rows import take_rows
 from ingenuo.evaluation import cross_validation
 from ingenuo.labels import labels_of
@@ -468,15 +468,28 @@ def test_classifiers_without_probabilities_are_judged_by_their_labels(model: Any
     assert np.array_equal(found.predicted, cross_val_predict(model, POINTS, TWO, cv=KFold(5)))
 
 
+MIXED = ["plain", "steps", "outlier", "in a class", "colour", "coded", "heads", "tails"]
+SETTINGS_FOUND: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "numbers": ({}, POINTS, None),
+    "histograms": ({"numbers": "histogram"}, POINTS, None),
+    "mixtures": ({"numbers": "mixture"}, POINTS[:, :2], None),
+    "mixed": ({"columns": {name: COLUMNS[name] for name in MIXED}}, TABLE[MIXED], None),
+    "weighted": ({"columns": {name: COLUMNS[name] for name in MIXED}}, TABLE[MIXED], SOME),
+    "complement": ({"columns": dict.fromkeys(range(5), "count"), "counts": "complement"}, MATRIX, None),
+    "texts": ({}, TEXTS, None),
+    "texts of unit length": ({"text": ing.Words(weighting="tfidf", norm="l2")}, TEXTS, None),
+}
+
+
 @pytest.mark.parametrize(
-    "model", [ing.NaiveBayes(tune=True), ing.NaiveBayes(calibration="platt")], ids=["tuned", "calibrated"]
-)
-def test_what_is_learned_besides_the_tally_is_learned_anew_in_each_fold(model: Any) -> None:
-    found = ing.cross_validate(model, POINTS, TWO, KFold(3))
-    assert not found.exact
-    logs, said = refitted(model, POINTS, TWO, list(KFold(3).split(POINTS)))
-    np.testing.assert_allclose(found.probabilities, np.exp(np.vstack(logs)), rtol=1e-12)
-    assert np.array_equal(found.predicted, np.concatenate(said))
+    "found", [{"tune": True}, {"calibration": "platt"}, {"tune": True, "calibration": "auto"}],
+    ids=["tuned", "calibrated", "both"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", SETTINGS_FOUND)
+def test_settings_are_found_again_in_each_fold(answers: list[Any], name: str, found: dict[str, Any]) -> None:
+    given, X, weights = SETTINGS_FOUND[name]
+    folds = StratifiedKFold(3, shuffle=True, random_state=2)
+    assert_exact(answers, ing.NaiveBayes(**given, **found), X, TWO, folds, weights, tolerance=1e-9)
 
 
 def test_a_class_with_one_row_is_said() -> None:

@@ -343,7 +343,7 @@ import numpy as np
 from ingenuo import NaiveBayes
 from ingenuo.chunk import Numbers
 from ingenuo.estimators.base import tally_chunk
-from ingenuo.estimators.leave_one_out import leave_one_out
+from ingenuo.estimators.left_out import leave_one_out
 from ingenuo.kernels import bootstrap, densities, histograms, mixtures, moments
 
 rng = np.random.default_rng(11)

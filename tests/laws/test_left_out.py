@@ -10,8 +10,7 @@ from tests.laws import harsh
 
 from ingenuo import Laplace, Lidstone, MaximumLikelihood, MEstimate, NaiveBayes, Words
 from ingenuo.estimators.base import CLASS, tally_chunk
-from ingenuo.estimators.leave_one_out import leave_one_out
-from ingenuo.estimators.out_of_fold import ChunkRows, out_of_fold, over_classes
+from ingenuo.estimators.left_out import ChunkRows, leave_one_out, out_of_fold, over_classes
 from ingenuo.estimators.rows import MemoryRows
 from ingenuo.labels import labels_of
 

@@ -16,14 +16,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import tally_chunk, weighed
-from ingenuo.estimators.leave_one_out import log_priors
+from ingenuo.estimators.left_out import log_priors
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.rows import rows_of
 from ingenuo.estimators.sequence_model import whole
-from ingenuo.estimators.tuning import best_of, losses_of, plain
+from ingenuo.estimators.tuning import best_of, mean_loss
 from ingenuo.explanation.beliefs import aligned
+from ingenuo.families.attributes import attributes_of
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import selection
 from ingenuo.schema import column_name
 from ingenuo.sources.table import is_texts
@@ -89,7 +90,8 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         classes = tally.labels("class", 0)
         chunk = weighed(chunk, classes)
         inputs.refuse_one_class(chunk.classes, "selector")
-        attributes = plain(schema, model.prior)
+        attributes = attributes_of(schema, model.prior, to_tune=model.tune)
+        learned = LearnedRows(schema, tally, chunk)
         auto, forward = self.n_attributes == "auto", self.method == "forward"
         if not auto:
             whole("n_attributes", self.n_attributes, 1)
@@ -101,12 +103,11 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if needed > _MOST:
             most = f"{_MOST * chunk.n_rows // needed:,} rows"
             raise InputError(f"the scores take {needed / 2**30:.1f} GiB; select by {most} at most, drawn at random")
-        rows = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
-        scorer, scores = Scorer(schema, tally, chunk, classes), np.empty((len(attributes), *joint.shape))
+        rows, scores = learned.weights, np.empty((len(attributes), *joint.shape))
         for j, each in enumerate(attributes):  # each row left out
-            own = best_of(scorer, each, model.prior, joint, chunk.coded, rows)[2] if model.tune else scorer.scores(each)
+            own = best_of(learned, each, joint)[2] if model.tune else each.left_out(learned)
             scores[j] = np.maximum(own, own.max(axis=1, keepdims=True) - 700.0)
-        losses = [float(rows @ losses_of(joint, chunk.coded) / rows.sum())]
+        losses = [mean_loss(joint, learned)]
         gains = losses[0] - selection.losses(joint, scores, list(range(len(scores))), 1.0, chunk.coded, rows)
         left: list[int] = np.argsort(-gains, kind="stable").tolist()
         kept: list[int] = []
@@ -118,7 +119,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             losses.append(float(found[at]))
             kept.append(left.pop(at))
             joint = joint + scores[kept[-1]]
-        called = [tuple(each.names.tolist()) for each in attributes]
+        called = [tuple(each.columns.tolist()) for each in attributes]
         self.ranking_ = [Ranked(called[j], float(gains[j]), True, step) for step, j in enumerate(kept, 1)]
         self.ranking_ += [Ranked(called[j], float(gains[j]), False) for j in left]
         self.losses_ = np.array(losses)

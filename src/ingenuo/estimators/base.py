@@ -7,8 +7,7 @@ whenever the tally or a prior has changed.
 from __future__ import annotations
 
 import copy
-import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Self
@@ -25,24 +24,25 @@ from ingenuo.estimators.answers import Answering, answer
 from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.drawing import table_of
 from ingenuo.estimators.rows import MemoryRows, Part, Rows, rows_of
-from ingenuo.exact import Exact
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.explanation.summary import summary_html
 from ingenuo.families import FAMILY
+from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.categorical import table_name
-from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term
+from ingenuo.families.family import IMPOSSIBLE, Factor, Term
 from ingenuo.families.gaussian import COUNT
+from ingenuo.families.left_out import count_classes
 from ingenuo.families.scatter import FULL, SHARED, refuse_incomplete
+from ingenuo.families.word_explanations import with_columns
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
-from ingenuo.families.words import TextFamily
-from ingenuo.kernels import densities, moments
+from ingenuo.kernels import densities
 from ingenuo.labels import Labels, find, labels_of, same, unite
 from ingenuo.labels import public as public
-from ingenuo.prior import Prior
+from ingenuo.prior import MaximumLikelihood, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
 from ingenuo.sources.table import blocks, match
-from ingenuo.tally import Table, Tally
+from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -50,22 +50,38 @@ CLASS = "class"
 
 
 class Parameters:
-    """What the tally and the priors give: the log prior of each class, and each family's parameters."""
+    """What the tally and the priors give: the log prior of each class, and the parameters of each attribute.
 
-    def __init__(self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...]) -> None:
+    Models that are no product of attributes have other `families`.
+    """
+
+    def __init__(
+        self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...],
+        attributes: Sequence[AttributeParameters] = (),
+    ) -> None:  # fmt: skip
         self.classes = classes
         self.log_prior = log_prior
         self.families = families
         self.prior = prior
-        self._runs: list[tuple[str, int, int, Any]] = []
+        self.attributes = attributes
 
-    def runs(self, schema: Schema) -> list[tuple[str, int, int, Any]]:
-        """The runs of columns of one family, in the table's order, each with its parameters."""
-        if not self._runs:
-            self._runs = [
-                (name, lo, hi, FAMILY[name].part(self.families[name], lo, hi)) for name, lo, hi in schema.runs()
-            ]
-        return self._runs
+    @classmethod
+    def of_one(
+        cls, classes: Labels, log_prior: Floats, prior: tuple[Term, ...], columns: Labels, family: str, own: Any
+    ) -> Self:
+        """Of all the columns in one family, which were estimated already."""
+        attribute = Attribute(columns, family, family, MaximumLikelihood())
+        return cls(classes, log_prior, {}, prior, [AttributeParameters(attribute, own, 0, len(columns))])
+
+    @property
+    def own(self) -> Any:
+        """The parameters of the one family that all columns have."""
+        (found,) = self.attributes
+        return found.own
+
+    def of(self, column: object) -> AttributeParameters:
+        """The parameters of the attribute that has a column."""
+        return next(each for each in self.attributes if column in each.attribute.columns.tolist())
 
 
 class _Estimates:
@@ -82,6 +98,12 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     schema_: Schema
     tally_: Tally
+
+    @property
+    def attributes_(self) -> tuple[Attribute, ...]:
+        """The attributes whose product the model is, in the table's order."""
+        check_is_fitted(self)
+        return tuple(each.attribute for each in self._parameters().attributes)
 
     # What a subclass says of itself.
 
@@ -334,16 +356,6 @@ class TallyClassifier(Adding, Answering, Classifier):
             self._estimates.settings = settings
         return self._estimates.parameters
 
-    def _family_parameters(self, prior: Any) -> dict[str, Any]:
-        classes = labels_of(self.classes_)
-        found = {
-            name: FAMILY[name].estimate(self.tally_, prior, self.schema_, self.schema_.columns(name), classes)
-            for name in self.schema_.families_used()
-        }
-        for remark in (remark for each in found.values() for remark in getattr(each, "remarks", ())):
-            warnings.warn(remark, stacklevel=6)
-        return found
-
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
         source = self._source(self._without_target(X), reset=False)
@@ -361,10 +373,8 @@ class TallyClassifier(Adding, Answering, Classifier):
         parameters = self._parameters()
         log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
         joint = densities.repeated(log_prior, n_rows)
-        for name, lo, hi, own in parameters.runs(self.schema_):
-            block = found[name]
-            part = block if hi - lo == len(block.names) else block.only(lo, hi)
-            FAMILY[name].log_likelihood(own, part, joint, floor)
+        for attribute in parameters.attributes:
+            attribute.add_log_likelihood(found, joint, floor)
         return joint
 
     def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
@@ -427,13 +437,8 @@ class TallyClassifier(Adding, Answering, Classifier):
         compared = joint[np.newaxis].copy() if type(self)._scores is TallyClassifier._scores else None
         posterior = self._posterior(found, 1, scores=compared)[0]
         best, *others = np.argsort(-posterior, kind="stable").tolist()
-        passages: list[Passage] = []
-        for name, block in found.items():
-            family = FAMILY[name]
-            if isinstance(family, TextFamily) and isinstance(block, Texts):
-                second = others[0] if others else best
-                passages += family.passages(self._words_of(name), block, best, second)
-        passages.sort(key=lambda passage: order[passage.column])
+        second = others[0] if others else best
+        passages = [p for each in self._parameters().attributes for p in each.passages(found, best, second)]
         return Explanation(
             labels_of(self.classes_),
             self._prior_factor(found),
@@ -448,15 +453,9 @@ class TallyClassifier(Adding, Answering, Classifier):
         return Factor("prior", "", self._parameters().prior)
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
-        """What each column of a row says, family by family."""
-        parameters = self._parameters()
-        return [
-            factor for name, block in found.items() for factor in FAMILY[name].factors(parameters.families[name], block)
-        ]
-
-    def _words_of(self, family: str) -> Any:
-        """The parameters of the text columns of a family."""
-        return self._parameters().families[family]
+        """What each column of a row says."""
+        factors = [factor for each in self._parameters().attributes for factor in each.factors(found)]
+        return with_columns(factors, len(self.schema_.texts))
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
@@ -492,9 +491,10 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """The values of each column for rows of these classes."""
-        parameters, values = self._parameters(), {}
-        for name in self.schema_.families_used():
-            values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
+        values = {}
+        order = list(FAMILIES)
+        for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
+            values.update(each.attribute.of_family.sample(each.own, drawn, rng))
         return values
 
     def _repr_html_inner(self) -> str:
@@ -568,11 +568,7 @@ def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
 
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
-    if chunk.weights is None:
-        counts = Exact.counts(chunk.rows_by_class)
-    else:
-        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), len(chunk.classes))
-    total = Tally({CLASS: Table.of({"class": chunk.classes}, counts)})
+    total = count_classes(chunk)
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)
     return total

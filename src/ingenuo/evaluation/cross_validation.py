@@ -21,9 +21,17 @@ from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.contract import clone, is_classifier
-from ingenuo.estimators.leave_one_out import leave_one_out
+from ingenuo.estimators.left_out import (
+    Answered,
+    ChunkRows,
+    Split,
+    learnable,
+    leave_one_out,
+    out_of_fold,
+    over_classes,
+    train_rows,
+)
 from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
 from ingenuo.estimators.rows import rows_of, take_rows
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.evaluation import Evaluation, check_confidence
@@ -149,11 +157,11 @@ def cross_validate(
     n_rows = len(codes)
     weights = inputs.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
-    exact = isinstance(model, TallyClassifier) and model._is_additive
+    exact = isinstance(model, TallyClassifier) and (model._is_additive or isinstance(model, NaiveBayes))
     answers: Iterator[Answered]
     if exact:
-        rows = learnt(clone(model), X, inputs.Coded(codes, classes), sample_weight)
-        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and rows.divisible
+        rows = learnable(clone(model), X, inputs.Coded(codes, classes), sample_weight)
+        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
         answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
     else:
         answers = _anew(model, X, public(classes)[codes], weights, splits, classes)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,10 +20,11 @@ from ingenuo.bins import PREFIX, Bins, bins_name
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import InputError
 from ingenuo.families.curves import Column, Curve
-from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
+from ingenuo.families.family import Factor, Family, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.families.histogram import equal_mass, histogram
 from ingenuo.families.kernel import kernel
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.families.mixture import mixture
 from ingenuo.families.normal import GaussianCurve, SilentCurve, Spread, log_normal, normal
 from ingenuo.families.resolution import crowd, remark, widened
@@ -40,6 +41,7 @@ ESTIMATES: dict[str, Callable[[Column], Curve]] = {
     "kernel": kernel,
     "mixture": mixture,
 }
+HELD = ("histogram", "kernel", "equal-mass")  # densities whose shape can be held
 AUTOMATIC = ("histogram", "kernel", "mixture")  # what "auto" tries beside the Gaussian
 
 
@@ -55,7 +57,7 @@ class DensityParameters:
 
 
 @dataclass(frozen=True)
-class Density:
+class Density(Family):
     """A density per class and column, estimated from histograms: of one kind, or of the likeliest."""
 
     kind: str  # one of ESTIMATES, "equal-mass", or "auto"
@@ -115,12 +117,6 @@ class Density:
         remarks = (remark(crowds),) if crowds else ()
         return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
 
-    def part(self, parameters: DensityParameters, lo: int, hi: int) -> DensityParameters:
-        """The parameters of some columns."""
-        curves = parameters.curves[lo:hi]
-        tables = _tables(curves, parameters.tables.points.shape[1])
-        return DensityParameters(parameters.columns[lo:hi], curves, parameters.scores[lo:hi], tables)
-
     def log_likelihood(
         self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
@@ -151,7 +147,8 @@ class Density:
                 found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
                 continue
             logs = np.zeros((1, parameters.tables.points.shape[1]))
-            self.log_likelihood(self.part(parameters, j, j + 1), block.only(j, j + 1), logs)
+            alone = replace(parameters, curves=(curve,), tables=_tables((curve,), logs.shape[1]))
+            self.log_likelihood(alone, block.only(j, j + 1), logs)
             terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(logs[0].tolist())]
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
@@ -167,6 +164,15 @@ class Density:
                 values[drawn == k] = curve.sample(k, int((drawn == k).sum()), rng)
             result[name] = values
         return result
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
+        """With the shape held, where it can be, unless exact answers are asked for."""
+        if rows.exact or self.kind not in HELD:
+            return super().left_out(rows, prior, block)
+        parameters = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        y, w = rows.chunk.coded, rows.weights
+        found = (curve.left_out(block.column(j), y, w) for j, curve in enumerate(parameters.curves))
+        return np.asarray(sum(found, np.zeros((block.n_rows, len(rows.classes)))))
 
     def check(self, tally: Tally) -> None:
         """No class has more values in a column than it has rows."""

@@ -20,10 +20,12 @@ way, but shares the mass of the outermost bin; so the classes stay in the same p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ingenuo.families.curves import Column, Curve, imaginary
+from ingenuo.families.curves import Column, Curve, imaginary, level_left_out
 from ingenuo.families.family import Floats, fraction, logs
 from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
@@ -50,6 +52,11 @@ class HistogramCurve(Curve):
         n = self.counts.sum(axis=1)
         end = logs(np.full(len(n), self.pseudo)) - portable.log(n + self._all_pseudo) - portable.log(self.step)
         return np.asarray(end - 2 * portable.log1p(far)[:, np.newaxis])
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """(n_b - w + α) / (n - w + α (J + 2)) ÷ width."""
+        at = ((t - self.origin) / self.step).astype(np.intp).clip(0, self.counts.shape[1] - 1)
+        return level_left_out(self, at, np.full(len(t), self.step), y, w, self._all_pseudo)
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""
@@ -140,6 +147,12 @@ class EqualMassCurve(Curve):
     def bin_of(self, t: Floats) -> np.ndarray:
         """Which bin positions are in."""
         return (np.searchsorted(self.edges, t, "right") - 1).clip(0, self.counts.shape[1] - 1)
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """(n_g - w + α) / (n - w + α G) ÷ width_g."""
+        at = self.bin_of(t)
+        widths = (np.diff(self.edges) * self.parts)[at]
+        return level_left_out(self, at, widths, y, w, self.pseudo * self.counts.shape[1])
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""

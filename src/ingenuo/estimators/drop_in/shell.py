@@ -130,11 +130,11 @@ class DropIn(TallyClassifier):
     @property
     def _own(self) -> Any:
         """The family's parameters."""
-        return self._parameters().families[self._family]
+        return self._parameters().own
 
     def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
         terms = tuple(term(text, share) for text, share in zip(how, shares))
-        return Parameters(self._labels, logs(shares), {self._family: own}, terms)
+        return Parameters.of_one(self._labels, logs(shares), terms, self.schema_.names, self._family, own)
 
 
 def numbers_in(given: Any, name: str) -> Floats:
