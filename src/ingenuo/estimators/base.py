@@ -7,6 +7,7 @@ whenever the tally or a prior has changed.
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
