@@ -68,3 +68,16 @@ template <class F> INLINE auto with_numbers(i64 type, const void* p, F f) {
         default: return with_integers(type, p, f);
     }
 }
+// Sums are doubles, or whole numbers; f is called with the pointer, typed.
+template <class F> INLINE void with_sums(i64 doubles, const void* p, F f) {
+    if (doubles) f((double*)p);
+    else f((i64*)p);
+}
+
+// f(Number<n>()), for n of 1 .. MOST: what is known to the compiler stays in registers.
+template <int N> struct Number { enum { value = N }; };
+template <int MOST, class F> INLINE void with_number(i64 n, F f) {
+    if constexpr (MOST > 1)
+        if (n < MOST) return with_number<MOST - 1>(n, f);
+    f(Number<MOST>());
+}
