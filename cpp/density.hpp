@@ -14,26 +14,9 @@ using numbers::load_integers;
 using numbers::MAGNITUDE;
 using numbers::store_integers;
 
-// c - q / 2. The half is exact, so that the fused operation rounds as the two do.
-INLINE Vector minus_half(Vector c, Vector q) {
-#if defined(__AVX2__)
-    return (Vector)_mm256_fnmadd_pd(_mm256_set1_pd(0.5), (__m256d)q, (__m256d)c);
-#else
-    return c - 0.5 * q;
-#endif
-}
-
-// a < b ? a : b, which the compiler does not know for one instruction.
-INLINE Vector least_of(Vector a, Vector b) {
-#if defined(__AVX2__)
-    return (Vector)_mm256_min_pd((__m256d)a, (__m256d)b);
-#else
-    return a < b ? a : b;
-#endif
-}
-
 // Rows of numbers are turned into columns of so many rows, which are so many vectors. What may be among them:
 enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 64, MISSING = 1, FAR = 2 };
+static const double LARGEST = 1.7976931348623157e308;
 
 // Turn LANES rows of as many numbers into columns.
 INLINE void turn_square(Vector* rows) {
@@ -48,8 +31,8 @@ INLINE void turn_square(Vector* rows) {
 #endif
 }
 
-// m columns of n <= TOGETHER rows of X to panel (columns, TOGETHER). Returns whether some are MISSING, or FAR: beyond most.
-static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel) {
+// m columns of n <= WIDE rows of X to panel (columns, WIDE). Returns whether some are MISSING, or FAR: beyond most.
+template <int WIDE> static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel) {
     Integers far = {}, missing = {};
     i64 r = 0;
     const i64 squares = m / LANES * LANES;
@@ -62,12 +45,12 @@ static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel
                 missing |= rows[q] != rows[q];
             }
             turn_square(rows);
-            for (int q = 0; q < LANES; q++) store(panel + (j + q) * TOGETHER + r, rows[q]);
+            for (int q = 0; q < LANES; q++) store(panel + (j + q) * WIDE + r, rows[q]);
         }
     for (i64 i = 0; i < n; i++)
         for (i64 j = i < r ? squares : 0; j < m; j++) {
             const double x = X[i * d + j];
-            panel[j * TOGETHER + i] = x;
+            panel[j * WIDE + i] = x;
             far[0] |= fabs(x) > most;
             missing[0] |= x != x;
         }
@@ -87,7 +70,7 @@ static void add_panel(const double* panel, const i64* masks, i64 columns, const 
         const Vector mean = every(means[j]), over = every(inverse[j]), constant = every(constants[j]);
         for (int v = 0; v < VECTORS; v++) {
             const Vector z = (load(panel + v * LANES) - mean) * over, square = z * z;
-            const Vector term = minus_half(constant, AMONG & FAR ? least_of(square, farthest) : square);
+            const Vector term = add_product(constant, AMONG & FAR ? smaller(square, farthest) : square, every(-0.5));
             const Integers mask = load_integers(masks + v * LANES);
             // To add -0 is to add nothing.
             sums[v] += AMONG & MISSING ? (Vector)(((Integers)term & mask) | (~mask & ~MAGNITUDE)) : term;
@@ -102,7 +85,7 @@ API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const doubl
                        const double* constants, double* out) {
     double panel[PANEL * TOGETHER] = {}, joints[TOGETHER] = {};
     i64 masks[PANEL * TOGETHER] = {};
-    double most = 1.7976931348623157e308;  // up to here no square is beyond 1e298
+    double most = LARGEST;  // up to here no square is beyond 1e298
     for (i64 cell = 0; cell < n_classes * d; cell++) most = smaller(most, 1e149 / inverse[cell] - fabs(means[cell]));
     for (i64 i = 0; i < n; i += TOGETHER) {
         const i64 rows = smaller(n - i, (i64)TOGETHER);
@@ -110,7 +93,7 @@ API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const doubl
         double* own = out + i * n_classes;
         for (i64 first = 0; first < d; first += PANEL) {
             const i64 columns = smaller(d - first, (i64)PANEL);
-            const int among = turn(block + first, rows, d, columns, most, panel);
+            const int among = turn<TOGETHER>(block + first, rows, d, columns, most, panel);
             for (i64 place = 0; among & FAR && place < rows * d; place++)
                 if (fabs(block[place]) == HUGE_VAL) return i * d + place;
             for (i64 t = 0; among && t < columns * TOGETHER; t++) masks[t] = panel[t] == panel[t] ? -1 : 0;
@@ -133,27 +116,24 @@ INLINE i64 best_class(const double* joint, i64 n_classes) {
     return best;
 }
 
-// The class with the largest joint in each row; rows without a finite maximum are marked odd.
-API(void, best)(const double* joint, i64 n, i64 n_classes, i64* best, u8* odd) {
-    for (i64 i = 0; i < n; i++, joint += n_classes) {
-        best[i] = best_class(joint, n_classes);
-        odd[i] = !(fabs(joint[best[i]]) < HUGE_VAL);
-    }
-}
-
-// Turn log joints into posteriors (or their logs) in place: exp(j - top) / sum, the sum in the order of the classes.
-// Rows without a finite maximum are left as they are, and marked odd.
-API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, u8* odd) {
+// Find the class with the largest joint in each row; or turn log joints into posteriors (or their logs) in place:
+// exp(j - top) / sum, the sum in the order of the classes. Rows without a finite maximum are left as they are, and marked odd.
+enum { BEST, SHARES, LOGS };
+API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 what, i64* best, u8* odd) {
     enum { ROOM_FOR = 1024 };
     double exponentials[ROOM_FOR], tops[ROOM_FOR], totals[ROOM_FOR];
+    const bool log = what == LOGS;
     const i64 K = n_classes, step = larger((i64)1, ROOM_FOR / larger(K, (i64)1));
     for (i64 i = 0; i < n; i += step, joint += step * K, odd += step) {
         const i64 rows = smaller(step, n - i);
         for (i64 r = 0; r < rows; r++) {
-            tops[r] = joint[r * K + best_class(joint + r * K, K)];
+            const i64 first = best_class(joint + r * K, K);
+            if (what == BEST) best[i + r] = first;
+            tops[r] = joint[r * K + first];
             odd[r] = !(fabs(tops[r]) < HUGE_VAL);
             totals[r] = 0.0;
         }
+        if (what == BEST) continue;
         for (i64 first = 0; first < K; first += ROOM_FOR) {  // more than once only where there are more classes than room
             const i64 m = smaller(K - first, (i64)ROOM_FOR);
             for (i64 r = 0; r < rows; r++)
@@ -178,10 +158,7 @@ API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, u8* odd) {
 // side, filled up to `width`, so that the place is looked up once for them all.
 struct Curves {
     const i64* ways;
-    const double *scales, *more, *origins, *inverses;  // the place of x is (x scale more - origin) inverse
-    const i64* first;                                  // where a column's points begin
-    const double *last, *lines;                        // the place of its last point; 0 where it is level
-    const double *points, *means, *over, *constants;   // (points, width); of Gaussians, (columns, width)
+    const double *points, *means, *over, *constants;  // (points, width); of Gaussians, (columns, width)
 };
 enum { GAUSSIAN = 0 };
 static const double NEVER = -1e299;  // less than this is log 0: in a table -1e300 stands for it, for 0 * -inf is no number
@@ -227,13 +204,14 @@ static void add_row(const Curves& curves, const double* x, i64 d, i64 width, i64
 
 // Add the log densities of rows of X to out. A row with a value outside its table is left as it is, put down in `left`, and
 // its columns of that sort are marked in `outside`; it is added when it comes `again`, with their values, in order, given.
-// Returns the place of an infinite value, where it stops; else -1.
+// The place of x is (x scale more - origin) inverse; a column's points begin at `first`, the place of the last one is `last`,
+// and lines is 0 where they are level. Returns the place of an infinite value, where it stops; else -1.
 API(i64, add_curves)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, const i64* ways, const double* scales,
                      const double* more, const double* origins, const double* inverses, const i64* first,
                      const double* last, const double* lines, const double* points, const double* means,
                      const double* over, const double* constants, i64 again, const double* given, double* out, i64* left,
                      i64* n_left, u8* outside, i64* at, double* rest) {
-    const Curves curves = {ways, scales, more, origins, inverses, first, last, lines, points, means, over, constants};
+    const Curves curves = {ways, points, means, over, constants};
     i64 others = 0;
     for (i64 i = 0; i < n; i++) {
         const i64 row = again ? left[i] : i;
@@ -323,26 +301,21 @@ static void coarsen(i32* rings, i64 n_classes, i64 a, i64 b, i64 steps) {
     }
 }
 
-// Count eight columns, whose values begin at X, in their rings (8, classes, BINS).
-template <bool MISSING>
-static void count_group(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
-                        const double* more, i32* rings) {
+// Count eight columns, or one, whose values begin at X, in their rings (columns, classes, BINS).
+template <int COUNT, bool MISSING>
+static void count_columns(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
+                          const double* more, i32* rings) {
     for (i64 i = 0; i < n; i++, X += d) {
-        i64 places[GROUP];
+        i64 places[COUNT] = {};
         i32* own = rings + (i64)labels[i] * BINS;
-        for (int j = 0; j < GROUP; j += LANES) {
+        if (COUNT == 1) places[0] = (i64)as_bits(bin_of(*X, *scales, *more) + WHOLE) & (BINS - 1);
+        for (int j = 0; COUNT > 1 && j < COUNT; j += LANES) {
             const Vector bins = bins_of<Vector, Integers>(load(X + j), load(scales + j), load(more + j)) + WHOLE;
             store_integers(places + j, (Integers)bins & (BINS - 1));
         }
-        for (int j = 0; j < GROUP; j++)
+        for (int j = 0; j < COUNT; j++)
             if (!MISSING || X[j] == X[j]) own[j * n_classes * BINS + places[j]]++;
     }
-}
-
-// The same of one column.
-static void count_column(const double* X, i64 d, i64 n, const i32* labels, double scale, double more, i32* rings) {
-    for (i64 i = 0; i < n; i++, X += d)
-        if (*X == *X) rings[labels[i] * BINS + ((i64)as_bits(bin_of(*X, scale, more) + WHOLE) & (BINS - 1))]++;
 }
 
 // Count columns c0..c1 of n rows of X in their rings (columns, classes, BINS), on grids that coarsen as the ranges grow.
@@ -387,14 +360,14 @@ API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i
         }
         // Eight columns at a time, so that their rings stay near while the rows are counted.
         i64 j = 0;
-        for (; j + GROUP <= m; j += GROUP) {
+        for (i64 next; j < m; j = next) {
             bool missing = false;
-            for (i64 q = j; q < j + GROUP; q++) missing |= odd[q] != 0.0;
-            const auto count = missing ? count_group<true> : count_group<false>;
+            next = j + GROUP <= m ? j + GROUP : j + 1;
+            for (i64 q = j; q < next; q++) missing |= odd[q] != 0.0;
+            const auto count = next == j + 1 ? count_columns<1, true> : missing ? count_columns<GROUP, true>
+                                                                               : count_columns<GROUP, false>;
             count(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
         }
-        for (; j < m; j++)
-            count_column(block + j, d, rows, labels + lo, scales[j], more[j], rings + j * n_classes * BINS);
     }
     return -1;
 }
