@@ -16,7 +16,6 @@ using numbers::store_integers;
 
 // Rows of numbers are turned into columns of so many rows, which are so many vectors. What may be among them:
 enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 64, MISSING = 1, FAR = 2 };
-static const double LARGEST = 1.7976931348623157e308;
 
 // Turn LANES rows of as many numbers into columns.
 INLINE void turn_square(Vector* rows) {
@@ -31,8 +30,8 @@ INLINE void turn_square(Vector* rows) {
 #endif
 }
 
-// m columns of n <= WIDE rows of X to panel (columns, WIDE). Returns whether some are MISSING, or FAR: beyond most.
-template <int WIDE> static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel) {
+// m columns of n <= TOGETHER rows of X to panel (columns, TOGETHER). Returns whether some are MISSING, or FAR: beyond most.
+static int turn(const double* X, i64 n, i64 d, i64 m, double most, double* panel) {
     Integers far = {}, missing = {};
     i64 r = 0;
     const i64 squares = m / LANES * LANES;
@@ -45,12 +44,12 @@ template <int WIDE> static int turn(const double* X, i64 n, i64 d, i64 m, double
                 missing |= rows[q] != rows[q];
             }
             turn_square(rows);
-            for (int q = 0; q < LANES; q++) store(panel + (j + q) * WIDE + r, rows[q]);
+            for (int q = 0; q < LANES; q++) store(panel + (j + q) * TOGETHER + r, rows[q]);
         }
     for (i64 i = 0; i < n; i++)
         for (i64 j = i < r ? squares : 0; j < m; j++) {
             const double x = X[i * d + j];
-            panel[j * WIDE + i] = x;
+            panel[j * TOGETHER + i] = x;
             far[0] |= fabs(x) > most;
             missing[0] |= x != x;
         }
@@ -85,7 +84,7 @@ API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const doubl
                        const double* constants, double* out) {
     double panel[PANEL * TOGETHER] = {}, joints[TOGETHER] = {};
     i64 masks[PANEL * TOGETHER] = {};
-    double most = LARGEST;  // up to here no square is beyond 1e298
+    double most = 1.7976931348623157e308;  // up to here no square is beyond 1e298
     for (i64 cell = 0; cell < n_classes * d; cell++) most = smaller(most, 1e149 / inverse[cell] - fabs(means[cell]));
     for (i64 i = 0; i < n; i += TOGETHER) {
         const i64 rows = smaller(n - i, (i64)TOGETHER);
@@ -93,7 +92,7 @@ API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const doubl
         double* own = out + i * n_classes;
         for (i64 first = 0; first < d; first += PANEL) {
             const i64 columns = smaller(d - first, (i64)PANEL);
-            const int among = turn<TOGETHER>(block + first, rows, d, columns, most, panel);
+            const int among = turn(block + first, rows, d, columns, most, panel);
             for (i64 place = 0; among & FAR && place < rows * d; place++)
                 if (fabs(block[place]) == HUGE_VAL) return i * d + place;
             for (i64 t = 0; among && t < columns * TOGETHER; t++) masks[t] = panel[t] == panel[t] ? -1 : 0;
@@ -116,24 +115,27 @@ INLINE i64 best_class(const double* joint, i64 n_classes) {
     return best;
 }
 
-// Find the class with the largest joint in each row; or turn log joints into posteriors (or their logs) in place:
-// exp(j - top) / sum, the sum in the order of the classes. Rows without a finite maximum are left as they are, and marked odd.
-enum { BEST, SHARES, LOGS };
-API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 what, i64* best, u8* odd) {
+// The class with the largest joint in each row; rows without a finite maximum are marked odd.
+API(void, best)(const double* joint, i64 n, i64 n_classes, i64* best, u8* odd) {
+    for (i64 i = 0; i < n; i++, joint += n_classes) {
+        best[i] = best_class(joint, n_classes);
+        odd[i] = !(fabs(joint[best[i]]) < HUGE_VAL);
+    }
+}
+
+// Turn log joints into posteriors (or their logs) in place: exp(j - top) / sum, the sum in the order of the classes.
+// Rows without a finite maximum are left as they are, and marked odd.
+API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, u8* odd) {
     enum { ROOM_FOR = 1024 };
     double exponentials[ROOM_FOR], tops[ROOM_FOR], totals[ROOM_FOR];
-    const bool log = what == LOGS;
     const i64 K = n_classes, step = larger((i64)1, ROOM_FOR / larger(K, (i64)1));
     for (i64 i = 0; i < n; i += step, joint += step * K, odd += step) {
         const i64 rows = smaller(step, n - i);
         for (i64 r = 0; r < rows; r++) {
-            const i64 first = best_class(joint + r * K, K);
-            if (what == BEST) best[i + r] = first;
-            tops[r] = joint[r * K + first];
+            tops[r] = joint[r * K + best_class(joint + r * K, K)];
             odd[r] = !(fabs(tops[r]) < HUGE_VAL);
             totals[r] = 0.0;
         }
-        if (what == BEST) continue;
         for (i64 first = 0; first < K; first += ROOM_FOR) {  // more than once only where there are more classes than room
             const i64 m = smaller(K - first, (i64)ROOM_FOR);
             for (i64 r = 0; r < rows; r++)
@@ -306,7 +308,7 @@ template <int COUNT, bool MISSING>
 static void count_columns(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
                           const double* more, i32* rings) {
     for (i64 i = 0; i < n; i++, X += d) {
-        i64 places[COUNT] = {};
+        i64 places[COUNT];
         i32* own = rings + (i64)labels[i] * BINS;
         if (COUNT == 1) places[0] = (i64)as_bits(bin_of(*X, *scales, *more) + WHOLE) & (BINS - 1);
         for (int j = 0; COUNT > 1 && j < COUNT; j += LANES) {
@@ -360,14 +362,14 @@ API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i
         }
         // Eight columns at a time, so that their rings stay near while the rows are counted.
         i64 j = 0;
-        for (i64 next; j < m; j = next) {
+        for (; j + GROUP <= m; j += GROUP) {
             bool missing = false;
-            next = j + GROUP <= m ? j + GROUP : j + 1;
-            for (i64 q = j; q < next; q++) missing |= odd[q] != 0.0;
-            const auto count = next == j + 1 ? count_columns<1, true> : missing ? count_columns<GROUP, true>
-                                                                               : count_columns<GROUP, false>;
+            for (i64 q = j; q < j + GROUP; q++) missing |= odd[q] != 0.0;
+            const auto count = missing ? count_columns<GROUP, true> : count_columns<GROUP, false>;
             count(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
         }
+        for (; j < m; j++)
+            count_columns<1, true>(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
     }
     return -1;
 }

@@ -17,9 +17,12 @@ INLINE i64 floor_divide(i64 a, i64 b) { return a / b - (a % b < 0); }
 
 // Add n 2^position to one cell's limbs.
 INLINE void pour(i64* limbs, i64 base, i64 n, i64 position) {
-    const i64 level = floor_divide(position, LIMB), sign = n < 0 ? -1 : 1;
-    u128 left = (u128)(n < 0 ? -(u64)n : (u64)n) << (position - LIMB * level);
-    for (i64* at = limbs + (level - base); left; at++, left >>= LIMB) *at += sign * (i64)((u64)left & LOW);
+    const i64 level = floor_divide(position, LIMB), shift = position - LIMB * level, sign = n < 0 ? -1 : 1;
+    const u64 size = n < 0 ? -(u64)n : (u64)n, low = size << shift & LOW, rest = size >> (LIMB - shift);
+    i64* at = limbs + (level - base);
+    if (low) at[0] += sign * (i64)low;
+    if (rest) at[1] += sign * (i64)(rest & LOW);
+    if (rest >> LIMB) at[2] += sign * (i64)(rest >> LIMB);
 }
 
 // Add sign (low + 2^128 high) 2^position to N limbs of a cell; position + the number's bits are within them.
@@ -334,13 +337,13 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
 // Limbs take so many 40-bit additions before carries must be passed on.
 enum { ROOM = 1 << 22 };
 
-// The same with a weight per row, but for rows without a class: adds w, wx and wx², each exactly, as the integers that their mantissas' products are.
+// The same with a weight per row: adds w, wx and wx², each exactly, as the integers that their mantissas' products are.
 // sizes: the limbs of a cell of each of the three sums; bases: their positions. Returns the place of an infinite value, or -1.
 API(i64, weighted_moments)(const double* X, const i32* labels, const double* weights, i64 n, i64 d, i64 n_classes,
                            i64* counts, i64* sums, i64* squares, const i64* sizes, const i64* bases) {
     i64 added = 0;
     for (i64 i = 0; i < n; i++) {
-        if (weights[i] == 0.0 || labels[i] < 0) continue;
+        if (weights[i] == 0.0) continue;
         const Mantissa w(weights[i]);
         const i64 side = weights[i] < 0 ? -1 : 1;
         for (i64 j = 0; j < d; j++) {
@@ -363,6 +366,17 @@ API(i64, weighted_moments)(const double* X, const i32* labels, const double* wei
         added = 0;
     }
     return -1;
+}
+
+// Add values[i] to the cell cells[i], to none where that is negative.
+API(void, add_to_cells)(const double* values, const i64* cells, i64 n, i64* limbs, i64 n_cells, i64 n_limbs, i64 base) {
+    i64 added = 0;
+    for (i64 i = 0; i < n; i++) {
+        if (cells[i] < 0 || values[i] == 0.0) continue;
+        const Mantissa a(values[i]);
+        pour(limbs + cells[i] * n_limbs, base, values[i] < 0 ? -(i64)a.m : (i64)a.m, a.e - 53);
+        if (++added % ROOM == 0) carry(limbs, n_cells, n_limbs);
+    }
 }
 
 // A number as a pair of doubles, hi + lo with about 32 digits: Dekker's and Knuth's sums and products.

@@ -254,10 +254,10 @@ API(void, cut_digits)(const double* X, i64 n, i64 d, const double* weights, i64 
             const double x = X[i * d + j];
             if (x == 0.0) continue;
             const Mantissa a(x);
-            const i64 position = w.e + a.e - 106, first = floor_divide(position, DIGIT);
+            const i64 position = weighted ? w.e + a.e - 106 : a.e - 53, first = floor_divide(position, DIGIT);
             const double sign = (weighted && weights[i] < 0) != (x < 0) ? -1.0 : 1.0;
             i64* place = index + j * PLACES + first - FIRST_PLACE;
-            u128 left = (u128)w.m * a.m << (position - DIGIT * first);
+            u128 left = (weighted ? (u128)w.m * a.m : a.m) << (position - DIGIT * first);
             for (; left; place++, left >>= DIGIT) {
                 const u64 digit = (u64)left & (((u64)1 << DIGIT) - 1);
                 if (digit && width) digits[i * width + *place] += sign * (double)digit;

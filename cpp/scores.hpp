@@ -4,22 +4,24 @@
 // its own sums, from left to right: a row has the same bits alone and among others.
 #pragma once
 #include "common.hpp"
-#include "density.hpp"
 
 namespace scores {
 enum { GROUP = 8, PARTS = GROUP / LANES };
 
 // Turn rows at..at + GROUP, and mark those with a missing value. Returns the place of an infinite value, or -1.
 INLINE i64 turn_rows(const double* X, i64 at, i64 n, i64 d, const double* centre, double* turned, u8* missing) {
-    const i64 rows = smaller<i64>(GROUP, n - at);
-    const int among = density::turn<GROUP>(X + at * d, rows, d, d, density::LARGEST, turned);
-    memset(missing + at, 0, (size_t)rows);
-    for (i64 place = at * d; among && place < (at + rows) * d; place++) {
-        if (fabs(X[place]) == HUGE_VAL) return place;
-        if (X[place] != X[place]) missing[place / d] = 1;
+    for (i64 r = 0; r < GROUP; r++) {
+        const double* row = X + smaller(at + r, n - 1) * d;  // beyond the last row it is turned again
+        double odd = 0.0;
+        for (i64 j = 0; j < d; j++) {
+            turned[GROUP * j + r] = row[j] - centre[j];
+            odd += row[j] - row[j];  // 0, or NaN where the number is missing or infinite
+        }
+        if (at + r >= n) continue;
+        missing[at + r] = odd != odd;
+        for (i64 j = 0; j < d && odd != odd; j++)
+            if (fabs(row[j]) == HUGE_VAL) return (at + r) * d + j;
     }
-    for (i64 j = 0; j < d; j++)
-        for (i64 r = 0; r < GROUP; r++) turned[GROUP * j + r] -= centre[j];
     return -1;
 }
 

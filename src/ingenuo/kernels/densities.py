@@ -15,9 +15,8 @@ from ingenuo.kernels.native import BYTES, F64, I64, INT, function
 Floats = NDArray[np.float64]
 
 _add_gaussian = function("add_gaussian", F64, INT, INT, INT, F64, F64, F64, F64, returns=INT)
-_posterior = function("posterior", F64, INT, INT, INT, I64, BYTES)
-_BEST, _SHARES, _LOGS = range(3)  # what it is asked for
-_NO_PLACES = np.zeros(0, np.int64)
+_posterior = function("posterior", F64, INT, INT, INT, BYTES)
+_best = function("best", F64, INT, INT, I64, BYTES)
 
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 HALF_LOG_2PI = 0.9189385332046727
@@ -72,8 +71,7 @@ def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
         joint[:] = rows
         return odd_rows
     odd, n_classes = np.empty(len(joint), np.bool_), joint.shape[1]
-    asked = _LOGS if log else _SHARES
-    over_rows(lambda lo, hi: _posterior(joint[lo:hi], hi - lo, n_classes, asked, _NO_PLACES, odd[lo:hi]), len(joint))
+    over_rows(lambda lo, hi: _posterior(joint[lo:hi], hi - lo, n_classes, log, odd[lo:hi]), len(joint))
     return np.flatnonzero(odd)
 
 
@@ -81,7 +79,7 @@ def best(joint: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The most probable class of each row, and the rows that have no finite maximum."""
     joint = np.ascontiguousarray(joint)
     found, odd, n_classes = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_), joint.shape[1]
-    over_rows(lambda lo, hi: _posterior(joint[lo:hi], hi - lo, n_classes, _BEST, found[lo:hi], odd[lo:hi]), len(joint))
+    over_rows(lambda lo, hi: _best(joint[lo:hi], hi - lo, n_classes, found[lo:hi], odd[lo:hi]), len(joint))
     return found, np.flatnonzero(odd)
 
 

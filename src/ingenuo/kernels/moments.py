@@ -22,6 +22,7 @@ Codes = NDArray[np.int32]
 
 _add_moments = function("moments", F64, I32, *[INT] * 4, *[I64] * 5, F64, I64, returns=INT)
 _add_weighted = function("weighted_moments", F64, I32, F64, *[INT] * 3, *[I64] * 5, returns=INT)
+_add_to_cells = function("add_to_cells", F64, I64, INT, I64, *[INT] * 3)
 
 _BLOCK = 512  # rows that are looked at together
 _PIECE = 1 << 17  # numbers converted at a time where the input is not already rows of doubles: 1 MiB
@@ -129,13 +130,11 @@ def _weighted_of(
 
 def weights_by_cell(weights: Floats, cells: NDArray[np.int64], n_cells: int) -> Exact:
     """The exact sum of the weights that fall on each cell; a negative cell means none."""
-    weights, cells = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(cells, np.int32)
+    weights, cells = np.ascontiguousarray(weights, np.float64), np.ascontiguousarray(cells, np.int64)
     least, top = _exponents(weights)
-    base, nothing = (least - 53) // LIMB, np.zeros((n_cells, 1, 0), np.int64)
-    limbs = np.zeros((n_cells, 1, top // LIMB + 3 - base), np.int64)
-    sizes, bases = np.array([limbs.shape[2], 0, 0]), np.array([base, 0, 0])
-    # The weights of a column of zeros.
-    _add_weighted(np.zeros(len(weights)), cells, weights, len(weights), 1, n_cells, limbs, nothing, nothing, sizes, bases)
+    base = (least - 53) // LIMB
+    limbs = np.zeros((1, n_cells, (top - 1) // LIMB + 3 - base), np.int64)
+    _add_to_cells(weights, cells, len(weights), limbs, n_cells, limbs.shape[2], base)
     exact = _exact(limbs, base)
     return Exact(exact.limbs.reshape(exact.limbs.shape[0], n_cells), exact.low)
 

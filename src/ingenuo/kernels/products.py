@@ -126,14 +126,13 @@ class _Sums:
     def _choose_units(self, X: Floats, group: int) -> bool:
         """Units for the columns that moved, by the squares that these rows have; False where a number is infinite."""
         moved = np.flatnonzero(self.moved)
-        size = np.abs(X[:, moved])
-        most = np.fmax.reduce(size, axis=0, initial=0.0)
+        size = np.fmax(np.abs(X[:, moved]), 0.0)  # what is missing is 0
+        most = size.max(axis=0)
         if np.isinf(most).any():
             return False
         share, exponent = np.frexp(most)
-        with np.errstate(invalid="ignore"):
-            squares = np.nan_to_num(share * (size / most)) ** 2
-        extent = np.frexp(squares.sum(axis=0) * (_BLOCK / len(X)))[1]
+        shares = size / np.maximum(most, 5e-324) * share
+        extent = np.frexp((shares * shares).sum(axis=0) * (_BLOCK / len(X)))[1]
         # Below 2^-920 a scale would be no double; of numbers that are so small the digits are taken.
         self.units[group, moved] = np.maximum(exponent - (_AIM - extent) // 2, -920)
         return True
