@@ -83,22 +83,14 @@ static bool fill_block(const Columns& c, i64 lo, i64 n, i64 first, i64 m, Block&
         const i64 stride = c.strides[first + j];
         const char* start = (const char*)(uintptr_t)c.addresses[first + j] + lo * stride;
         with_integers(c.types[first + j], start, [&](auto* codes) {
-            const i64 size = sizeof *codes;
-            u32* slots = block.slots + j * n;
-            if (c.rowwise && stride == m * size) {
-                negative |= find_slots<true>(codes, block.offsets, block.tops, n * m, slots);
-            } else if (c.rowwise) {
-                for (i64 i = 0; i < n; i++) {
-                    auto* row = (decltype(codes))(start + i * stride);
-                    negative |= find_slots<true>(row, block.offsets, block.tops, m, slots + i * m);
-                }
-            } else if (stride == size) {
-                negative |= find_slots<false>(codes, c.offsets + first + j, c.tops + first + j, n, slots);
-            } else {
-                for (i64 i = 0; i < n; i++) {
-                    auto* code = (decltype(codes))(start + i * stride);
-                    negative |= find_slots<false>(code, c.offsets + first + j, c.tops + first + j, 1, slots + i);
-                }
+            // All lies in one piece, or each row does.
+            const i64 along = c.rowwise ? m : 1, whole = stride == along * (i64)sizeof *codes;
+            for (i64 i = 0; i < (whole ? 1 : n); i++) {
+                auto* piece = (decltype(codes))(start + i * stride);
+                u32* slots = block.slots + j * n + i * along;
+                const i64 length = whole ? n * along : along;
+                if (c.rowwise) negative |= find_slots<true>(piece, block.offsets, block.tops, length, slots);
+                else negative |= find_slots<false>(piece, c.offsets + first + j, c.tops + first + j, length, slots);
             }
         });
     }

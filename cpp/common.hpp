@@ -61,13 +61,7 @@ template <class F> INLINE auto with_integers(i64 type, const void* p, F f) {
         default: return f((const u64*)p);
     }
 }
-template <class F> INLINE auto with_numbers(i64 type, const void* p, F f) {
-    switch (type) {
-        case F32: return f((const float*)p);
-        case F64: return f((const double*)p);
-        default: return with_integers(type, p, f);
-    }
-}
+
 // Sums are doubles, or whole numbers; f is called with the pointer, typed.
 template <class F> INLINE void with_sums(i64 doubles, const void* p, F f) {
     if (doubles) f((double*)p);

@@ -47,27 +47,15 @@ template <int WIDE> static __attribute__((noinline)) void add_tile(const double*
             }
 }
 
-// Rows that are read next, and how many of them have been asked for from memory.
-struct Ahead {
-    const double* X;
-    i64 d;
-    const i64* places;
-    i64 at, last;
-    void fetch() {
-        if (at == last) return;
-        const char* row = (const char*)(X + places[at++] * d);
-        for (i64 line = 0; line < 8 * d; line += 64) __builtin_prefetch(row + line);
-    }
-};
-
-// The lower triangle of a matrix times itself, in blocks of 4 x 4: panel i by panel j is block i (i + 1) / 2 + j.
-static void add_square(const double* values, i64 rows, i64 panels, i64* held, Ahead* ahead) {
+// The lower triangle of a matrix times itself, in blocks of 4 x 4: panel i by panel j is block i (i + 1) / 2 + j. Before each
+// block `fetch` is called.
+template <class F> INLINE void add_square(const double* values, i64 rows, i64 panels, i64* held, F fetch) {
     enum { WIDE = LANES == 4 ? 3 : 1 };
     for (i64 j = 0; j < panels; j += WIDE)
         for (i64 i = j; i < panels; i++) {
             const double *a = values + i * PANEL_SIZE, *b = values + j * PANEL_SIZE;
             i64* at = held + PANEL * PANEL * (i * (i + 1) / 2 + j);
-            ahead->fetch();
+            fetch();
             if (i - j + 1 >= WIDE) add_tile<WIDE>(a, b, rows, at);
             else if (i == j) add_tile<1>(a, b, rows, at);
             else add_tile<2>(a, b, rows, at);
@@ -189,10 +177,15 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
                 for (i64 k = 0; k < 3; k++) store(sums + k * width + j, load(sums + k * width + j) + load(value + k * point));
             }
         }
-        Ahead ahead = {X, d, places, p.at + n, smaller(p.at + 2 * n, last)};
+        i64 ahead = p.at + n;
+        const auto fetch = [&] {  // one of the rows that are read next
+            if (ahead == smaller(p.at + 2 * n, last)) return;
+            const char* row = (const char*)(X + places[ahead++] * d);
+            for (i64 line = 0; line < 8 * d; line += 64) __builtin_prefetch(row + line);
+        };
         for (i64 k = 0; k < POINTS; k++)
             if (k == 0 || (k == 2 || k == 3 ? p.n_points > 1 : p.n_points > 3))
-                add_square(values + k * point, n, panels, held + k * cells, &ahead);
+                add_square(values + k * point, n, panels, held + k * cells, fetch);
         p.at += n;
         p.n_blocks++;
         p.chosen = 0;
