@@ -83,14 +83,22 @@ static bool fill_block(const Columns& c, i64 lo, i64 n, i64 first, i64 m, Block&
         const i64 stride = c.strides[first + j];
         const char* start = (const char*)(uintptr_t)c.addresses[first + j] + lo * stride;
         with_integers(c.types[first + j], start, [&](auto* codes) {
-            // All lies in one piece, or each row does.
-            const i64 along = c.rowwise ? m : 1, whole = stride == along * (i64)sizeof *codes;
-            for (i64 i = 0; i < (whole ? 1 : n); i++) {
-                auto* piece = (decltype(codes))(start + i * stride);
-                u32* slots = block.slots + j * n + i * along;
-                const i64 length = whole ? n * along : along;
-                if (c.rowwise) negative |= find_slots<true>(piece, block.offsets, block.tops, length, slots);
-                else negative |= find_slots<false>(piece, c.offsets + first + j, c.tops + first + j, length, slots);
+            const i64 size = sizeof *codes;
+            u32* slots = block.slots + j * n;
+            if (c.rowwise && stride == m * size) {
+                negative |= find_slots<true>(codes, block.offsets, block.tops, n * m, slots);
+            } else if (c.rowwise) {
+                for (i64 i = 0; i < n; i++) {
+                    auto* row = (decltype(codes))(start + i * stride);
+                    negative |= find_slots<true>(row, block.offsets, block.tops, m, slots + i * m);
+                }
+            } else if (stride == size) {
+                negative |= find_slots<false>(codes, c.offsets + first + j, c.tops + first + j, n, slots);
+            } else {
+                for (i64 i = 0; i < n; i++) {
+                    auto* code = (decltype(codes))(start + i * stride);
+                    negative |= find_slots<false>(code, c.offsets + first + j, c.tops + first + j, 1, slots + i);
+                }
             }
         });
     }
@@ -333,16 +341,9 @@ API(double, information_of_others)(const double* counts, i64 classes, i64 firsts
     return total;
 }
 
-// sums[k] += the table's number k of each of n rows, one after another, for four classes at a time.
-static void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
-    for (i64 k = 0; k < K; k += 4)
-        with_number<4>(smaller<i64>(4, K - k), [&](auto count) {
-            double own[count.value];
-            for (int c = 0; c < count.value; c++) own[c] = sums[k + c];
-            for (i64 j = 0; j < n; j++)
-                for (int c = 0; c < count.value; c++) own[c] += table[rows[j] * K + k + c];
-            for (int c = 0; c < count.value; c++) sums[k + c] = own[c];
-        });
+// sums[k] += the table's number k of each of n rows.
+INLINE void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
+    add_up<4>(0, n, K, sums, [=](i64 j) { return Term{1.0, table + rows[j] * K}; });
 }
 
 // out[i, k] = log of the mean over the parents p that may be one of P(k, x_p) prod_j P(x_j | k, x_p).

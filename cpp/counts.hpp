@@ -91,19 +91,7 @@ API(void, tally_csr)
     });
 }
 
-// out[i, k] += x table[column, k] over the entries of a row, in their order, for W classes that stay in registers.
-template <int W, class T, class I>
-INLINE void add_entries(const T* data, const I* indices, i64 begin, i64 end, bool presence, const double* table, i64 classes,
-                        double* out) {
-    double sums[W];
-    for (int w = 0; w < W; w++) sums[w] = out[w];
-    for (i64 p = begin; p < end; p++) {
-        if (data[p] == 0) continue;  // 0 · log 0 is 0
-        const double x = presence ? 1.0 : (double)data[p], *terms = table + (i64)indices[p] * classes;
-        for (int w = 0; w < W; w++) sums[w] += x * terms[w];
-    }
-    for (int w = 0; w < W; w++) out[w] = sums[w];
-}
+// out[i, k] += x table[column, k] over the entries of a row, in their order.
 API(void, add_csr)
 (i64 type, i64 wide, const void* data, const void* indices, const void* indptr, i64 first, i64 last, i64 presence,
  const double* table, i64 classes, double* out) {
@@ -116,11 +104,9 @@ API(void, add_csr)
             for (i64 p = end; p < ahead; p++)
                 for (i64 k = 0; k < classes; k += 8) __builtin_prefetch(table + (i64)at[p] * classes + k);
             double* row = out + i * classes;
-            i64 k = 0;
-            for (; k + 8 <= classes; k += 8) add_entries<8>(entries, at, begin, end, presence, table + k, classes, row + k);
-            for (; k + 4 <= classes; k += 4) add_entries<4>(entries, at, begin, end, presence, table + k, classes, row + k);
-            for (; k + 2 <= classes; k += 2) add_entries<2>(entries, at, begin, end, presence, table + k, classes, row + k);
-            for (; k < classes; k++) add_entries<1>(entries, at, begin, end, presence, table + k, classes, row + k);
+            add_up<8>(begin, end, classes, row, [&](i64 p) {  // 0 · log 0 is 0
+                return Term{presence ? 1.0 : (double)entries[p], table + (i64)at[p] * classes, entries[p] != 0};
+            });
         }
     });
 }
