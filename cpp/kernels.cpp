@@ -9,6 +9,7 @@ namespace numbers {
 #include "numbers.hpp"
 #include "products.hpp"
 #include "density.hpp"
+#include "scores.hpp"
 }
 namespace codes {
 #include "codes.hpp"

@@ -14,7 +14,6 @@ from tests.laws import harsh
 from ingenuo.chunk import Numbers
 from ingenuo.kernels import bootstrap, densities, mixtures, moments, native, portable, threads
 from ingenuo.kernels.curves import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, Tables, add_curves
-from ingenuo.kernels.numbers import _by_class, _carry
 
 
 def table_of(X):
@@ -318,23 +317,6 @@ def test_replicates_are_what_each_would_measure_alone(n, replicates, weighted):
             ]
             np.testing.assert_allclose(found.roc[r, k], won / (P * N) if P > 0 and N > 0 else np.nan, atol=1e-13)
             np.testing.assert_allclose(found.pr[r, k], sum(precision) / P if P > 0 else np.nan, rtol=1e-12)
-
-
-def test_rows_are_sorted_by_class_in_their_order():
-    labels = np.array([2, 0, 2, 1, 0, 2], np.int32)
-    rows, ends = np.zeros(6, np.int64), np.zeros(5, np.int64)
-    _by_class(labels, 1, 6, rows, ends)
-    assert rows[:5].tolist() == [1, 4, 3, 2, 5]
-    assert ends[:4].tolist() == [2, 3, 5, 5]
-
-
-def test_carries_keep_the_value():
-    limbs = np.array([[[1 << 39, (1 << 45) - 1, -7], [-(1 << 60), 5, 0]]])
-    values = [sum(int(limb) << (40 * q) for q, limb in enumerate(cell)) for cell in limbs[0]]
-    _carry(limbs)
-    assert [sum(int(limb) << (40 * q) for q, limb in enumerate(cell)) for cell in limbs[0]] == values
-    assert (np.abs(limbs[0, :, :2]) <= 1 << 39).all()
-    _carry(np.zeros((0, 3, 0), np.int64))
 
 
 DIGESTS = """
