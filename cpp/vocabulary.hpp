@@ -110,25 +110,23 @@ struct Cells {
     i32 code(i64 cell) const { return (i32)(classes ? classes[codes[cell]] : codes[cell]); }
 };
 // The cells of two bags, for the nodes from f to f_end. They are given, with the cell of either that each comes from (-1:
-// none), to write, from a given number on; returns how many there are. `starts` may be null.
+// none), to write, from a given number on; returns how many there are.
 template <class Write> INLINE i64 join(Cells a, Cells b, i64 f, i64 f_end, i64 cell, i64* starts, Write&& write) {
     const i64 first = cell;
     for (; f < f_end; f++) {
         i64 i = 0, i_end = 0, j = 0, j_end = 0;
         if (a.node < a.end && a.nodes[a.node] == f) i = a.starts[a.node], i_end = a.starts[++a.node];
         if (b.node < b.end && b.nodes[b.node] == f) j = b.starts[b.node], j_end = b.starts[++b.node];
-        if (starts) starts[f] = cell;
+        starts[f] = cell;
         cell += merge(i, i_end, j, j_end, [&](i64 x, i64 y) { return (i64)a.code(x) - b.code(y); },
                       [&](i64 place, i64 x, i64 y) { write(cell + place, x >= 0 ? a.code(x) : b.code(y), x, y); });
     }
     return cell - first;
 }
-// Only how many there are, where there are no codes.
 API(i64, join_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a, const i64* class_a, i64 a, i64 a_end,
                      const i64* nodes_b, const i64* starts_b, const i32* codes_b, const i64* class_b, i64 b, i64 b_end, i64 f,
                      i64 f_end, i64 cell, i64* starts, i32* codes, i64* from_a, i64* from_b) {
     const Cells one = {nodes_a, starts_a, codes_a, class_a, a, a_end}, two = {nodes_b, starts_b, codes_b, class_b, b, b_end};
-    if (!codes) return join(one, two, f, f_end, cell, nullptr, [](i64, i32, i64, i64) {});
     return join(one, two, f, f_end, cell, starts, [&](i64 place, i32 code, i64 i, i64 j) {
         codes[place] = code;
         from_a[place] = i;
@@ -137,9 +135,9 @@ API(i64, join_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a
 }
 // The same for what two threads have counted, over the same classes, with the sums of both: integers, or doubles.
 template <class T>
-static void add_cells_of(const Cells& a, const T* values_a, const Cells& b, const T* values_b, i64 f, i64 f_end, i64 cell,
-                         i64 columns, i64* starts, i32* codes, T* values) {
-    join(a, b, f, f_end, cell, starts, [&](i64 place, i32 code, i64 i, i64 j) {
+static i64 add_cells_of(const Cells& a, const T* values_a, const Cells& b, const T* values_b, i64 f, i64 f_end, i64 cell,
+                        i64 columns, i64* starts, i32* codes, T* values) {
+    return join(a, b, f, f_end, cell, starts, [&](i64 place, i32 code, i64 i, i64 j) {
         codes[place] = code;
         for (i64 c = 0; c < columns; c++) {
             T value = i >= 0 ? values_a[i * columns + c] : values_b[j * columns + c];
@@ -148,17 +146,15 @@ static void add_cells_of(const Cells& a, const T* values_a, const Cells& b, cons
         }
     });
 }
-API(void, add_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a, const void* values_a, i64 a, i64 a_end,
-                     const i64* nodes_b, const i64* starts_b, const i32* codes_b, const void* values_b, i64 b, i64 b_end, i64 f,
-                     i64 f_end, i64 cell, i64 columns, i64 real, i64* starts, i32* codes, void* values) {
+API(i64, add_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a, const void* values_a, i64 a, i64 a_end,
+                    const i64* nodes_b, const i64* starts_b, const i32* codes_b, const void* values_b, i64 b, i64 b_end, i64 f,
+                    i64 f_end, i64 cell, i64* starts, i32* codes, void* values, i64 columns, i64 real) {
     const Cells one = {nodes_a, starts_a, codes_a, nullptr, a, a_end}, two = {nodes_b, starts_b, codes_b, nullptr, b, b_end};
     const auto add = [&](auto* to) {
-        const auto *from_a = to, *from_b = to;
-        from_a = (decltype(to))values_a, from_b = (decltype(to))values_b;
-        add_cells_of(one, from_a, two, from_b, f, f_end, cell, columns, starts, codes, to);
+        using T = decltype(to);
+        return add_cells_of(one, (T)values_a, two, (T)values_b, f, f_end, cell, columns, starts, codes, to);
     };
-    if (real) add((double*)values);
-    else add((i64*)values);
+    return real ? add((double*)values) : add((i64*)values);
 }
 
 // What leaving each document out leaves of each word in its class, for entries (row, node, how often). A word that no

@@ -7,6 +7,7 @@ them are united in one pass over both, and it is nearly the order in which a has
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import pairwise
@@ -35,8 +36,8 @@ _write_sizes = function("write_sizes", U64, I64, *_RANGE, INT, I32, I64, U64, I6
 _write_bytes = function("write_bytes", U8, I64, *_RANGE, I32, U8, I64)
 _write_grams = function("write_grams", U64, *(I32,) * 4, *_RANGE, INT, INT, I32, I64, U64, I32, I32)
 _sides = (I64, I64, I32, POINTER, *_RANGE) * 2
-_join_cells = function("join_cells", *_sides, *_RANGE, INT, *(POINTER,) * 4, returns=INT)
-_add_cells = function("add_cells", *_sides, *_RANGE, INT, INT, INT, I64, I32, ANY)
+_join_cells = function("join_cells", *_sides, *_RANGE, INT, I64, I32, I64, I64, returns=INT)
+_add_cells = function("add_cells", *_sides, *_RANGE, INT, I64, I32, ANY, INT, INT, returns=INT)
 
 
 def hash_words(data: Array, ends: Array) -> Hashes:
@@ -118,22 +119,36 @@ def unite_level(
 
 
 Cells = tuple[Array, Array, Array, Any]  # where each node went (ascending), starts, codes, and
-_Range = tuple[int, int]
 
 
-def _joined(one: Cells, two: Cells, classes: Sequence[Any], nodes: int) -> tuple[list[tuple[Any, ...]], int]:
-    """The nodes in parts: the ranges of the nodes of either, of all, and the first cell; and the number of cells."""
+def _joined(
+    loop: Callable[..., int], one: Cells, two: Cells, nodes: int, columns: Sequence[Array], *more: int
+) -> tuple[Array, Array, list[Array]]:
+    """The cells of two bags, part by part, on all threads: starts, codes, and other columns, which a loop writes."""
     n = max(1, min(4 * width(), nodes >> 13))
     cuts = [nodes * part // n for part in range(n + 1)]
-    ranges = [pairwise(np.searchsorted(side[0], cuts).tolist()) for side in (one, two)]
-    parts = list(zip(*ranges, pairwise(cuts)))
+    a, b = (np.searchsorted(side[0], cuts).tolist() for side in (one, two))
+    # Each part is written as if no cell were in both bags, and then moved to where the one before it ended.
+    firsts = (one[1][a] + two[1][b]).tolist()
+    starts, codes = np.empty(nodes + 1, np.int64), np.empty(firsts[-1], np.int32)
 
-    def count(a: _Range, b: _Range, own: _Range) -> int:
-        sides = *one[:3], classes[0], *a, *two[:3], classes[1], *b
-        return int(_join_cells(*sides, *own, 0, None, None, None, None))
+    def write(part: int) -> int:
+        here, there = (slice(at[part], at[part + 1]) for at in (a, b))
+        sides = *one, here.start, here.stop, *two, there.start, there.stop
+        return loop(*sides, cuts[part], cuts[part + 1], firsts[part], starts, codes, *columns, *more)
 
-    ends = np.cumsum(run([partial(count, *part) for part in parts])).tolist()
-    return [(*part, first) for part, first in zip(parts, [0, *ends])], ends[-1]
+    sizes = run([partial(write, part) for part in range(n)])
+    at = 0
+    for part, size in enumerate(sizes):
+        gap = firsts[part] - at
+        if gap:
+            starts[cuts[part] : cuts[part + 1]] -= gap
+            for column in (codes, *columns):
+                line = column.strides[0]
+                ctypes.memmove(column.ctypes.data + at * line, column.ctypes.data + firsts[part] * line, size * line)
+        at += size
+    starts[-1] = at
+    return starts, codes[:at], [column[:at] for column in columns]
 
 
 def join_cells(one: Cells, two: Cells, nodes: int) -> tuple[Array, Array, Array, Array]:
@@ -142,33 +157,21 @@ def join_cells(one: Cells, two: Cells, nodes: int) -> tuple[Array, Array, Array,
     it was).
     """
     kept = [None if side[3] is None else np.ascontiguousarray(side[3], np.int64) for side in (one, two)]
-    classes = [None if own is None else own.ctypes.data for own in kept]
-    parts, n = _joined(one, two, classes, nodes)
-    starts, codes = np.empty(nodes + 1, np.int64), np.empty(n, np.int32)
-    from_a, from_b = np.empty(n, np.int64), np.empty(n, np.int64)
-    to = [each.ctypes.data for each in (starts, codes, from_a, from_b)]
-
-    def join(a: _Range, b: _Range, own: _Range, first: int) -> None:
-        _join_cells(*one[:3], classes[0], *a, *two[:3], classes[1], *b, *own, first, *to)
-
-    run([partial(join, *part) for part in parts])
-    starts[-1] = n
-    return starts, codes, from_a, from_b
+    sides = [(*side[:3], None if own is None else own.ctypes.data) for side, own in zip((one, two), kept)]
+    most = len(one[2]) + len(two[2])
+    origins = np.empty(most, np.int64), np.empty(most, np.int64)
+    starts, codes, (from_a, from_b) = _joined(_join_cells, sides[0], sides[1], nodes, origins)
+    return starts, codes.copy(), from_a, from_b
 
 
 def add_cells(one: Cells, two: Cells, nodes: int) -> tuple[Array, Array, Array]:
     """The same for what two threads have counted, over the same classes: a bag's values come last, and are added."""
-    parts, n = _joined(one, two, (None, None), nodes)
-    columns, dtype = one[3].shape[1], one[3].dtype
-    starts, codes, values = np.empty(nodes + 1, np.int64), np.empty(n, np.int32), np.empty((n, columns), dtype)
-    given = [(*side[:3], side[3].ctypes.data) for side in (one, two)]
-
-    def add(a: _Range, b: _Range, own: _Range, first: int) -> None:
-        _add_cells(*given[0], *a, *given[1], *b, *own, first, columns, dtype.kind == "f", starts, codes, values)
-
-    run([partial(add, *part) for part in parts])
-    starts[-1] = n
-    return starts, codes, values
+    values = one[3], two[3]
+    columns, dtype = values[0].shape[1], values[0].dtype
+    sides = [(*side[:3], own.ctypes.data) for side, own in zip((one, two), values)]
+    sums = np.empty((len(values[0]) + len(values[1]), columns), dtype)
+    starts, codes, (added,) = _joined(_add_cells, sides[0], sides[1], nodes, [sums], columns, int(dtype.kind == "f"))
+    return starts, codes, added
 
 
 def in_order(data: Array, ends: Array, hashes: Hashes) -> bool:
