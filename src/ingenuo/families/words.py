@@ -95,16 +95,16 @@ class TextFamily(Family):
             look, errors = p.lookup(text), p.words.errors
             if p.words.norm is not None:
                 squares, own = np.zeros(len(out)), np.zeros_like(out)
-                look.score(text.pieces(errors), p.table, own, once=p.once, squares=squares)
+                look.score(text.shares(errors), p.table, own, once=p.once, squares=squares)
                 out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
             else:
-                look.score(text.pieces(errors), p.table, out, once=p.once)
+                look.score(text.shares(errors), p.table, out, once=p.once)
             if p.absent is not None:
                 out[~text.missing(p.words.errors)] += p.absent
             for table, known in ((p.strict, None), (p.certain, p.n_certain)):
                 if table is not None:
                     hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
-                    look.score(text.pieces(errors), table, hits, once=p.once)
+                    look.score(text.shares(errors), table, hits, once=p.once)
                     wanted = (
                         hits[:, -1:] if known is None else np.where(text.missing(p.words.errors), 0, 1)[:, None] * known
                     )

@@ -180,12 +180,12 @@ class _Words:
 
     def add(self, weights: Floats, text: Any, out: Floats) -> None:
         p = self.parameters(weights)
-        pieces = text.pieces(self.words.errors)
+        shares = text.shares(self.words.errors)
         if self.words.norm is None:
-            p.lookup(text).score(pieces, p.table, out, once=self.words.binary)
+            p.lookup(text).score(shares, p.table, out, once=self.words.binary)
             return
         squares, own = np.zeros(len(out)), np.zeros_like(out)
-        p.lookup(text).score(pieces, p.table, own, once=self.words.binary, squares=squares)
+        p.lookup(text).score(shares, p.table, own, once=self.words.binary, squares=squares)
         out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
 
     def factors(self, weights: Floats, text: Any) -> list[Factor]:
