@@ -44,9 +44,7 @@ NO_WEIGHTS: Floats = np.zeros(0)
 _add_products = native.function(
     "add_products", F64, INT, I32, I64, INT, F64, F64, I64, F64, U8, I64, INT, I64, returns=INT
 )
-_pour_products = native.function(
-    "pour_products", I64, INT, F64, *[INT] * 3, I64, U8, I64, INT, INT, I64, INT, INT
-)
+_pour_products = native.function("pour_products", I64, INT, F64, *[INT] * 3, I64, U8, I64, INT, INT, I64, INT, INT)
 _cut_digits = native.function("cut_digits", F64, INT, INT, F64, INT, I64, F64, INT)
 _pour_tile = native.function("pour_tile", F64, INT, INT, I64, I64, I64, I64, INT, I64, INT, INT, INT)
 

@@ -17,9 +17,7 @@ from ingenuo.kernels.native import F64, I32, INT, REAL, function
 
 Floats = NDArray[np.float64]
 
-_cross_entropy = function(
-    "cross_entropy", F64, INT, INT, F64, F64, INT, I32, F64, *[INT] * 3, *[F64] * 4, returns=REAL
-)
+_cross_entropy = function("cross_entropy", F64, INT, INT, F64, F64, INT, I32, F64, *[INT] * 3, *[F64] * 4, returns=REAL)
 _NONE = np.zeros(0)
 
 _FEW = 1 << 12  # rows that a part has at least
