@@ -27,6 +27,7 @@ struct Block {
     i64 first, by_row, by_column;
 };
 
+typedef u32 Word __attribute__((aligned(1), may_alias));
 template <class T> INLINE T read(const T* p) {
     T x;
     memcpy(&x, p, sizeof x);
@@ -34,8 +35,21 @@ template <class T> INLINE T read(const T* p) {
 }
 
 // slots[j] = offset + min(code + 1, top), what is negative being large; returns whether there is a code below zero.
-// `each`: every code has an offset and a top of its own.
+// `each`: every code has an offset and a top of its own. Here codes of 32 bits, unsigned, or of 64 in two words: they are
+// large unless the upper word is zero, or the code is -1.
+template <bool each, int WORDS>
+INLINE bool find_wide_slots(const Word* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    u32 all = 0;
+    for (i64 j = 0; j < n; j++) {
+        const u32 place = codes[WORDS * j] + 1, upper = WORDS == 2 ? codes[2 * j + 1] : 0;
+        all |= upper;
+        slots[j] = offsets[each * j] + smaller(upper == (place ? 0u : ~0u) ? place : ~0u, tops[each * j]);
+    }
+    return (i32)all < 0;
+}
 template <bool each, class T> INLINE bool find_slots(const T* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
+    if (sizeof(T) == 8) return find_wide_slots<each, 2>((const Word*)codes, offsets, tops, n, slots);
+    if ((T)-1 > (T)0 && sizeof(T) == 4) return find_wide_slots<each, 1>((const Word*)codes, offsets, tops, n, slots);
     T all = 0;
     for (i64 j = 0; j < n; j++) {
         const T code = read(codes + j);
@@ -43,59 +57,6 @@ template <bool each, class T> INLINE bool find_slots(const T* codes, const u32* 
         slots[j] = offsets[each * j] + smaller((u32)code + 1, tops[each * j]);
     }
     return all < 0;
-}
-
-// Codes of 64 bits in two halves: where the upper half of code + 1 is not zero, the lower half becomes large.
-typedef u64 Longs __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
-typedef u32 Words __attribute__((vector_size(8 * LANES), aligned(4), may_alias));
-#if defined(__clang__)
-#define PICK(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
-#else
-#define PICK(a, b, ...) __builtin_shuffle(a, b, (Words){__VA_ARGS__})
-#endif
-#if defined(__AVX2__)
-#define EVEN 0, 2, 4, 6, 8, 10, 12, 14
-#define ODD 1, 3, 5, 7, 9, 11, 13, 15
-#else
-#define EVEN 0, 2, 4, 6
-#define ODD 1, 3, 5, 7
-#endif
-template <bool each>
-INLINE bool find_slots(const u64* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
-    Longs any = {};
-    i64 j = 0;
-    for (; j + 2 * LANES <= n; j += 2 * LANES) {
-        Longs a, b;
-        memcpy(&a, codes + j, sizeof a);
-        memcpy(&b, codes + j + LANES, sizeof b);
-        any |= a | b;
-        a += 1, b += 1;
-        const Words low = PICK((Words)a, (Words)b, EVEN), high = PICK((Words)a, (Words)b, ODD);
-        const Words place = low | (Words)(high != 0), first = each ? *(const Words*)(offsets + j) : (Words){} + *offsets;
-        const Words top = each ? *(const Words*)(tops + j) : (Words){} + *tops;
-        *(Words*)(slots + j) = first + (place < top ? place : top);
-    }
-    u64 all = 0;
-    for (int k = 0; k < LANES; k++) all |= any[k];
-    for (; j < n; j++) {
-        const u64 code = read(codes + j);
-        all |= code;
-        slots[j] = offsets[each * j] + (u32)smaller<u64>(code + 1, tops[each * j]);
-    }
-    return (i64)all < 0;
-}
-#undef PICK
-#undef EVEN
-#undef ODD
-template <bool each>
-INLINE bool find_slots(const i64* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
-    return find_slots<each>((const u64*)codes, offsets, tops, n, slots);
-}
-template <bool each>
-INLINE bool find_slots(const u32* codes, const u32* offsets, const u32* tops, i64 n, u32* slots) {
-    for (i64 j = 0; j < n; j++)
-        slots[j] = offsets[each * j] + (u32)smaller<u64>((u64)read(codes + j) + 1, tops[each * j]);
-    return false;
 }
 
 // The next columns of a block, and how many rows it has.
@@ -152,6 +113,16 @@ INLINE void fetch_ahead(const Columns& c, i64 i) {
     }
 }
 
+// cells[slot]++ for each slot, four read at a time.
+INLINE void count_slots(const u32* slots, i64 n, u32* cells) {
+    i64 j = 0;
+    for (; j + 4 <= n; j += 4) {
+        const u32 p = slots[j], q = slots[j + 1], r = slots[j + 2], s = slots[j + 3];
+        cells[p]++, cells[q]++, cells[r]++, cells[s]++;
+    }
+    for (; j < n; j++) cells[slots[j]]++;
+}
+
 // counts, lanes x slots of the labels x slots of the codes. The labels are a column like others, so that rows without a
 // class have their slots too. Lanes (a power of two) are taken in turn, else a frequent cell of a small table waits for
 // its own last store (5 cycles) at every row.
@@ -171,25 +142,13 @@ API(void, tally_codes)(const u64* addresses, const i64* types, const i64* stride
             with_integers(type, labels, [&](auto* p) { find_slots<false>(p + lo, &none, &beyond, n, starts); });
             for (i64 i = 0; i < n; i++) starts[i] = starts[i] * (u32)n_slots + ((u32)i & (u32)(lanes - 1)) * lane;
             for (i64 i = 0; c.rowwise && i < n; i++) {
-                u32* cells = counts + starts[i];
-                const u32* slots = block.slots + i * m;
                 fetch_ahead(c, lo + i);
-                i64 j = 0;
-                for (; j + 4 <= m; j += 4) {
-                    const u32 p = slots[j], q = slots[j + 1], r = slots[j + 2], s = slots[j + 3];
-                    cells[p]++, cells[q]++, cells[r]++, cells[s]++;
-                }
-                for (; j < m; j++) cells[slots[j]]++;
+                count_slots(block.slots + i * m, m, counts + starts[i]);
             }
             for (i64 j = 0; !c.rowwise && j < m; j++) {
                 u32* slots = block.slots + j * n;
                 for (i64 i = 0; i < n; i++) slots[i] += starts[i];
-                i64 i = 0;
-                for (; i + 4 <= n; i += 4) {
-                    const u32 p = slots[i], q = slots[i + 1], r = slots[i + 2], s = slots[i + 3];
-                    counts[p]++, counts[q]++, counts[r]++, counts[s]++;
-                }
-                for (; i < n; i++) counts[slots[i]]++;
+                count_slots(slots, n, counts);
             }
         }
     }
@@ -261,45 +220,19 @@ template <class T> INLINE void join_codes(const i64* above, const i32* codes, i6
     for (i64 i = 0; i < n; i++) out[i] = (T)(above[i] < 0 || codes[i] < 0 ? missing : above[i] * card + codes[i]);
 }
 
-// tables[offsets[k] + (code + 1) * width + cell] += weight, for each of m columns (of all, which have n_rows each).
-// Four columns at a time, so that a table's increments do not wait for one another.
-template <class T, class W>
-INLINE void count_rows(const u32* cells, const i32* codes, i64 n_rows, i64 lo, i64 n, const i64* columns, i64 m, W weight,
-                       i64 width, const i64* offsets, T* tables) {
-    i64 k = 0;
-    for (; k + 4 <= m; k += 4) {
-        const i32 *a = codes + columns[k] * n_rows + lo, *b = codes + columns[k + 1] * n_rows + lo;
-        const i32 *c = codes + columns[k + 2] * n_rows + lo, *d = codes + columns[k + 3] * n_rows + lo;
-        T *at_a = tables + offsets[k] + width, *at_b = tables + offsets[k + 1] + width;
-        T *at_c = tables + offsets[k + 2] + width, *at_d = tables + offsets[k + 3] + width;
-        for (i64 i = 0; i < n; i++) {
-            const i64 cell = cells[i];
-            const T w = weight(i);
-            at_a[a[i] * width + cell] += w;
-            at_b[b[i] * width + cell] += w;
-            at_c[c[i] * width + cell] += w;
-            at_d[d[i] * width + cell] += w;
-        }
-    }
-    for (; k < m; k++) {
-        const i32* a = codes + columns[k] * n_rows + lo;
-        T* at = tables + offsets[k] + width;
-        for (i64 i = 0; i < n; i++) at[a[i] * width + cells[i]] += weight(i);
-    }
-}
-
-// The tables of the columns with the cells (above, node), zeros before; counts without weights, else doubles.
-API(void, count_tables)(const i64* above, const i32* codes, i64 n_rows, i64 node, i64 card, const i64* columns, i64 m,
-                        i64 weighted, const double* weights, i64 width, const i64* offsets, void* tables) {
-    u32 cells[SLOTS];
-    for (i64 lo = 0, n; lo < n_rows; lo += n) {
-        n = smaller<i64>(SLOTS, n_rows - lo);
-        join_codes(above + lo, codes + node * n_rows + lo, n, card, width - 1, cells);
-        if (weighted)
-            count_rows(cells, codes, n_rows, lo, n, columns, m, [=](i64 i) { return weights[lo + i]; }, width, offsets,
-                       (double*)tables);
-        else
-            count_rows(cells, codes, n_rows, lo, n, columns, m, [](i64) { return 1; }, width, offsets, (i64*)tables);
+// tables[offsets[c] + (code + 1) * width + cell] += the row's weight (1, where these are whole numbers), for each of COUNT
+// columns (of all, which have n_rows each): several at a time, so that a table's increments do not wait for one another.
+template <int COUNT, class T>
+INLINE void count_columns(const u32* cells, const i32* codes, i64 n_rows, i64 n, const i64* columns, const double* weights,
+                          i64 width, const i64* offsets, T* tables) {
+    const bool whole = (T)0.5 == 0;
+    const i32* own[COUNT];
+    T* at[COUNT];
+    for (int c = 0; c < COUNT; c++) own[c] = codes + columns[c] * n_rows, at[c] = tables + offsets[c] + width;
+    for (i64 i = 0; i < n; i++) {
+        const i64 cell = cells[i];
+        const T weight = whole ? (T)1 : (T)weights[i];
+        for (int c = 0; c < COUNT; c++) at[c][own[c][i] * width + cell] += weight;
     }
 }
 
@@ -326,7 +259,7 @@ INLINE double log_gamma_of(double x) {
     return (x - 0.5) * log_of(x) - x + 0.9189385332046727 + series - log_of(product);
 }
 
-// What each table says of a node with `states` states; a table is (card + 1) x (configurations * states + 1).
+// What a table says of a node with `states` states; it is (card + 1) x (configurations * states + 1).
 // With a prior of 0 the term is the greatest log likelihood, sum N log N over the cells - sum N log N over the
 // configurations; with a prior of alpha per cell it is the logarithm of the Dirichlet-multinomial, where
 // log Gamma(alpha + N) - log Gamma(alpha) stands in place of N log N. The weight is that of the rows counted.
@@ -353,13 +286,26 @@ INLINE void score_table(const T* table, i64 width, i64 card, i64 states, double 
     *term = sum;
     *weight = total;
 }
-API(void, score_tables)(const void* tables, i64 weighted, i64 m, const i64* offsets, i64 width, const i64* cards,
-                        i64 states, const double* priors, double* terms, double* weights) {
-    for (i64 k = 0; k < m; k++)
-        if (weighted)
-            score_table((const double*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
-        else
-            score_table((const i64*)tables + offsets[k], width, cards[k], states, priors[k], terms + k, weights + k);
+
+// The tables of the columns with the cells (above, node), zeros before; counts without weights, else doubles. Where there are
+// to be terms, each table has a prior, a term and a total.
+API(void, count_tables)(const i64* above, const i32* codes, i64 n_rows, i64 node, i64 states, const i64* columns,
+                        const i64* cards, i64 m, i64 weighted, const double* weights, i64 width, const i64* offsets,
+                        void* all, i64 scored, const double* priors, double* terms, double* totals) {
+    u32 cells[SLOTS];
+    with_sums(weighted, all, [&](auto* tables) {
+        for (i64 lo = 0, n; lo < n_rows; lo += n) {
+            n = smaller<i64>(SLOTS, n_rows - lo);
+            join_codes(above + lo, codes + node * n_rows + lo, n, states, width - 1, cells);
+            i64 k = 0;
+            for (; k + 4 <= m; k += 4)
+                count_columns<4>(cells, codes + lo, n_rows, n, columns + k, weights + lo, width, offsets + k, tables);
+            for (; k < m; k++)
+                count_columns<1>(cells, codes + lo, n_rows, n, columns + k, weights + lo, width, offsets + k, tables);
+        }
+        for (i64 k = 0; scored && k < m; k++)
+            score_table(tables + offsets[k], width, cards[k], states, priors[k], terms + k, totals + k);
+    });
 }
 
 // sum n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class c, a, b), where
@@ -395,20 +341,9 @@ API(double, information_of_others)(const double* counts, i64 classes, i64 firsts
     return total;
 }
 
-// sums[k] += the table's number k of each of n rows, one after another, for COUNT classes.
-template <int COUNT> INLINE void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
-    double own[COUNT];
-    for (int k = 0; k < COUNT; k++) own[k] = sums[k];
-    for (i64 j = 0; j < n; j++)
-        for (int k = 0; k < COUNT; k++) own[k] += table[rows[j] * K + k];
-    for (int k = 0; k < COUNT; k++) sums[k] = own[k];
-}
-static void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
-    i64 k = 0;
-    for (; k + 4 <= K; k += 4) add_listed<4>(table + k, rows, n, K, sums + k);
-    if (K - k == 3) add_listed<3>(table + k, rows, n, K, sums + k);
-    if (K - k == 2) add_listed<2>(table + k, rows, n, K, sums + k);
-    if (K - k == 1) add_listed<1>(table + k, rows, n, K, sums + k);
+// sums[k] += the table's number k of each of n rows.
+INLINE void add_listed(const double* table, const i64* rows, i64 n, i64 K, double* sums) {
+    add_up<4>(0, n, K, sums, [=](i64 j) { return Term{1.0, table + rows[j] * K}; });
 }
 
 // out[i, k] = log of the mean over the parents p that may be one of P(k, x_p) prod_j P(x_j | k, x_p).

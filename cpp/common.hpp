@@ -61,10 +61,37 @@ template <class F> INLINE auto with_integers(i64 type, const void* p, F f) {
         default: return f((const u64*)p);
     }
 }
-template <class F> INLINE auto with_numbers(i64 type, const void* p, F f) {
-    switch (type) {
-        case F32: return f((const float*)p);
-        case F64: return f((const double*)p);
-        default: return with_integers(type, p, f);
-    }
+
+// Sums are doubles, or whole numbers; f is called with the pointer, typed.
+template <class F> INLINE void with_sums(i64 doubles, const void* p, F f) {
+    if (doubles) f((double*)p);
+    else f((i64*)p);
+}
+
+// f(Number<n>()), for n of 1 .. MOST: what is known to the compiler stays in registers.
+template <int N> struct Number { enum { value = N }; };
+template <int MOST, class F> INLINE void with_number(i64 n, F f) {
+    if constexpr (MOST > 1)
+        if (n < MOST) return with_number<MOST - 1>(n, f);
+    f(Number<MOST>());
+}
+
+// sums[k] += x row[k] of each term {x, row} of first..last that counts, one after another, for MOST of K numbers at a time.
+struct Term {
+    double x;
+    const double* row;
+    bool counts = true;
+};
+template <int MOST, class F> INLINE void add_up(i64 first, i64 last, i64 K, double* sums, F term) {
+    for (i64 k = 0; k < K; k += MOST)
+        with_number<MOST>(smaller<i64>(MOST, K - k), [&](auto count) {
+            double own[count.value];
+            for (int c = 0; c < count.value; c++) own[c] = sums[k + c];
+            for (i64 j = first; j < last; j++) {
+                const Term t = term(j);
+                if (!t.counts) continue;
+                for (int c = 0; c < count.value; c++) own[c] += t.x * t.row[k + c];
+            }
+            for (int c = 0; c < count.value; c++) sums[k + c] = own[c];
+        });
 }

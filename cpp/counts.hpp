@@ -3,14 +3,18 @@
 #include "common.hpp"
 #include "math.hpp"
 
-// Entries of sparse matrices: Python has made all other types into these.
-template <class F> INLINE auto with_entries(i64 type, const void* p, F f) {
+// Sparse matrices by rows: f(entries, columns, ends). Python has made all other types of entries into these.
+template <class F> INLINE void with_csr(i64 type, i64 wide, const void* data, const void* indices, const void* indptr, F f) {
+    const auto with_entries = [&](auto* entries) {
+        if (wide) f(entries, (const i64*)indices, (const i64*)indptr);
+        else f(entries, (const i32*)indices, (const i32*)indptr);
+    };
     switch (type) {
-        case U8: return f((const u8*)p);
-        case I32: return f((const i32*)p);
-        case I64: return f((const i64*)p);
-        case F32: return f((const float*)p);
-        default: return f((const double*)p);
+        case U8: return with_entries((const u8*)data);
+        case I32: return with_entries((const i32*)data);
+        case I64: return with_entries((const i64*)data);
+        case F32: return with_entries((const float*)data);
+        default: return with_entries((const double*)data);
     }
 }
 
@@ -56,11 +60,10 @@ static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 las
 API(void, tally_dense)
 (i64 whole, const void* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const void* weights, i64 presence,
  double lowest, void* table, i64* found) {
-    if (whole)
-        add_dense_rows((const i64*)block, n, stride, first, last, labels, (const i64*)weights, presence, true, 0, (i64*)table, found);
-    else
-        add_dense_rows((const double*)block, n, stride, first, last, labels, (const double*)weights, presence, false, lowest,
-                       (double*)table, found);
+    with_sums(!whole, table, [&](auto* sums) {
+        typedef decltype(sums) T;
+        add_dense_rows((T)block, n, stride, first, last, labels, (T)weights, presence, whole, lowest, sums, found);
+    });
 }
 
 // Add the entries of these rows of a CSR matrix, times the row's weight, to table[class - first].
@@ -81,54 +84,30 @@ static void add_sparse_rows(const T* data, const I* indices, const I* indptr, co
 API(void, tally_csr)
 (i64 type, i64 wide, i64 whole, const void* data, const void* indices, const void* indptr, const i64* rows, i64 n,
  const i64* labels, i64 first, const void* weights, i64 presence, void* table, i64 n_columns) {
-    with_entries(type, data, [&](auto* entries) {
-        auto add = [&](auto* at, auto* ends) {
-            if (whole)
-                add_sparse_rows(entries, at, ends, rows, n, labels, first, (const i64*)weights, presence, (i64*)table, n_columns);
-            else
-                add_sparse_rows(entries, at, ends, rows, n, labels, first, (const double*)weights, presence, (double*)table,
-                                n_columns);
-        };
-        if (wide) add((const i64*)indices, (const i64*)indptr);
-        else add((const i32*)indices, (const i32*)indptr);
+    with_csr(type, wide, data, indices, indptr, [&](auto* entries, auto* at, auto* ends) {
+        with_sums(!whole, table, [&](auto* sums) {
+            add_sparse_rows(entries, at, ends, rows, n, labels, first, (decltype(sums))weights, presence, sums, n_columns);
+        });
     });
 }
 
-// out[i, k] += x table[column, k] over the entries of a row, in their order, for W classes that stay in registers.
-template <int W, class T, class I>
-INLINE void add_entries(const T* data, const I* indices, i64 begin, i64 end, bool presence, const double* table, i64 classes,
-                        double* out) {
-    double sums[W];
-    for (int w = 0; w < W; w++) sums[w] = out[w];
-    for (i64 p = begin; p < end; p++) {
-        if (data[p] == 0) continue;  // 0 · log 0 is 0
-        const double x = presence ? 1.0 : (double)data[p], *terms = table + (i64)indices[p] * classes;
-        for (int w = 0; w < W; w++) sums[w] += x * terms[w];
-    }
-    for (int w = 0; w < W; w++) out[w] = sums[w];
-}
+// out[i, k] += x table[column, k] over the entries of a row, in their order.
 API(void, add_csr)
 (i64 type, i64 wide, const void* data, const void* indices, const void* indptr, i64 first, i64 last, i64 presence,
  const double* table, i64 classes, double* out) {
-    with_entries(type, data, [&](auto* entries) {
-        auto add = [&](auto* at, auto* ends) {
-            const i64 all = ends[last];
-            for (i64 i = first; i < last; i++) {
-                const i64 begin = ends[i], end = ends[i + 1];
-                // The lines of the table that the next row needs are on their way while this one is added.
-                const i64 ahead = smaller<i64>(end + (end - begin), all);
-                for (i64 p = end; p < ahead; p++)
-                    for (i64 k = 0; k < classes; k += 8) __builtin_prefetch(table + (i64)at[p] * classes + k);
-                double* row = out + i * classes;
-                i64 k = 0;
-                for (; k + 8 <= classes; k += 8) add_entries<8>(entries, at, begin, end, presence, table + k, classes, row + k);
-                for (; k + 4 <= classes; k += 4) add_entries<4>(entries, at, begin, end, presence, table + k, classes, row + k);
-                for (; k + 2 <= classes; k += 2) add_entries<2>(entries, at, begin, end, presence, table + k, classes, row + k);
-                for (; k < classes; k++) add_entries<1>(entries, at, begin, end, presence, table + k, classes, row + k);
-            }
-        };
-        if (wide) add((const i64*)indices, (const i64*)indptr);
-        else add((const i32*)indices, (const i32*)indptr);
+    with_csr(type, wide, data, indices, indptr, [&](auto* entries, auto* at, auto* ends) {
+        const i64 all = ends[last];
+        for (i64 i = first; i < last; i++) {
+            const i64 begin = ends[i], end = ends[i + 1];
+            // The lines of the table that the next row needs are on their way while this one is added.
+            const i64 ahead = smaller<i64>(end + (end - begin), all);
+            for (i64 p = end; p < ahead; p++)
+                for (i64 k = 0; k < classes; k += 8) __builtin_prefetch(table + (i64)at[p] * classes + k);
+            double* row = out + i * classes;
+            add_up<8>(begin, end, classes, row, [&](i64 p) {  // 0 · log 0 is 0
+                return Term{presence ? 1.0 : (double)entries[p], table + (i64)at[p] * classes, entries[p] != 0};
+            });
+        }
     });
 }
 
@@ -195,12 +174,10 @@ static void log_shares(const T* counts, i64 classes, i64 n, const T* whole, bool
 API(void, log_shares)
 (i64 integers, const void* counts, i64 classes, i64 n, const void* whole, i64 others, const double* pseudo, i64 shared,
  const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v, i64 step_k) {
-    if (integers)
-        log_shares((const i64*)counts, classes, n, (const i64*)whole, others, pseudo, shared, logs, known, log_totals, first,
-                   last, out, step_v, step_k);
-    else
-        log_shares((const double*)counts, classes, n, (const double*)whole, others, pseudo, shared, logs, known, log_totals,
-                   first, last, out, step_v, step_k);
+    with_sums(!integers, counts, [&](auto* cells) {
+        log_shares(cells, classes, n, (decltype(cells))whole, others, pseudo, shared, logs, known, log_totals, first, last, out,
+                   step_v, step_k);
+    });
 }
 
 // out[v, k] = log p - log(1 - p), p = (c + pseudo) / totals[k]; Σ log(1 - p) of each tile goes to absent. log1p keeps what

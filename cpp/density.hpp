@@ -14,24 +14,6 @@ using numbers::load_integers;
 using numbers::MAGNITUDE;
 using numbers::store_integers;
 
-// c - q / 2. The half is exact, so that the fused operation rounds as the two do.
-INLINE Vector minus_half(Vector c, Vector q) {
-#if defined(__AVX2__)
-    return (Vector)_mm256_fnmadd_pd(_mm256_set1_pd(0.5), (__m256d)q, (__m256d)c);
-#else
-    return c - 0.5 * q;
-#endif
-}
-
-// a < b ? a : b, which the compiler does not know for one instruction.
-INLINE Vector least_of(Vector a, Vector b) {
-#if defined(__AVX2__)
-    return (Vector)_mm256_min_pd((__m256d)a, (__m256d)b);
-#else
-    return a < b ? a : b;
-#endif
-}
-
 // Rows of numbers are turned into columns of so many rows, which are so many vectors. What may be among them:
 enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 64, MISSING = 1, FAR = 2 };
 
@@ -87,7 +69,7 @@ static void add_panel(const double* panel, const i64* masks, i64 columns, const 
         const Vector mean = every(means[j]), over = every(inverse[j]), constant = every(constants[j]);
         for (int v = 0; v < VECTORS; v++) {
             const Vector z = (load(panel + v * LANES) - mean) * over, square = z * z;
-            const Vector term = minus_half(constant, AMONG & FAR ? least_of(square, farthest) : square);
+            const Vector term = add_product(constant, AMONG & FAR ? smaller(square, farthest) : square, every(-0.5));
             const Integers mask = load_integers(masks + v * LANES);
             // To add -0 is to add nothing.
             sums[v] += AMONG & MISSING ? (Vector)(((Integers)term & mask) | (~mask & ~MAGNITUDE)) : term;
@@ -178,10 +160,7 @@ API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, u8* odd) {
 // side, filled up to `width`, so that the place is looked up once for them all.
 struct Curves {
     const i64* ways;
-    const double *scales, *more, *origins, *inverses;  // the place of x is (x scale more - origin) inverse
-    const i64* first;                                  // where a column's points begin
-    const double *last, *lines;                        // the place of its last point; 0 where it is level
-    const double *points, *means, *over, *constants;   // (points, width); of Gaussians, (columns, width)
+    const double *points, *means, *over, *constants;  // (points, width); of Gaussians, (columns, width)
 };
 enum { GAUSSIAN = 0 };
 static const double NEVER = -1e299;  // less than this is log 0: in a table -1e300 stands for it, for 0 * -inf is no number
@@ -227,13 +206,14 @@ static void add_row(const Curves& curves, const double* x, i64 d, i64 width, i64
 
 // Add the log densities of rows of X to out. A row with a value outside its table is left as it is, put down in `left`, and
 // its columns of that sort are marked in `outside`; it is added when it comes `again`, with their values, in order, given.
-// Returns the place of an infinite value, where it stops; else -1.
+// The place of x is (x scale more - origin) inverse; a column's points begin at `first`, the place of the last one is `last`,
+// and lines is 0 where they are level. Returns the place of an infinite value, where it stops; else -1.
 API(i64, add_curves)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, const i64* ways, const double* scales,
                      const double* more, const double* origins, const double* inverses, const i64* first,
                      const double* last, const double* lines, const double* points, const double* means,
                      const double* over, const double* constants, i64 again, const double* given, double* out, i64* left,
                      i64* n_left, u8* outside, i64* at, double* rest) {
-    const Curves curves = {ways, scales, more, origins, inverses, first, last, lines, points, means, over, constants};
+    const Curves curves = {ways, points, means, over, constants};
     i64 others = 0;
     for (i64 i = 0; i < n; i++) {
         const i64 row = again ? left[i] : i;
@@ -323,26 +303,21 @@ static void coarsen(i32* rings, i64 n_classes, i64 a, i64 b, i64 steps) {
     }
 }
 
-// Count eight columns, whose values begin at X, in their rings (8, classes, BINS).
-template <bool MISSING>
-static void count_group(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
-                        const double* more, i32* rings) {
+// Count eight columns, or one, whose values begin at X, in their rings (columns, classes, BINS).
+template <int COUNT, bool MISSING>
+static void count_columns(const double* X, i64 d, i64 n, const i32* labels, i64 n_classes, const double* scales,
+                          const double* more, i32* rings) {
     for (i64 i = 0; i < n; i++, X += d) {
-        i64 places[GROUP];
+        i64 places[COUNT];
         i32* own = rings + (i64)labels[i] * BINS;
-        for (int j = 0; j < GROUP; j += LANES) {
+        if (COUNT == 1) places[0] = (i64)as_bits(bin_of(*X, *scales, *more) + WHOLE) & (BINS - 1);
+        for (int j = 0; COUNT > 1 && j < COUNT; j += LANES) {
             const Vector bins = bins_of<Vector, Integers>(load(X + j), load(scales + j), load(more + j)) + WHOLE;
             store_integers(places + j, (Integers)bins & (BINS - 1));
         }
-        for (int j = 0; j < GROUP; j++)
+        for (int j = 0; j < COUNT; j++)
             if (!MISSING || X[j] == X[j]) own[j * n_classes * BINS + places[j]]++;
     }
-}
-
-// The same of one column.
-static void count_column(const double* X, i64 d, i64 n, const i32* labels, double scale, double more, i32* rings) {
-    for (i64 i = 0; i < n; i++, X += d)
-        if (*X == *X) rings[labels[i] * BINS + ((i64)as_bits(bin_of(*X, scale, more) + WHOLE) & (BINS - 1))]++;
 }
 
 // Count columns c0..c1 of n rows of X in their rings (columns, classes, BINS), on grids that coarsen as the ranges grow.
@@ -390,11 +365,11 @@ API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i
         for (; j + GROUP <= m; j += GROUP) {
             bool missing = false;
             for (i64 q = j; q < j + GROUP; q++) missing |= odd[q] != 0.0;
-            const auto count = missing ? count_group<true> : count_group<false>;
+            const auto count = missing ? count_columns<GROUP, true> : count_columns<GROUP, false>;
             count(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
         }
         for (; j < m; j++)
-            count_column(block + j, d, rows, labels + lo, scales[j], more[j], rings + j * n_classes * BINS);
+            count_columns<1, true>(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
     }
     return -1;
 }

@@ -4,11 +4,14 @@
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-// A namespace for what belongs together, so that a header need not know the names of the others.
+// A namespace for each instruction set: else the linker would take a function that both have from one of them for both.
+// And one for what belongs together, so that a header need not know the names of the others.
+namespace VARIANT {
 namespace numbers {
 #include "numbers.hpp"
 #include "products.hpp"
 #include "density.hpp"
+#include "scores.hpp"
 }
 namespace codes {
 #include "codes.hpp"
@@ -31,6 +34,7 @@ namespace ngrams {
 #include "ngrams.hpp"
 }
 #endif
+}
 
 #if defined(FIRST)
 // What the loader asks first: from which sources the library was made, and which instruction set this machine has.

@@ -56,11 +56,12 @@ INLINE double log1p_of(double x) {
     return x >= -1.0 ? y : as_double(0x7ff8'0000'0000'0000ULL);
 }
 
-#define OVER_ARRAY(name, f)                                         \
-    API(void, name)(const double* x, double* out, i64 n) {          \
-        for (i64 i = 0; i < n; i++) out[i] = f(x[i]);               \
-    }
-OVER_ARRAY(exp, exp_of)
-OVER_ARRAY(log, log_of)
-OVER_ARRAY(log1p, log1p_of)
-#undef OVER_ARRAY
+enum { EXP, LOG, LOG1P };
+API(void, elementary)(i64 which, const double* x, double* out, i64 n) {
+    const auto over_array = [=](auto f) {
+        for (i64 i = 0; i < n; i++) out[i] = f(x[i]);
+    };
+    if (which == EXP) over_array([](double x) { return exp_of(x); });
+    if (which == LOG) over_array([](double x) { return log_of(x); });
+    if (which == LOG1P) over_array([](double x) { return log1p_of(x); });
+}

@@ -37,41 +37,33 @@ struct Sum {
 struct Room {
     Factor* factors;
     Sum* sums;
-    i64 *listed, *missing, *axis_of;  // factors by sum; of each node, its axis in the table at hand, -1 where it has none
-    i64 *jumps, *places, *again;      // of the factors of one sum
-    double *costs, *terms;            // what it costs to sum a missing node out; the terms of CELLS cells
+    i64 *listed, *missing;        // factors by sum
+    i64 *jumps, *places, *again;  // of the factors of one sum
+    double *costs, *terms;        // what it costs to sum a missing node out; the terms of CELLS cells
     u8 *needed, *free, *with_target;
     i64 n_factors, n_sums, n_listed, n_missing;
     void* block;
 };
 
 static bool make_room(const Tables& t, Room& room) {
-    const size_t m = (size_t)t.n_nodes + 1, twice = 2 * m;
+    const i64 m = t.n_nodes + 1, twice = 2 * m;
     i64 most = 1;
+    size_t bytes = 0;
     for (i64 v = 0; v < t.n_nodes; v++) most = larger(most, t.cards[v]);
-    const size_t doubles = m + (size_t)most * CELLS + FULL, longs = twice + 2 * m + twice * (AXES + 1) + 2 * twice;
-    const size_t bytes = twice * sizeof(Factor) + m * sizeof(Sum) + 8 * (doubles + longs) + 3 * m;
-    char* at = (char*)malloc(bytes);
-    room.block = at;
-    if (!at) return false;
-    room.factors = (Factor*)at, at += twice * sizeof(Factor);
-    room.sums = (Sum*)at, at += m * sizeof(Sum);
-    room.listed = (i64*)at, at += 8 * twice;
-    room.missing = (i64*)at, at += 8 * m;
-    room.axis_of = (i64*)at, at += 8 * m;
-    room.jumps = (i64*)at, at += 8 * twice * (AXES + 1);
-    room.places = (i64*)at, at += 8 * twice;
-    room.again = (i64*)at, at += 8 * twice;
-    room.costs = (double*)at, at += 8 * m;
-    room.terms = (double*)at, at += 8 * ((size_t)most * CELLS + FULL);
-    room.needed = (u8*)at, at += m;
-    room.free = (u8*)at, at += m;
-    room.with_target = (u8*)at;
-    for (i64 v = 0; v < t.n_nodes; v++) room.axis_of[v] = -1;
-    memset(room.needed, 1, m);
-    memset(room.free, 0, m);
-    memset(room.with_target, 0, m);
-    for (i64 e = 0; e < most * CELLS + FULL; e++) room.terms[e] = 0.0;
+    room.block = NULL;
+    const auto take = [&](auto*& p, i64 n) {
+        if (room.block) p = (decltype(p + 0))((char*)room.block + bytes);
+        bytes += (size_t)n * sizeof *p;
+    };
+    for (int pass = 0; pass < 2; pass++) {  // how much it is in all, and then where each lies
+        take(room.factors, twice), take(room.sums, m), take(room.listed, twice), take(room.missing, m);
+        take(room.jumps, twice * (AXES + 1)), take(room.places, twice), take(room.again, twice);
+        take(room.costs, m), take(room.terms, most * CELLS + FULL);
+        take(room.needed, m), take(room.free, m), take(room.with_target, m);
+        if (pass == 0 && !(room.block = calloc(bytes, 1))) return false;
+        bytes = 0;
+    }
+    memset(room.needed, 1, (size_t)m);
     return true;
 }
 
@@ -81,21 +73,22 @@ INLINE bool has_axis(const Factor& factor, i64 v) {
     return false;
 }
 
-// The cells of the table that summing v out would make.
-static double cost_of(i64 v, const Tables& t, Room& room) {
+// Put down the axes of the table that summing v out would make: all that share a table with it. Returns its cells.
+static double join_axes(i64 v, const Tables& t, const Room& room, Factor& made) {
     double size = 1.0;
-    i64 n_axes = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (i64 f = 0; f < room.n_factors; f++) {
-            const Factor& factor = room.factors[f];
-            if (factor.sum >= 0 || !has_axis(factor, v)) continue;
-            for (i64 a = 0; a < factor.n_axes; a++) {
-                const i64 other = factor.nodes[a];
-                if (pass == 0 && other != v && room.axis_of[other] < 0) size *= (double)t.cards[other], n_axes++;
-                room.axis_of[other] = pass == 0 ? 0 : -1;
-            }
+    made.n_axes = 0;
+    for (i64 f = 0; f < room.n_factors; f++) {
+        const Factor& factor = room.factors[f];
+        if (factor.sum >= 0 || !has_axis(factor, v)) continue;
+        for (i64 a = 0; a < factor.n_axes; a++) {
+            const i64 other = factor.nodes[a];
+            if (other == v || has_axis(made, other)) continue;
+            made.nodes[made.n_axes++] = other;
+            if (made.n_axes == AXES) return HUGE_VAL;
+            size *= (double)t.cards[other];
         }
-    return n_axes >= AXES ? HUGE_VAL : size;
+    }
+    return size;
 }
 
 // Visit n cells of the table that a sum makes: visit(c) is called with each factor's place, which is that of the cell
@@ -205,7 +198,8 @@ static Outcome sum_out_missing(const i32* row, i64 target, const Tables& t, Room
             room.n_factors++;
         }
     }
-    for (i64 u = 0; u < room.n_missing; u++) room.costs[u] = cost_of(room.missing[u], t, room);
+    const auto cost_of = [&](i64 v) { return join_axes(v, t, room, room.factors[room.n_factors]); };
+    for (i64 u = 0; u < room.n_missing; u++) room.costs[u] = cost_of(room.missing[u]);
     while (room.n_missing > 0) {
         i64 chosen = 0;
         for (i64 u = 1; u < room.n_missing; u++)
@@ -214,30 +208,22 @@ static Outcome sum_out_missing(const i32* row, i64 target, const Tables& t, Room
         if ((double)*end + room.costs[chosen] > (double)t.size) return WIDE;
         room.n_missing--;
         room.missing[chosen] = room.missing[room.n_missing], room.costs[chosen] = room.costs[room.n_missing];
-        // The new factor is over all that share a table with v.
         Factor& made = room.factors[room.n_factors];
         Sum& sum = room.sums[room.n_sums];
+        join_axes(v, t, room, made);
         sum.node = v, sum.first = room.n_listed, sum.result = room.n_factors;
-        made.begin = *end, made.n_axes = 0, made.sum = -1;
         for (i64 f = 0; f < room.n_factors; f++) {
             Factor& factor = room.factors[f];
             if (factor.sum >= 0 || !has_axis(factor, v)) continue;
             factor.sum = room.n_sums;
             room.listed[room.n_listed++] = f;
-            for (i64 a = 0; a < factor.n_axes; a++) {
-                const i64 other = factor.nodes[a];
-                if (other != v && room.axis_of[other] < 0) {
-                    room.axis_of[other] = made.n_axes;
-                    made.nodes[made.n_axes++] = other;
-                }
-            }
         }
         sum.last = room.n_listed;
+        made.begin = *end, made.sum = -1;
         i64 size = 1;
         for (i64 a = made.n_axes - 1; a >= 0; a--) {
             made.steps[a] = size;
             size *= t.cards[made.nodes[a]];
-            room.axis_of[made.nodes[a]] = -1;
         }
         sum_out(sum, t, room, NULL);
         if (made.n_axes == 0) {
@@ -251,7 +237,7 @@ static Outcome sum_out_missing(const i32* row, i64 target, const Tables& t, Room
         room.n_sums++;
         *end += size;
         for (i64 u = 0; made.sum < 0 && u < room.n_missing; u++)
-            if (has_axis(made, room.missing[u])) room.costs[u] = cost_of(room.missing[u], t, room);
+            if (has_axis(made, room.missing[u])) room.costs[u] = cost_of(room.missing[u]);
     }
     return *shared == -HUGE_VAL ? IMPOSSIBLE : SUMMED;
 }

@@ -17,14 +17,17 @@ API(void, sort_places)(const i64* keys, i64 n, i64 n_keys, const i64* order, i64
     for (i64 i = 0; i < n; i++) result[ends[keys[order[i]]]++] = order[i];
 }
 
-// The place of the word in last[low:high], which ascends; or the place where it would stand.
-INLINE i64 find_word(const i32* last, i64 low, i64 high, i64 word) {
+// The first place in low..high that is not before what is looked for.
+template <class F> INLINE i64 find_first(i64 low, i64 high, F before) {
     while (low < high) {
         const i64 middle = (low + high) / 2;
-        if (last[middle] < word) low = middle + 1;
+        if (before(middle)) low = middle + 1;
         else high = middle;
     }
     return low;
+}
+INLINE i64 find_word(const i32* last, i64 low, i64 high, i64 word) {
+    return find_first(low, high, [=](i64 place) { return last[place] < word; });
 }
 
 // The node of the context and the word after it; -1 where there is none.
@@ -105,55 +108,37 @@ INLINE void advance(i64 order, Walk& walk) {
     for (i64 L = 1; L <= walk.length; L++) walk.history[L] = walk.nodes[L];
 }
 
-INLINE void begin(const i64* start, i64 n_start, Walk& walk) {
-    memcpy(walk.history, start, (size_t)n_start * sizeof *start);
-    walk.length = n_start - 1;
-}
-
 // Add the logarithms of the probabilities of the sequences low..high, and with an end word (not -1) of that as well; none
-// is taken for less than the floor. `room` is for 2 order + 1 nodes, `values` for n_values numbers, at least K: as many
-// logarithms are taken at a time.
+// is taken for less than the floor. Or (`each`) the probability of each word goes to out, and to `found`, words x 2 x order,
+// the nodes of its contexts, and of these with the word, -1 where there is none. `room` is for 2 order + 1 nodes, `values`
+// for n_values numbers, at least K: as many logarithms are taken at a time.
 API(void, score_sequences)(const i32* first, const i32* last, const double* own, const double* rest, const double* base,
                            i64 n_base, i64 direct, i64 K, i64 order, const i64* start, i64 n_start, i64 end,
                            const i32* words, const i64* ends, i64 low, i64 high, double floor, i64* room, double* values,
-                           i64 n_values, double* out) {
+                           i64 n_values, double* out, i64 each, i64* found) {
     const Tree tree = {first, last};
     const Chances chances = {own, rest, base, direct, n_base - 1, K};
-    Walk walk = {0, room, room + order};
     for (i64 row = low; row < high; row++) {
-        begin(start, n_start, walk);
+        Walk walk = {n_start - 1, room, room + order};
+        memcpy(walk.history, start, (size_t)n_start * sizeof *start);
         const i64 from = row > 0 ? ends[row - 1] : 0, to = ends[row] + (end >= 0);
         for (i64 place = from, n; place < to; place += n) {
             n = smaller(n_values / K, to - place);
             for (i64 i = 0; i < n; i++) {
                 const i64 word = place + i < ends[row] ? words[place + i] : end;
                 follow_word(tree, chances, order, word, walk, values + i * K);
+                i64* nodes = found + (place + i) * 2 * order;
+                for (i64 L = 0; each && L < order; L++) {
+                    nodes[L] = L <= walk.length ? walk.history[L] : -1;
+                    nodes[order + L] = L <= walk.length ? walk.nodes[L + 1] : -1;
+                }
                 advance(order, walk);
             }
-            for (i64 e = 0; e < n * K; e++) values[e] = larger(log_of(values[e]), floor);
-            for (i64 i = 0; i < n; i++)
+            for (i64 e = 0; each && e < n * K; e++) out[place * K + e] = values[e];
+            for (i64 e = 0; !each && e < n * K; e++) values[e] = larger(log_of(values[e]), floor);
+            for (i64 i = 0; !each && i < n; i++)
                 for (i64 k = 0; k < K; k++) out[row * K + k] += values[i * K + k];
         }
-    }
-}
-
-// The probability of each of n words of one sequence; `found`, n x 2 x order, are the nodes of every word's contexts, and
-// of these with the word, -1 where there is none.
-API(void, follow_sequence)(const i32* first, const i32* last, const double* own, const double* rest, const double* base,
-                           i64 n_base, i64 direct, i64 K, i64 order, const i64* start, i64 n_start, const i32* words,
-                           i64 n, i64* room, double* out, i64* found) {
-    const Tree tree = {first, last};
-    const Chances chances = {own, rest, base, direct, n_base - 1, K};
-    Walk walk = {0, room, room + order};
-    begin(start, n_start, walk);
-    for (i64 i = 0; i < n; i++, found += 2 * order) {
-        for (i64 L = 0; L < 2 * order; L++) found[L] = -1;
-        follow_word(tree, chances, order, words[i], walk, out + i * K);
-        for (i64 L = 0; L <= walk.length; L++) {
-            found[L] = walk.history[L];
-            found[order + L] = walk.nodes[L + 1];
-        }
-        advance(order, walk);
     }
 }
 
@@ -172,19 +157,15 @@ API(void, sum_shares)(const i32* first, const double* own, const double* rest, i
     }
 }
 
-// NumPy's generator, by its own C function: the draws are those of Generator.random().
-struct Generator {
-    double (*next)(void*);
-    void* state;
-};
-
-// What is drawn from: running sums of the shares, and of the base, whose last place is the unknown word.
+// What is drawn from: running sums of the shares, and of the base, whose last place is the unknown word; and NumPy's generator,
+// by its own C function, so that the draws are those of Generator.random().
 struct Urn {
     Tree tree;
     const i32* suffix;
     const double *sums, *floor;
     i64 n_floor, direct;
-    Generator generator;
+    double (*next)(void*);
+    void* generator;
 };
 
 // Where a text stands: the longest context that was seen, its length, and the length of the history.
@@ -192,16 +173,11 @@ struct State {
     i64 context, length, wanted;
 };
 
-INLINE double draw_number(const Urn& urn) { return urn.generator.next(urn.generator.state); }
+INLINE double draw_number(const Urn& urn) { return urn.next(urn.generator); }
 
 // The first place in low..high whose running sum is above the value.
 INLINE i64 find_above(const double* sums, i64 low, i64 high, double value) {
-    while (low < high) {
-        const i64 middle = (low + high) / 2;
-        if (sums[middle] <= value) low = middle + 1;
-        else high = middle;
-    }
-    return low;
+    return find_first(low, high, [=](i64 place) { return sums[place] <= value; });
 }
 
 // A word after the context (whole: it is all of the history).
@@ -242,7 +218,7 @@ API(i64, draw_words)(const i32* first, const i32* last, const i32* suffix, i64 o
                      const double* floor, i64 n_floor, i64 direct, i64 unknown, const i64* next, i64 end, i64 n_words,
                      i64 n_documents, i64 longest, double (*generate)(void*), void* generator, i64 room, i64* words,
                      i64* ends, i64* progress) {
-    const Urn urn = {{first, last}, suffix, sums, floor, n_floor, direct, {generate, generator}};
+    const Urn urn = {{first, last}, suffix, sums, floor, n_floor, direct, generate, generator};
     i64 found = progress[0], done = progress[1], idle = progress[2], drawn = 0;
     State state = {progress[3], progress[4], progress[5]};
     bool more;

@@ -10,21 +10,19 @@
 #endif
 
 enum { LIMB = 40 };
+static const u64 LOW = ((u64)1 << LIMB) - 1;
 typedef unsigned __int128 u128;
 
 INLINE i64 floor_divide(i64 a, i64 b) { return a / b - (a % b < 0); }
 
-// Add n 2^position to one cell's limbs; |n| < 2^56.
+// Add n 2^position to one cell's limbs.
 INLINE void pour(i64* limbs, i64 base, i64 n, i64 position) {
     const i64 level = floor_divide(position, LIMB), shift = position - LIMB * level, sign = n < 0 ? -1 : 1;
-    const u64 size = n < 0 ? -(u64)n : (u64)n, low = (size & (((u64)1 << (LIMB - shift)) - 1)) << shift;
-    const u64 rest = size >> (LIMB - shift);
+    const u64 size = n < 0 ? -(u64)n : (u64)n, low = size << shift & LOW, rest = size >> (LIMB - shift);
     i64* at = limbs + (level - base);
     if (low) at[0] += sign * (i64)low;
-    if (rest) {
-        at[1] += sign * (i64)(rest & (((u64)1 << LIMB) - 1));
-        if (rest >> LIMB) at[2] += sign * (i64)(rest >> LIMB);
-    }
+    if (rest) at[1] += sign * (i64)(rest & LOW);
+    if (rest >> LIMB) at[2] += sign * (i64)(rest >> LIMB);
 }
 
 // Add sign (low + 2^128 high) 2^position to N limbs of a cell; position + the number's bits are within them.
@@ -32,8 +30,8 @@ template <int N> INLINE void pour_wide(i64* limbs, i64 base, i64 sign, u128 low,
     const i64 level = floor_divide(position, LIMB), shift = position - LIMB * level;
     high = high << shift | low >> 64 >> (64 - shift);
     low <<= shift;
-    const u64 mask = ((u64)1 << LIMB) - 1, cut[5] = {(u64)low & mask, (u64)(low >> 40) & mask, (u64)(low >> 80) & mask,
-                                                     (u64)(low >> 120 | high << 8) & mask, (u64)(high >> 32)};
+    const u64 cut[5] = {(u64)low & LOW, (u64)(low >> 40) & LOW, (u64)(low >> 80) & LOW, (u64)(low >> 120 | high << 8) & LOW,
+                        (u64)(high >> 32)};
     for (int q = 0; q < N; q++) limbs[level - base + q] += sign * (i64)cut[q];
 }
 
@@ -59,31 +57,28 @@ struct Mantissa {
     }
 };
 
-// Pour a finite double that is not zero into one cell.
-INLINE void add_one(double x, i64* limbs, i64 base) {
-    const Mantissa a(x);
-    pour(limbs, base, x < 0 ? -(i64)a.m : (i64)a.m, a.e - 53);
-}
-
-// Rows first..last in the order of their class: class k has rows[ends[k - 1]..ends[k]]; ends has a cell more than classes.
-template <class T>
-INLINE void sort_by_class(const i32* labels, i64 first, i64 last, i64 n_classes, T* rows, i64* ends) {
+// The n rows in the order of their class: class k has rows[ends[k - 1]..ends[k]]; ends has a cell more than classes.
+INLINE void sort_by_class(const i32* labels, i64 n, i64 n_classes, i64* rows, i64* ends) {
     for (i64 k = 0; k <= n_classes; k++) ends[k] = 0;
-    for (i64 i = first; i < last; i++) ends[labels[i] + 1]++;
+    for (i64 i = 0; i < n; i++) ends[labels[i] + 1]++;
     for (i64 k = 0; k < n_classes; k++) ends[k + 1] += ends[k];
-    for (i64 i = first; i < last; i++) rows[ends[labels[i]]++] = (T)i;
+    for (i64 i = 0; i < n; i++) rows[ends[labels[i]]++] = i;
 }
 
-// ab - p, which is a double where p is the rounded ab and neither leaves the normal numbers: Dekker's product without FMA.
-INLINE Vector product_rest(Vector a, Vector b, Vector p) {
-#if defined(__AVX2__)
-    return (Vector)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)p);
-#else
-    const Vector s = a * 134217729.0, t = b * 134217729.0;  // 2^27 + 1: Veltkamp's halves
-    const Vector a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
+// ab - p, which is a double where p is the rounded ab and neither leaves the normal numbers: Dekker's product.
+template <class T> INLINE T dekker_rest(T a, T b, T p) {
+    const T s = a * 134217729.0, t = b * 134217729.0;  // 2^27 + 1: Veltkamp's halves
+    const T a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
     return ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2;
-#endif
 }
+// The same, and sum + ab where ab is exact, by the fused operations that AVX2 machines have.
+#if defined(__AVX2__)
+INLINE Vector product_rest(Vector a, Vector b, Vector p) { return (Vector)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)p); }
+INLINE Vector add_product(Vector sum, Vector a, Vector b) { return (Vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum); }
+#else
+INLINE Vector product_rest(Vector a, Vector b, Vector p) { return dekker_rest(a, b, p); }
+INLINE Vector add_product(Vector sum, Vector a, Vector b) { return sum + a * b; }
+#endif
 
 namespace numbers {
 
@@ -217,11 +212,8 @@ static void pour_column(i64* held, i64 n_classes, i64 d, i64 w, i64 j, i64 E, co
         for (int s = 0; s < SUMS; s++) {
             i64& n = held[(k * SUMS + s) * w + j];
             if (n == 0) continue;
-            const i64 position = FACTOR[s] * E + OFFSET[s], cell = k * d + j, base = limbs.window[s < 2 ? 0 : 2];
-            i64* at = s < 2 ? limbs.sum(cell) : limbs.square(cell);
-            // Two halves, for a limb takes 2^54 at a time and the held sums go up to 2^62.
-            pour(at, base, n >> 31, position + 31);
-            pour(at, base, n & (((i64)1 << 31) - 1), position);
+            i64* at = s < 2 ? limbs.sum(k * d + j) : limbs.square(k * d + j);
+            pour(at, limbs.window[s < 2 ? 0 : 2], n, FACTOR[s] * E + OFFSET[s]);
             n = 0;
         }
 }
@@ -292,6 +284,11 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
     const i64 w = larger(d, (i64)LANES);
     const Limbs limbs = {sums, squares, {window[0], window[1], window[2], window[3]}};
     const Work work(numbers, integers, w, n_classes);
+    const auto empty = [&] {
+        for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
+        carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
+        carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
+    };
     i64 lo = first, blocks = 0;
     for (; lo < last; lo += BLOCK) {
         const i64 n = smaller(last - lo, (i64)BLOCK);
@@ -311,7 +308,7 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
         }
         if (!holds(d, work, window)) break;
         const bool small = plan(d, w, n_classes, work, limbs);
-        sort_by_class(labels + lo, 0, n, n_classes, work.rows, work.ends);
+        sort_by_class(labels + lo, n, n_classes, work.rows, work.ends);
         for (i64 k = 0, start = 0; k < n_classes; start = work.ends[k++]) {
             const i64* rows = work.rows + start;
             const i64 count = work.ends[k] - start;
@@ -331,15 +328,9 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
             }
         }
         // So many blocks bring a limb at most 2 * 2^9 * 2^9 additions of 2^40: far from 2^63, as the held sums are.
-        if (++blocks < HELD) continue;
-        for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
-        carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
-        carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
-        blocks = 0;
+        if (++blocks % HELD == 0) empty();
     }
-    for (i64 j = 0; j < d; j++) pour_column(work.held, n_classes, d, w, j, work.E[j], limbs);
-    carry(sums, n_classes * d, limbs.window[1] - limbs.window[0]);
-    carry(squares, n_classes * d, limbs.window[3] - limbs.window[2]);
+    empty();
     return smaller(lo, last);
 }
 
@@ -382,14 +373,10 @@ API(void, add_to_cells)(const double* values, const i64* cells, i64 n, i64* limb
     i64 added = 0;
     for (i64 i = 0; i < n; i++) {
         if (cells[i] < 0 || values[i] == 0.0) continue;
-        add_one(values[i], limbs + cells[i] * n_limbs, base);
-        if (++added == ROOM) carry(limbs, n_cells, n_limbs), added = 0;
+        const Mantissa a(values[i]);
+        pour(limbs + cells[i] * n_limbs, base, values[i] < 0 ? -(i64)a.m : (i64)a.m, a.e - 53);
+        if (++added % ROOM == 0) carry(limbs, n_cells, n_limbs);
     }
-}
-
-API(void, carry)(i64* limbs, i64 cells, i64 n_limbs) { carry(limbs, cells, n_limbs); }
-API(void, sort_by_class)(const i32* labels, i64 first, i64 last, i64 n_classes, i64* rows, i64* ends) {
-    sort_by_class(labels, first, last, n_classes, rows, ends);
 }
 
 // A number as a pair of doubles, hi + lo with about 32 digits: Dekker's and Knuth's sums and products.
@@ -405,9 +392,7 @@ INLINE Pair fast_sum(double a, double b) {
     return {s, b - (s - a)};
 }
 INLINE Pair two_product(double a, double b) {
-    const double p = a * b, s = 134217729.0 * a, t = 134217729.0 * b;
-    const double a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
-    return {p, ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2};
+    return {a * b, dekker_rest(a, b, a * b)};
 }
 INLINE Pair operator+(Pair a, Pair b) {
     const Pair s = two_sum(a.hi, b.hi), t = two_sum(a.lo, b.lo), u = fast_sum(s.hi, s.lo + t.hi);

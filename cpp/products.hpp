@@ -1,4 +1,4 @@
-// Exact sums of xxᵀ by error-free slices, and linear scores and distances of rows of numbers.
+// Exact sums of xxᵀ by error-free slices.
 //
 // A column has a unit 2^u, and a number is cut into three whole numbers, which multiply and add without rounding:
 //
@@ -12,24 +12,13 @@
 #include "common.hpp"
 #include "math.hpp"
 #include "numbers.hpp"
-#if defined(__FMA__)
-#include <immintrin.h>
-#endif
 
 enum { PANEL = 4, BLOCK = 128, POINTS = 5, NEXT = 23, HELD = 128, LEAST_ROWS = 8, TRIES = 3, HALVES = PANEL / LANES };
 enum { PANEL_SIZE = BLOCK * PANEL + 8 };  // eight more, or all panels would fall on the same lines of the first cache
 static const double EXACT = 0x1p53, FINER = 0x1p23;
-static const int AIM = 47;           // a unit is chosen for a² that add up to less than 2^47 in 128 rows,
-static const double COARSE = 0x1p41;  // and is kept while nothing is left or they are above this, and no sum reaches 2^53
-
-// Whole numbers: a fused multiply-add gives the same as two operations.
-INLINE Vector add_product(Vector sum, Vector a, Vector b) {
-#if defined(__FMA__)
-    return (Vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum);
-#else
-    return sum + a * b;
-#endif
-}
+// A unit is chosen for a² that add up to less than 2^47 in 128 rows; it is kept while nothing is left or they are above this,
+// and no sum reaches 2^53.
+static const double COARSE = 0x1p41;
 
 // held[4 x 4 WIDE] += the products of the four columns of panel a and those of WIDE panels from b, summed over the rows.
 // Twelve sums, three loads and a number for all lanes fill the sixteen registers of AVX2; not inlined, lest constants take them.
@@ -58,27 +47,15 @@ template <int WIDE> static __attribute__((noinline)) void add_tile(const double*
             }
 }
 
-// Rows that are read next, and how many of them have been asked for from memory.
-struct Ahead {
-    const double* X;
-    i64 d;
-    const i64* places;
-    i64 at, last;
-    void fetch() {
-        if (at == last) return;
-        const char* row = (const char*)(X + places[at++] * d);
-        for (i64 line = 0; line < 8 * d; line += 64) __builtin_prefetch(row + line);
-    }
-};
-
-// The lower triangle of a matrix times itself, in blocks of 4 x 4: panel i by panel j is block i (i + 1) / 2 + j.
-static void add_square(const double* values, i64 rows, i64 panels, i64* held, Ahead* ahead) {
+// The lower triangle of a matrix times itself, in blocks of 4 x 4: panel i by panel j is block i (i + 1) / 2 + j. Before each
+// block `fetch` is called.
+template <class F> INLINE void add_square(const double* values, i64 rows, i64 panels, i64* held, F fetch) {
     enum { WIDE = LANES == 4 ? 3 : 1 };
     for (i64 j = 0; j < panels; j += WIDE)
         for (i64 i = j; i < panels; i++) {
             const double *a = values + i * PANEL_SIZE, *b = values + j * PANEL_SIZE;
             i64* at = held + PANEL * PANEL * (i * (i + 1) / 2 + j);
-            ahead->fetch();
+            fetch();
             if (i - j + 1 >= WIDE) add_tile<WIDE>(a, b, rows, at);
             else if (i == j) add_tile<1>(a, b, rows, at);
             else add_tile<2>(a, b, rows, at);
@@ -200,10 +177,15 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
                 for (i64 k = 0; k < 3; k++) store(sums + k * width + j, load(sums + k * width + j) + load(value + k * point));
             }
         }
-        Ahead ahead = {X, d, places, p.at + n, smaller(p.at + 2 * n, last)};
+        i64 ahead = p.at + n;
+        const auto fetch = [&] {  // one of the rows that are read next
+            if (ahead == smaller(p.at + 2 * n, last)) return;
+            const char* row = (const char*)(X + places[ahead++] * d);
+            for (i64 line = 0; line < 8 * d; line += 64) __builtin_prefetch(row + line);
+        };
         for (i64 k = 0; k < POINTS; k++)
             if (k == 0 || (k == 2 || k == 3 ? p.n_points > 1 : p.n_points > 3))
-                add_square(values + k * point, n, panels, held + k * cells, &ahead);
+                add_square(values + k * point, n, panels, held + k * cells, fetch);
         p.at += n;
         p.n_blocks++;
         p.chosen = 0;
@@ -216,38 +198,11 @@ API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* pla
     return DONE;
 }
 
-// The units of the columns that moved, by the squares that these rows have; 0 where a number is infinite.
-API(i64, choose_units)(const double* X, i64 d, const i64* places, i64 first, i64 last, i64* units, const u8* moved) {
-    for (i64 j = 0; j < d; j++) {
-        if (!moved[j]) continue;
-        double most = 0.0, total = 0.0;
-        for (i64 i = first; i < last; i++) {
-            const double x = fabs(X[places[i] * d + j]);
-            most = x > most ? x : most;
-        }
-        if (most == HUGE_VAL) return 0;
-        int e, size;
-        const double f = frexp(most, &e);
-        for (i64 i = first; i < last && most > 0.0; i++) {
-            const double x = X[places[i] * d + j], y = f * (x / most);
-            total += x == x ? y * y : 0.0;
-        }
-        frexp(total * BLOCK / (double)(last - first), &size);
-        // Below 2^-920 a scale would be no double; of numbers that are so small the digits are taken.
-        units[j] = larger<i64>(e - floor_divide(AIM - size, 2), -920);
-    }
-    return 1;
-}
-
-// Two halves, for a limb takes 2^54 at a time, and what is held goes up to 2^62.
-INLINE void pour_held(i64* cell, i64 base, i64 n, i64 position) {
-    pour(cell, base, n >> 31, position + 31);
-    pour(cell, base, n & (((i64)1 << 31) - 1), position);
-}
-
-// Empty what is held of the columns that moved: the coefficients of the polynomials go into the limbs of the products.
-API(void, pour_products)(i64* held, i64 n_points, i64 d, const i64* units, const u8* moved, i64* limbs, i64 base, i64 n_limbs) {
-    const i64 panels = (d + PANEL - 1) / PANEL, cells = PANEL * PANEL * (panels * (panels + 1) / 2);
+// Empty what is held of a group's columns that moved: the coefficients of the polynomials go into the limbs of the products,
+// and the totals of its classes first..last (sums of a, of c and of a + b + c) into those of the sums.
+API(void, pour_products)(i64* held, i64 n_points, double* totals, i64 first, i64 last, i64 d, const i64* units, const u8* moved,
+                         i64* limbs, i64 base, i64 n_limbs, i64* sums, i64 sums_base, i64 n_sums) {
+    const i64 panels = (d + PANEL - 1) / PANEL, cells = PANEL * PANEL * (panels * (panels + 1) / 2), width = panels * PANEL;
     for (i64 i = 0; i < d; i++)
         for (i64 j = 0; j <= i; j++) {
             if (!moved[i] && !moved[j]) continue;
@@ -264,64 +219,43 @@ API(void, pour_products)(i64* held, i64 n_points, i64 d, const i64* units, const
                 c[1] = odd - c[3];
             }
             i64* cell = limbs + (i * (i + 1) / 2 + j) * n_limbs;
-            for (i64 k = 0; k < POINTS; k++) pour_held(cell, base, (i64)c[k], units[i] + units[j] - NEXT * (4 - k));
+            for (i64 k = 0; k < POINTS; k++) pour(cell, base, (i64)c[k], units[i] + units[j] - NEXT * (4 - k));
             carry(cell, 1, n_limbs);
         }
-}
-
-// Empty the totals of classes first..last and of the columns that moved: sums of a, of c and of a + b + c.
-API(void, pour_totals)(double* totals, i64 d, i64 first, i64 last, const i64* units, const u8* moved, i64* limbs, i64 base, i64 n_limbs) {
-    const i64 width = (d + PANEL - 1) / PANEL * PANEL;
     for (i64 k = first; k < last; k++)
         for (i64 j = 0; j < d; j++) {
             if (!moved[j]) continue;
             double* at = totals + k * 3 * width + j;
-            const i64 a = (i64)at[0], c = (i64)at[width], all = (i64)at[2 * width];
+            const i64 a = (i64)at[0], c = (i64)at[width], all = (i64)at[2 * width], slices[3] = {a, all - a - c, c};
             at[0] = at[width] = at[2 * width] = 0.0;
-            i64* cell = limbs + (k * d + j) * n_limbs;
-            pour(cell, base, a, units[j]);
-            pour(cell, base, all - a - c, units[j] - NEXT);
-            pour(cell, base, c, units[j] - 2 * NEXT);
-            carry(cell, 1, n_limbs);
+            i64* cell = sums + (k * d + j) * n_sums;
+            for (i64 q = 0; q < 3; q++) pour(cell, sums_base, slices[q], units[j] - NEXT * q);
+            carry(cell, 1, n_sums);
         }
 }
 
 // Any other numbers, as products w x, which have 106 bits, are cut into digits of 22 bits at fixed positions.
 enum { DIGIT = 22, FIRST_PLACE = -110, PLACES = 220 };
 
-// Mark the places of n 2^position in the column's index, or add its digits to the row at the places that the index has.
-INLINE void cut_number(i64 n, i64 position, i64* index, double* row) {
-    i64 place = floor_divide(position, DIGIT);
-    const i64 shift = position - DIGIT * place;
-    const double sign = n < 0 ? -1.0 : 1.0;
-    u64 left = n < 0 ? -(u64)n : (u64)n, digit = (left & (((u64)1 << (DIGIT - shift)) - 1)) << shift;
-    left >>= DIGIT - shift;
-    for (place -= FIRST_PLACE; digit || left; place++) {
-        if (digit && row) row[index[place]] += sign * (double)digit;
-        else if (digit) index[place] = 1;
-        digit = left & (((u64)1 << DIGIT) - 1);
-        left >>= DIGIT;
-    }
-}
-
-// The digits of x, or of w x where there are weights: first their places (width 0), then themselves, n x width.
+// The digits of x, or of w x where there are weights: first their places (width 0), which are marked in each column's index,
+// then themselves, n x width, at the places that the index has.
 API(void, cut_digits)(const double* X, i64 n, i64 d, const double* weights, i64 weighted, i64* index, double* digits, i64 width) {
     for (i64 i = 0; i < n; i++) {
-        int e = 0, own;
-        const double f = weighted ? frexp(weights[i], &e) : 1.0;
-        double* row = width ? digits + i * width : nullptr;
-        for (i64 j = 0; j < d && f != 0.0; j++) {
-            if (X[i * d + j] == 0.0) continue;
-            const double g = frexp(X[i * d + j], &own);
-            i64* places = index + j * PLACES;
-            if (!weighted) {
-                cut_number((i64)(g * 0x1p53), own - 53, places, row);
-                continue;
+        if (weighted && weights[i] == 0.0) continue;
+        const Mantissa w(weighted ? weights[i] : 1.0);
+        for (i64 j = 0; j < d; j++) {
+            const double x = X[i * d + j];
+            if (x == 0.0) continue;
+            const Mantissa a(x);
+            const i64 position = weighted ? w.e + a.e - 106 : a.e - 53, first = floor_divide(position, DIGIT);
+            const double sign = (weighted && weights[i] < 0) != (x < 0) ? -1.0 : 1.0;
+            i64* place = index + j * PLACES + first - FIRST_PLACE;
+            u128 left = (weighted ? (u128)w.m * a.m : a.m) << (position - DIGIT * first);
+            for (; left; place++, left >>= DIGIT) {
+                const u64 digit = (u64)left & (((u64)1 << DIGIT) - 1);
+                if (digit && width) digits[i * width + *place] += sign * (double)digit;
+                else if (digit) *place = 1;
             }
-            // f g is a rounded product and its remainder; the exponents are kept apart, so neither is too small.
-            const double p = f * g;
-            cut_number((i64)(p * 0x1p54), e + own - 54, places, row);
-            cut_number((i64)(__builtin_fma(f, g, -p) * 0x1p106), e + own - 106, places, row);
         }
     }
 }
@@ -339,100 +273,4 @@ API(void, pour_tile)(const double* products, i64 n_left, i64 n_right, const i64*
             pour(limbs + (high * (high + 1) / 2 + low) * n_limbs, base, n, left_at[a] + right_at[b] + twice);
         }
     carry(limbs, d * (d + 1) / 2, n_limbs);
-}
-
-// Answers. Rows go in groups of eight, turned: number j of row r, less the centre, is turned[8 j + r]. Lanes are rows, and
-// each row has its own sums, from left to right: a row has the same bits alone and among others.
-enum { GROUP = 8, PARTS = GROUP / LANES };
-
-// Turn rows at..at + GROUP, and mark those with a missing value. Returns the place of an infinite value, or -1.
-INLINE i64 turn_rows(const double* X, i64 at, i64 n, i64 d, const double* centre, double* turned, u8* missing) {
-    for (i64 r = 0; r < GROUP; r++) {
-        const double* row = X + smaller(at + r, n - 1) * d;  // beyond the last row it is turned again
-        double odd = 0.0;
-        for (i64 j = 0; j < d; j++) {
-            turned[GROUP * j + r] = row[j] - centre[j];
-            odd += row[j] - row[j];  // 0, or NaN where the number is missing or infinite
-        }
-        if (at + r >= n) continue;
-        missing[at + r] = odd != odd;
-        for (i64 j = 0; j < d && odd != odd; j++)
-            if (fabs(row[j]) == HUGE_VAL) return (at + r) * d + j;
-    }
-    return -1;
-}
-
-// sums[w] += x_j weights[j * along + w * across], for j from left to right.
-template <int WIDE>
-INLINE void add_terms(const double* turned, i64 d, const double* weights, i64 along, i64 across, Vector (*sums)[PARTS]) {
-    Vector own[WIDE][PARTS];
-    for (int w = 0; w < WIDE; w++)
-        for (int p = 0; p < PARTS; p++) own[w][p] = sums[w][p];
-    for (i64 j = 0; j < d; j++)
-        for (int w = 0; w < WIDE; w++) {
-            const Vector weight = weights[j * along + w * across] - (Vector){};
-            for (int p = 0; p < PARTS; p++) own[w][p] += load(turned + GROUP * j + LANES * p) * weight;
-        }
-    for (int w = 0; w < WIDE; w++)
-        for (int p = 0; p < PARTS; p++) sums[w][p] = own[w][p];
-}
-static void add_terms(i64 wide, const double* turned, i64 d, const double* weights, i64 along, i64 across, Vector (*sums)[PARTS]) {
-    switch (wide) {
-        case 1: return add_terms<1>(turned, d, weights, along, across, sums);
-        case 2: return add_terms<2>(turned, d, weights, along, across, sums);
-        case 3: return add_terms<3>(turned, d, weights, along, across, sums);
-        default: return add_terms<4>(turned, d, weights, along, across, sums);
-    }
-}
-
-// out[i, k] += constants[k] + weights[k] (x - centre), for the rows without a missing value. Returns as turn_rows.
-API(i64, add_lines)(const double* X, i64 n, i64 d, const double* centre, const double* weights, const double* constants, i64 K,
-                    double* out, u8* missing, double* turned) {
-    for (i64 at = 0; at < n; at += GROUP) {
-        const i64 infinite = turn_rows(X, at, n, d, centre, turned, missing);
-        if (infinite >= 0) return infinite;
-        for (i64 k = 0; k < K; k += 4) {
-            Vector sums[4][PARTS];
-            const i64 wide = smaller<i64>(4, K - k);
-            for (i64 w = 0; w < wide; w++)
-                for (int p = 0; p < PARTS; p++) sums[w][p] = constants[k + w] - (Vector){};
-            add_terms(wide, turned, d, weights + k * d, 1, d, sums);
-            for (i64 r = 0; r < smaller<i64>(GROUP, n - at); r++)
-                for (i64 w = 0; w < wide && !missing[at + r]; w++) out[(at + r) * K + k + w] += sums[w][r / LANES][r % LANES];
-        }
-    }
-    return -1;
-}
-
-// out[i, k] += constants[k] - |(x - centre) A_k - placed[k]|² / 2, likewise. A is d x rank: one for all classes, or one each;
-// its column c has zeros from row ends[c] on.
-API(i64, add_distances)(const double* X, i64 n, i64 d, const double* centre, const double* roots, i64 n_roots, i64 rank,
-                        const i64* ends, const double* placed, const double* constants, i64 K, double* out, u8* missing,
-                        double* turned, double* distances) {
-    for (i64 at = 0; at < n; at += GROUP) {
-        const i64 infinite = turn_rows(X, at, n, d, centre, turned, missing);
-        if (infinite >= 0) return infinite;
-        for (i64 k = 0; k < K * GROUP; k++) distances[k] = 0.0;
-        for (i64 root = 0; root < n_roots; root++)
-            for (i64 c = 0; c < rank; c += 4) {
-                Vector image[4][PARTS] = {};
-                const i64 wide = smaller<i64>(4, rank - c), own = root * rank + c;
-                i64 end = 0;
-                for (i64 w = 0; w < wide; w++) end = larger(end, ends[own + w]);
-                add_terms(wide, turned, end, roots + root * d * rank + c, rank, 1, image);
-                for (i64 k = n_roots > 1 ? root : 0; k < (n_roots > 1 ? root + 1 : K); k++)
-                    for (i64 p = 0; p < PARTS; p++) {
-                        Vector sum = load(distances + GROUP * k + LANES * p);
-                        for (i64 w = 0; w < wide; w++) {
-                            const Vector apart = image[w][p] - placed[k * rank + c + w];
-                            sum += apart * apart;
-                        }
-                        store(distances + GROUP * k + LANES * p, sum);
-                    }
-            }
-        for (i64 r = 0; r < smaller<i64>(GROUP, n - at); r++)
-            for (i64 k = 0; k < K && !missing[at + r]; k++)
-                out[(at + r) * K + k] += constants[k] - 0.5 * distances[GROUP * k + r];
-    }
-    return -1;
 }

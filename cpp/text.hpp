@@ -34,8 +34,11 @@ INLINE u64 load_u64(const u8* p) { u64 x; memcpy(&x, p, 8); return x; }
 // A word as the tables know it. Its key and its hash tell it apart: of up to eight bytes the hash does so alone (key 0);
 // of up to sixteen the key is the bytes after the eighth, for the fold of the first eight can be undone. The key of a
 // longer one is its length times 256, which no bytes are (no byte of a word is 0), and its bytes must be compared.
-struct Hashed { u64 hash, key; };
-INLINE bool must_compare(u64 key) { return key != 0 && (key & 255) == 0; }
+struct Hashed {
+    u64 hash, key;
+    bool operator==(const Hashed& other) const { return !((hash ^ other.hash) | (key ^ other.key)); }
+    bool must_compare() const { return key != 0 && (key & 255) == 0; }
+};
 
 static __attribute__((noinline)) Hashed hash_long(const u8* p, u64 n) {
     u64 h = HASH_START, at = 0, pack = 0;
@@ -47,8 +50,7 @@ static __attribute__((noinline)) Hashed hash_long(const u8* p, u64 n) {
 INLINE Hashed hash_padded(const u8* p, u64 n) {
     if (__builtin_expect(n > 16, 0)) return hash_long(p, n);
     const u64 shift = -8 * n & 63, first = __builtin_bswap64(load_u64(p)), rest = __builtin_bswap64(load_u64(p + 8)) >> shift;
-    const u64 pack = n < 8 ? first >> shift : first;
-    return {mix(n > 8 ? fold(HASH_START, pack) ^ rest ^ n << 32 : pack), n > 8 ? rest : 0};
+    return {mix(n > 8 ? fold(HASH_START, first) ^ rest ^ n << 32 : first >> shift), n > 8 ? rest : 0};
 }
 INLINE Hashed hash_bytes(const u8* p, u64 n) {
     if (n > 16) return hash_long(p, n);
@@ -191,9 +193,9 @@ template <bool LOWER> INLINE Classes classify(const u8* p, u8* low) {
     Classes result = {0, 0};
     for (int o = 0; o < 64; o += WIDTH) {
         const Bytes x = *(const LooseBytes*)(p + o);
-        const Bytes small = x | (Bytes)((Bytes)(x - (u8)'A') < (u8)26) & (u8)0x20;
-        const Bytes word = (Bytes)((Bytes)(small - (u8)'a') < (u8)26) | (Bytes)((Bytes)(x - (u8)'0') < (u8)10) | (Bytes)(x == (u8)'_');
-        *(LooseBytes*)(low + o) = LOWER ? small : x;
+        const Bytes letter = (Bytes)((Bytes)((x | (u8)0x20) - (u8)'a') < (u8)26);
+        const Bytes word = letter | (Bytes)((Bytes)(x - (u8)'0') < (u8)10) | (Bytes)(x == (u8)'_');
+        *(LooseBytes*)(low + o) = LOWER ? x | (letter & (u8)0x20) : x;
         result.words |= top_bits(word) << o;
         result.beyond |= top_bits(x) << o;
     }
@@ -204,8 +206,11 @@ template <bool LOWER> INLINE Classes classify(const u8* p, u8* low) {
 struct Words {
     u64 n, bytes;
     u64 *hashes, *keys;
-    u32 *starts, *sizes;  // in low
+    u32* bounds;  // where each begins in low, and where it ends
     const u8* low;
+    Hashed hashed(u64 i) const { return {hashes[i], keys[i]}; }
+    const u8* begin(u64 i) const { return low + bounds[2 * i]; }
+    u64 size(u64 i) const { return bounds[2 * i + 1] - bounds[2 * i]; }
 };
 
 enum {
@@ -222,39 +227,38 @@ struct Reader {
     u64 room, w;  // bytes of low: there are, are used
     u32* bounds;
     u64 n_bounds;
+    bool wide;  // the document has letters beyond ASCII
 
-    explicit Reader(const Style& s) : style(s), words{}, low(nullptr), room(0), w(0), n_bounds(0) {
-        u64* space = (u64*)malloc((2 * 8 + 4 * 4) * (MOST_WORDS + AHEAD));
-        words.hashes = space;
-        if (!space || !make_room(low, room, 2 * TAKEN)) return;
-        words.keys = space + (MOST_WORDS + AHEAD);
-        words.starts = (u32*)(words.keys + (MOST_WORDS + AHEAD));
-        words.sizes = words.starts + (MOST_WORDS + AHEAD);
-        bounds = words.sizes + (MOST_WORDS + AHEAD);
-        memset(space, 0, 8 * (MOST_WORDS + AHEAD));
+    explicit Reader(const Style& s) : style(s), words{}, low(nullptr), room(0), w(0), n_bounds(0), wide(false) {
+        words.hashes = (u64*)calloc(3 * (MOST_WORDS + AHEAD), 8);
+        if (!words.hashes || !make_room(low, room, 2 * TAKEN)) return;
+        words.keys = words.hashes + MOST_WORDS + AHEAD;
+        words.bounds = bounds = (u32*)(words.keys + MOST_WORDS + AHEAD);
     }
     ~Reader() { free(words.hashes); free(low); }
     bool ready() const { return words.hashes && low; }
 
-    // Hash the words that are whole, leave out those below the shortest, and give them to take; what has begun stays.
-    template <class Take> bool drain(i64 shortest, Take&& take) {
-        const u64 whole = n_bounds / 2;
+    // Leave out the words of one character, if so asked, whose characters have up to so many bytes.
+    template <int ONE> u64 hash_words() {
         u64 n = 0;
-        for (u64 i = 0; i < whole; i++) {
+        for (u64 i = 0; i < n_bounds / 2; i++) {
             const u32 from = bounds[2 * i], size = bounds[2 * i + 1] - from;
             const u8 first = low[from];
             const Hashed h = hash_padded(low + from, size);
             words.hashes[n] = h.hash;
             words.keys[n] = h.key;
-            words.starts[n] = from;
-            words.sizes[n] = size;
-            // A word that is as long as its first character is that character.
-            n += shortest < 2 || size != 1u + (first >= 0x80) + (first >= 0xE0) + (first >= 0xF0);
+            bounds[2 * n] = from;  // over a word that was left out
+            bounds[2 * n + 1] = from + size;
+            n += ONE == 1 || size != (ONE == 2 ? 1u : 1u + (first >= 0x80) + (first >= 0xE0) + (first >= 0xF0));
         }
-        words.n = n;
+        return n;
+    }
+    // Hash the words that are whole, leave out those below the shortest, and give them to take; what has begun stays.
+    template <class Take> bool drain(i64 shortest, Take&& take) {
+        words.n = shortest < 2 ? hash_words<1>() : wide ? hash_words<4>() : hash_words<2>();
         words.bytes = w;
         words.low = low;
-        if (n && !take(words)) return false;
+        if (words.n && !take(words)) return false;
         if (n_bounds & 1) {
             const u32 from = bounds[n_bounds - 1];
             if (from) memmove(low, low + from, w - from);
@@ -277,16 +281,18 @@ struct Reader {
     inline void bound(u64 place) { bounds[n_bounds++] = (u32)place; }
     inline bool inside() const { return n_bounds & 1; }
 
-    // The bounds of the next n of 64 bytes, whose letters have a bit.
+    // The bounds of the next n of 64 bytes, whose letters have a bit; letters that stand alone are left out here already,
+    // if words of one letter are, but for the last, which may go on.
     inline void add_bounds(u64 x, u64 n) {
-        const u64 valid = ~0ULL >> (64 - n);
+        const u64 valid = ~0ULL >> (64 - n), open = inside();
         x &= valid;
-        u64 changes = (x ^ (x << 1 | inside())) & valid;
+        if (style.shortest > 1) x &= x << 1 | open | x >> 1 | 1ULL << (n - 1);
+        u64 changes = (x ^ (x << 1 | open)) & valid;
         const u64 count = __builtin_popcountll(changes);
         u32* to = bounds + n_bounds;
         for (u64 done = 0; done < count; done += 8)
             for (int i = 0; i < 8; i++) {  // more than there are, which are written over
-                *to++ = (u32)(w + (changes ? __builtin_ctzll(changes) : 0));
+                *to++ = (u32)(w + __builtin_ctzll(changes | 1ULL << 63));
                 changes &= changes - 1;
             }
         n_bounds += count;
@@ -296,6 +302,7 @@ struct Reader {
     // The words of a document.
     template <class Take> bool read(const u8* p, const u8* end, Take&& take) {
         w = n_bounds = 0;
+        wide = false;
         if (style.separated) return read_separated(p, end, take);
         if (style.n_cues || style.contractions) return read_marked(p, end, take);
         return style.lowercase ? read_plain<true>(p, end, take) : read_plain<false>(p, end, take);
@@ -332,6 +339,7 @@ struct Reader {
                     continue;
                 }
                 if (!inside()) bound(w);
+                wide |= letter >= 0x80;
                 write_letter(letter);
                 if (dotted) bound(w);  // the dot that its lower case has besides is no letter
             }
@@ -446,9 +454,11 @@ struct Reader {
 static const u32 NONE = 0xFFFFFFFF;
 static const u64 MOST = 0x7FFFFFFE;  // numbers of words and n-grams stay below 2^31
 
-// An n-gram's key is the pair (number of what precedes its last word, number of that word), which tells it apart.
+// What an n-gram is: the number of what precedes its last word, and that word's.
+INLINE u64 pair(u32 above, u32 last) { return (u64)above << 32 | last; }
+
 struct Slot {
-    u64 hash, key;
+    Hashed id;   // of an n-gram the key is its pair
     u32 number;  // + 1; 0: the slot is empty
     u32 count;   // occurrences that are not yet in the log
 };
@@ -478,33 +488,65 @@ struct Slots {
         u64 wanted = 2 * size;
         while ((n + more) * 8 > wanted * 5) wanted *= 2;
         if (!wider.make(wanted)) return false;
-        for (u64 i = 0; i < size; i++)
-            if (slots[i].number) *wider.find_empty(slots[i].hash) = slots[i];
+        for (u64 i = 0; i < size; i++) {
+            if (!slots[i].number) continue;
+            u64 s = slots[i].id.hash >> wider.shift;
+            while (wider.slots[s].number) s = (s + 1) & (wider.size - 1);
+            wider.slots[s] = slots[i];
+        }
         free(slots);
         slots = wider.slots;
         size = wider.size;
         shift = wider.shift;
         return true;
     }
-    Slot* find_empty(u64 hash) const {
-        u64 s = hash >> shift;
-        while (slots[s].number) s = (s + 1) & (size - 1);
-        return slots + s;
-    }
-    // The slot of what has this hash and key, or the empty one that it would get.
-    template <class Same> inline Slot* find(u64 hash, u64 key, Same&& same) const {
-        for (u64 s = hash >> shift;; s = (s + 1) & (size - 1)) {
+    // The slot of what this is, or the empty one that it would get.
+    template <class Same> inline Slot* find(const Hashed& id, Same&& same) const {
+        for (u64 s = id.hash >> shift;; s = (s + 1) & (size - 1)) {
             Slot* slot = slots + s;
-            if (!slot->number || (slot->hash == hash && slot->key == key && same(slot->number - 1))) return slot;
+            if (!slot->number || (slot->id == id && same(slot->number - 1))) return slot;
         }
-    }
-    inline Slot* find_pair(u64 hash, u64 pair) const {
-        return find(hash, pair, [](u32) { return true; });
     }
     inline void prefetch(u64 hash) const { __builtin_prefetch(slots + (hash >> shift)); }
 };
 
-// The words (or n-grams of the level) of a document: their hashes and numbers.
+// What a vocabulary has, in canonical order: from the upper bits of a hash to the place in it.
+template <class Id> struct Index {
+    u32* starts;  // of the hashes that begin with the same bits
+    Id* ids;
+    int shift;
+
+    void clear() { free(starts); free(ids); }
+    template <class Each> bool make(const u64* hashes, i64 n, Each&& id) {
+        u64 bits = 1;
+        while (1LL << bits < n) bits++;
+        starts = (u32*)use_large_pages(malloc(4 * ((1ULL << bits) + 1)), 4 << bits);
+        ids = (Id*)use_large_pages(calloc(n + 2, sizeof(Id)), n * sizeof(Id));  // two may be looked at that are not there
+        shift = (int)(64 - bits);
+        if (!starts || !ids) return false;
+        u64 next = 0;
+        for (i64 i = 0; i < n; i++) {
+            ids[i] = id(i);
+            while (next <= hashes[i] >> shift) starts[next++] = (u32)i;
+        }
+        while (next <= 1ULL << bits) starts[next++] = (u32)n;
+        return true;
+    }
+    // The place of what has this hash, or NONE. It is mostly one of the first two.
+    template <class Same> inline u32 find(u64 hash, const Id& id, Same&& same) const {
+        const u32 *of = starts + (hash >> shift), end = of[1];
+        u32 i = of[0];
+        i += !(ids[i] == id);
+        if (i < end && ids[i] == id && same(i)) return i;
+        for (i = of[0]; i < end; i++) if (ids[i] == id && same(i)) return i;
+        return NONE;
+    }
+    inline void prefetch(u64 hash) const { __builtin_prefetch(starts + (hash >> shift)); }
+    inline void prefetch_id(u64 hash) const { __builtin_prefetch(ids + starts[hash >> shift]); }
+};
+
+// ---- rows -------------------------------------------------------------------------------------------------------
+// The words of a document: their hashes and numbers; and of the n-grams that end with them.
 struct Sequence {
     u64 *hashes = nullptr, *level_hashes = nullptr;
     u32 *numbers = nullptr, *nodes = nullptr;
@@ -512,22 +554,106 @@ struct Sequence {
 
     ~Sequence() { free(hashes); free(level_hashes); free(numbers); free(nodes); }
     bool reserve(u64 more) { return make_room(hashes, room[0], n + more) && make_room(numbers, room[1], n + more); }
-    void push(u64 hash, u32 number) { hashes[n] = hash; numbers[n++] = number; }
+    bool reserve_level() { return make_room(level_hashes, room[2], n) && make_room(nodes, room[3], n + 1); }
+};
 
-    // Go through the n-grams of more than one word, level by level: visit(level, n, hashes, nodes) gets the hash of what
-    // ends at each of n places, and in nodes the number of what precedes its last word there; it writes the number of
-    // the n-gram instead. The first place is that of the word level - 1.
-    template <class Visit> bool walk(i64 highest, Visit&& visit) {
-        if (!make_room(level_hashes, room[2], n) || !make_room(nodes, room[3], n + 1)) return false;
-        if (n) memcpy(level_hashes, hashes, 8 * n);
-        if (n) memcpy(nodes, numbers, 4 * n);
-        for (u64 level = 2; level <= (u64)highest; level++) {
+// What counting and looking up are told: n-grams of which lengths, hashed to how many buckets (as a power of two; 0: not);
+// and, if there is any such word, what words stand for: by the number of each the number of the one that it is taken
+// for, and of what it is counted for besides (-1: nothing), and the hashes of all.
+struct Features {
+    i64 lowest, highest, buckets;
+    const i32 *into, *besides;
+    const u64* hashes;
+    bool mapped() const { return into; }
+    u32 bucket(u64 hash) const { return (u32)(hash >> (64 - buckets)); }
+};
+
+// Goes through the words and n-grams of rows for `own`, which has: features(); place(number), which is that of a word
+// among what is counted; find(words, numbers), which writes the number of each word; found(places, n), which gets those
+// of words and buckets; find_grams(level, n, hashes, nodes, lasts), which writes the numbers of n-grams over those of
+// what precedes their last words. All may fail.
+template <class Own> struct Rows {
+    Own& own;
+    const Style& style;
+    const u64 lead;  // words before the first
+    Reader reader;
+    Sequence sequence;
+
+    Rows(Own& o, const Style& s, u64 l) : own(o), style(s), lead(l), reader(s) {}
+
+    bool take(const Words& read) {
+        const Features f = own.features();
+        if (!sequence.reserve(read.n)) return false;
+        u32* numbers = sequence.numbers + sequence.n;
+        if (f.buckets && !f.mapped()) {
+            for (u64 t = 0; t < read.n; t++) numbers[t] = f.bucket(read.hashes[t]);
+        } else if (!own.find(read, numbers)) {
+            return false;
+        }
+        if (f.highest > 1 || f.mapped()) {
+            memcpy(sequence.hashes + sequence.n, read.hashes, 8 * read.n);
+            sequence.n += read.n;
+        }
+        return f.mapped() || f.lowest > 1 || own.found(numbers, read.n);
+    }
+    // Leave out the words that stand for nothing, and change those that stand for others.
+    bool translate() {
+        const Features f = own.features();
+        const auto place = [&](u32 number, u64 hash) { return f.buckets ? f.bucket(hash) : own.place(number); };
+        if (!sequence.reserve_level()) return false;
+        u64 n = 0;
+        for (u64 t = lead; t < sequence.n; t++) {
+            const u32 number = sequence.numbers[t];
+            const i32 more = number == NONE ? -1 : f.besides[number];
+            if (more >= 0) sequence.nodes[n++] = place((u32)more, f.hashes[more]);
+        }
+        if (!own.found(sequence.nodes, n)) return false;
+        n = lead;
+        for (u64 t = lead; t < sequence.n; t++) {
+            u32 number = sequence.numbers[t];
+            u64 hash = sequence.hashes[t];
+            if (number != NONE) {
+                if (f.into[number] < 0) continue;
+                number = (u32)f.into[number];
+                hash = f.hashes[number];
+            }
+            sequence.hashes[n] = hash;
+            sequence.numbers[n++] = place(number, hash);
+        }
+        sequence.n = n;
+        return f.lowest > 1 || own.found(sequence.numbers + lead, n - lead);
+    }
+    // The n-grams of more than one word, level by level.
+    bool walk() {
+        const Features f = own.features();
+        if (!sequence.reserve_level()) return false;
+        u64 *hashes = sequence.level_hashes, n = sequence.n;
+        if (n) memcpy(hashes, sequence.hashes, 8 * n);
+        if (n) memcpy(sequence.nodes, sequence.numbers, 4 * n);
+        for (u64 level = 2; level <= (u64)f.highest; level++) {
             const u64 first = smaller(level - 1, n), left = n - first;
             // What ends at place t of one level is preceded by what ends at t - 1 of the level before: all moves by one.
-            for (u64 t = 0; t < left; t++) level_hashes[t] = follow(level_hashes[t], hashes[t + first]);
-            if (!visit(level, left, level_hashes, nodes, numbers + first)) return false;
+            for (u64 t = 0; t < left; t++) hashes[t] = follow(hashes[t], sequence.hashes[t + first]);
+            if (!f.buckets) {
+                if (!own.find_grams(level, left, hashes, sequence.nodes, sequence.numbers + first)) return false;
+                continue;
+            }
+            for (u64 t = 0; t < left; t++) sequence.nodes[t] = f.bucket(hashes[t]);
+            if ((i64)level >= f.lowest && !own.found(sequence.nodes, left)) return false;
         }
         return true;
+    }
+    bool read(const u8* begin, const u8* end) {
+        const Features f = own.features();
+        const auto taken = [&](const Words& words) { return take(words); };
+        sequence.n = 0;
+        if (!sequence.reserve(lead)) return false;
+        for (; sequence.n < lead; sequence.n++) {
+            sequence.hashes[sequence.n] = mix(0x3C733E);  // <s>, whose number is 0
+            sequence.numbers[sequence.n] = 0;
+        }
+        return reader.read(begin, end, taken) && (!own.bounded() || reader.add_word("</s>", 4, taken)) &&
+               (!f.mapped() || translate()) && (f.highest < 2 || walk());
     }
 };
 
@@ -646,10 +772,13 @@ struct Level {
         memset(counts + before, 0, 4 * (counts_room - before));
         return true;
     }
-    inline void add(u64 place, u32& count) {
-        touched[n_touched] = (u32)place;
-        n_touched += !count;
-        count++;
+    bool add(const u32* places, u64 n) {
+        if (!grow_touched(n)) return false;
+        for (u64 t = 0; t < n; t++) {
+            touched[n_touched] = places[t];
+            n_touched += !counts[places[t]]++;
+        }
+        return true;
     }
     // Move the counts to the log.
     bool flush(i64 label, Sum weight, bool occurrences, bool documents, bool real) {
@@ -670,19 +799,20 @@ struct Level {
 };
 
 struct Counter {
-    i64 lowest, highest, occurrences, documents, bounded, buckets, real;
+    i64 lowest, highest, occurrences, documents, bounds, buckets, real;
     Level* levels;  // words or buckets first; with buckets there is one, whose table has the words that stand for others
     u8* text;       // the words' bytes, in the order of their numbers
     u64* ends;      // where each ends, after a zero
-    // Where words are translated: the hash of each, what it is counted for, and besides (-1: nothing).
-    u64* own;
+    u64* own;       // where words are translated: the hash of each, what it is counted for, and besides
     i32 *into, *besides;
     u64 text_room, ends_room, own_room, into_room, besides_room;
     i64 label;   // of the rows that are being counted
     Sum weight;
     u64 waiting;  // words since the last flush
 
-    bool mapped() const { return into; }
+    Features features() const { return {lowest, highest, buckets, into, besides, own}; }
+    bool bounded() const { return bounds; }
+    u32 place(u32 number) const { return number; }
     u64 n_levels() const { return buckets ? 1 : (u64)highest; }
     void clear() {
         for (u64 i = 0; levels && i < n_levels(); i++) levels[i].clear();
@@ -694,14 +824,11 @@ struct Counter {
             if (!levels[i].flush(label, weight, occurrences, documents, real)) return false;
         return true;
     }
-    bool same(u32 number, const u8* p, u64 n) const {
-        return ends[number + 1] - ends[number] == n && memcmp(text + ends[number], p, n) == 0;
-    }
     // Room for the words that were read, if all of them are new.
     bool reserve(const Words& read) {
         const u64 n = levels[0].table.n + read.n;
         return levels[0].grow(read.n) && make_room(ends, ends_room, n + 2) &&
-               make_room(text, text_room, ends[levels[0].table.n] + read.bytes) && (!mapped() || grow_mapped(n));
+               make_room(text, text_room, ends[levels[0].table.n] + read.bytes) && (!into || grow_mapped(n));
     }
     bool grow_mapped(u64 n) {
         return make_room(own, own_room, n) && make_room(into, into_room, n) && make_room(besides, besides_room, n) &&
@@ -712,97 +839,62 @@ struct Counter {
         into[number] = (i32)number;
         besides[number] = -1;
     }
+    bool same(u32 number, const u8* p, u64 n) const {
+        return ends[number + 1] - ends[number] == n && memcmp(text + ends[number], p, n) == 0;
+    }
     inline Slot* find_word(const Slots& table, const Words& read, u64 i) const {
-        const u64 key = read.keys[i];
-        return table.find(read.hashes[i], key, [&](u32 number) {
-            return __builtin_expect(!must_compare(key), 1) || same(number, read.low + read.starts[i], read.sizes[i]);
+        const Hashed id = read.hashed(i);
+        return table.find(id, [&](u32 number) {
+            return __builtin_expect(!id.must_compare(), 1) || same(number, read.begin(i), read.size(i));
         });
     }
     __attribute__((noinline)) void add_word(Slot* slot, const Words& read, u64 i) {
         u64& n = levels[0].table.n;
-        memcpy(text + ends[n], read.low + read.starts[i], read.sizes[i]);
-        if (mapped()) set_plain(n, read.hashes[i]);
-        ends[n + 1] = ends[n] + read.sizes[i];
-        *slot = {read.hashes[i], read.keys[i], (u32)++n, 0};
+        memcpy(text + ends[n], read.begin(i), read.size(i));
+        if (into) set_plain(n, read.hashes[i]);
+        ends[n + 1] = ends[n] + read.size(i);
+        *slot = {read.hashed(i), (u32)++n, 0};
     }
-    u64 bucket(u64 hash) const { return hash >> (64 - buckets); }
-
-    // Count words that were read; kept ones go to the sequence.
-    bool take(const Words& read, Sequence& sequence) {
-        const bool direct = !mapped() && lowest == 1, kept = highest > 1 || mapped();
+    // The numbers of words, which are put into the table if they are not there (but for those that stand for buckets), and
+    // counted in their slots.
+    bool find(const Words& read, u32* numbers) {
         Level& words = levels[0];
-        if ((kept && !sequence.reserve(read.n)) || !(buckets ? words.grow_touched(read.n) : reserve(read))) return false;
+        if (!reserve(read)) return false;
+        const bool counted = counts_in_slots() && lowest == 1;
         const Slots table = words.table;  // a copy, which stays in registers
-        if (buckets) {
-            for (u64 t = 0; t < read.n; t++) {
-                const u64 place = bucket(read.hashes[t]);
-                if (direct) words.add(place, words.counts[place]);
-                if (kept) sequence.push(read.hashes[t], mapped() ? find_word(table, read, t)->number - 1 : NONE);
-            }
-            return true;
-        }
         u32* touched = words.touched + words.n_touched;
         for (u64 t = 0; t < AHEAD; t++) table.prefetch(read.hashes[t]);
         for (u64 t = 0; t < read.n; t++) {
             table.prefetch(read.hashes[t + AHEAD]);
             Slot* slot = find_word(table, read, t);
-            if (__builtin_expect(!slot->number, 0)) add_word(slot, read, t);
-            if (direct) {
+            if (__builtin_expect(!slot->number, 0) && !buckets) add_word(slot, read, t);
+            if (counted) {
                 *touched = (u32)(slot - table.slots);
                 touched += !slot->count++;
             }
-            if (kept) sequence.push(read.hashes[t], slot->number - 1);
+            numbers[t] = slot->number - 1;
         }
         words.n_touched = touched - words.touched;
         return true;
     }
-    // Leave out the words that stand for nothing, change those that stand for others, and count them.
-    bool translate(Sequence& sequence, u64 lead) {
-        Level& words = levels[0];
-        if (!words.grow_touched(2 * sequence.n)) return false;
-        u64 n = lead;
-        for (u64 t = lead; t < sequence.n; t++) {
-            u32 number = sequence.numbers[t];
-            u64 hash = sequence.hashes[t];
-            if (number != NONE) {
-                const i32 more = besides[number];
-                if (more >= 0) {
-                    const u64 place = buckets ? bucket(own[more]) : (u64)more;
-                    words.add(place, words.counts[place]);
-                }
-                if (into[number] < 0) continue;
-                number = (u32)into[number];
-                hash = own[number];
-            }
-            const u64 place = buckets ? bucket(hash) : number;
-            if (lowest == 1) words.add(place, words.counts[place]);
-            sequence.hashes[n] = hash;
-            sequence.numbers[n++] = number;
-        }
-        sequence.n = n;
-        return true;
-    }
-    // Count the n-grams of a level; those that end before `lead` are there only to be followed.
-    bool take_grams(u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts, u64 lead) {
-        const bool counted = (i64)level >= lowest;
-        const u64 skipped = lead >= level ? smaller(lead - (level - 1), n) : 0;
-        Level& own = levels[buckets ? 0 : level - 1];
-        if (!(buckets ? own.grow_touched(n) : own.grow(n))) return false;
-        if (buckets) {
-            for (u64 t = 0; t < n && counted; t++) own.add(bucket(hashes[t]), own.counts[bucket(hashes[t])]);
-            return true;
-        }
+    bool counts_in_slots() const { return !levels[0].counts; }
+    bool found(const u32* places, u64 n) { return counts_in_slots() || levels[0].add(places, n); }
+    // The same for the n-grams of a level; those that end before the first word are there only to be followed.
+    bool find_grams(u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts) {
+        const u64 lead = bounds ? highest - 1 : 0, skipped = (i64)level < lowest ? n : lead >= level ? smaller(lead - (level - 1), n) : 0;
+        Level& own = levels[level - 1];
+        if (!own.grow(n)) return false;
         const Slots table = own.table;
         u64 known = table.n;
         u32* touched = own.touched + own.n_touched;
         for (u64 t = 0; t < smaller<u64>(n, AHEAD); t++) table.prefetch(hashes[t]);
         for (u64 t = 0; t < n; t++) {
             if (t + AHEAD < n) table.prefetch(hashes[t + AHEAD]);
-            const u64 key = (u64)nodes[t] << 32 | lasts[t];
-            Slot* slot = table.find_pair(hashes[t], key);
-            if (!slot->number) *slot = {hashes[t], key, (u32)++known, 0};
+            const Hashed id = {hashes[t], pair(nodes[t], lasts[t])};
+            Slot* slot = table.find(id, [](u32) { return true; });
+            if (!slot->number) *slot = {id, (u32)++known, 0};
             nodes[t] = slot->number - 1;
-            if (counted && t >= skipped) {
+            if (t >= skipped) {
                 *touched = (u32)(slot - table.slots);
                 touched += !slot->count++;
             }
@@ -815,11 +907,8 @@ struct Counter {
     // Returns how many rows were counted before one that needs other tables; all weights are 1 if there are none.
     i64 count(const Style& style, const u8* data, const i64* offsets, const i64* rows, i64 n_rows, const i32* labels,
               const Sum* weights) {
-        Reader reader(style);
-        Sequence sequence;
-        if (!reader.ready()) return -1;
-        const u64 lead = bounded ? highest - 1 : 0, begin = mix(0x3C733E);  // <s>, whose number is 0
-        const auto taken = [&](const Words& read) { return take(read, sequence); };
+        Rows<Counter> passage(*this, style, bounds ? highest - 1 : 0);
+        if (!passage.reader.ready()) return -1;
         Sum one = {1};
         if (real) one.real = 1.0;
         for (i64 r = 0; r < n_rows; r++) {
@@ -829,15 +918,7 @@ struct Counter {
             if ((weights || documents || labels[i] != label || waiting >> 31) && !flush()) return -1;
             label = labels[i];
             weight = weights ? weights[i] : one;
-            sequence.n = 0;
-            if (!sequence.reserve(lead)) return -1;
-            for (u64 t = 0; t < lead; t++) sequence.push(begin, 0);
-            if (!reader.read(from, end, taken) || (bounded && !reader.add_word("</s>", 4, taken))) return -1;
-            if (mapped() && !translate(sequence, lead)) return -1;
-            const auto visit = [&](u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts) {
-                return take_grams(level, n, hashes, nodes, lasts, lead);
-            };
-            if (highest > 1 && !sequence.walk(highest, visit)) return -1;
+            if (!passage.read(from, end)) return -1;
             waiting += end - from;
         }
         return n_rows;
@@ -869,7 +950,7 @@ API(Counter*, counter_new)(i64 lowest, i64 highest, i64 occurrences, i64 documen
     Counter* c = (Counter*)calloc(1, sizeof(Counter));
     if (!c) return nullptr;
     c->lowest = lowest, c->highest = highest, c->occurrences = occurrences, c->documents = documents;
-    c->bounded = bounded && !buckets, c->buckets = buckets, c->real = real;
+    c->bounds = bounded && !buckets, c->buckets = buckets, c->real = real;
     c->levels = (Level*)calloc(c->n_levels(), sizeof(Level));
     bool made = c->levels && make_room(c->ends, c->ends_room, room + 2);
     for (u64 i = 0; made && i < c->n_levels(); i++) {
@@ -880,7 +961,7 @@ API(Counter*, counter_new)(i64 lowest, i64 highest, i64 occurrences, i64 documen
     if (made) c->ends[0] = 0;
     if (made && buckets) made = c->levels[0].grow_counts(1ULL << buckets);
     i64 numbers[2];
-    if (made && c->bounded) made = number_words(*c, (const u8*)"<s>\x1f</s>", 8, numbers);
+    if (made && c->bounds) made = number_words(*c, (const u8*)"<s>\x1f</s>", 8, numbers);
     if (made) return c;
     JOINED(VARIANT, counter_free)(c);
     return nullptr;
@@ -890,11 +971,11 @@ API(i64, counter_numbers)(Counter* c, const u8* data, i64 size, i64* numbers) {
 }
 // From now on count `into` for each of these words (-1: nothing), and `besides` as well (-1: nothing); all are numbers.
 API(i64, counter_translate)(Counter* c, const i64* words, const i64* into, const i64* besides, i64 n) {
-    const Slots& table = c->levels[0].table;
-    if (!c->mapped()) {
+    if (!c->into) {
+        const Slots& table = c->levels[0].table;
         if (!c->grow_mapped(table.n + 1)) return -1;
         for (u64 s = 0; s < table.size; s++)
-            if (table.slots[s].number) c->set_plain(table.slots[s].number - 1, table.slots[s].hash);
+            if (table.slots[s].number) c->set_plain(table.slots[s].number - 1, table.slots[s].id.hash);
     }
     for (i64 i = 0; i < n; i++) {
         c->into[words[i]] = (i32)into[i];
@@ -925,11 +1006,11 @@ template <class Precedes> static u32* order_slots(const Slots& t, Precedes&& pre
     for (u64 i = 0; i < t.size + late; i++) {
         const u64 s = i & (t.size - 1);
         const Slot& slot = t.slots[s];
-        if (!slot.number || (s < late && (slot.hash >> t.shift > s) != (i >= t.size))) continue;
+        if (!slot.number || (s < late && (slot.id.hash >> t.shift > s) != (i >= t.size))) continue;
         u64 at = n++;
         for (; at > 0; at--) {
             const Slot& other = t.slots[order[at - 1]];
-            if (other.hash < slot.hash || (other.hash == slot.hash && precedes(other, slot))) break;
+            if (other.id.hash < slot.id.hash || (other.id.hash == slot.id.hash && precedes(other, slot))) break;
             order[at] = order[at - 1];
         }
         order[at] = (u32)s;
@@ -963,8 +1044,8 @@ API(i64, counter_finish)(Counter* c, u8* data, i64* ends, u64* hashes, i32* pare
         const u32* above = level == 1 ? nullptr : places[level - 2];
         u32* order = !place ? nullptr : order_slots(t, [&](const Slot& a, const Slot& b) {
             if (level > 1) {
-                const u32 one = above[a.key >> 32], other = above[b.key >> 32];
-                return one < other || (one == other && places[0][(u32)a.key] < places[0][(u32)b.key]);
+                const u32 one = above[a.id.key >> 32], other = above[b.id.key >> 32];
+                return one < other || (one == other && places[0][(u32)a.id.key] < places[0][(u32)b.id.key]);
             }
             const u64 from = c->ends[a.number - 1], begin = c->ends[b.number - 1];
             return compare_bytes(c->text + from, c->ends[a.number] - from, c->text + begin, c->ends[b.number] - begin) < 0;
@@ -974,10 +1055,10 @@ API(i64, counter_finish)(Counter* c, u8* data, i64* ends, u64* hashes, i32* pare
         for (u64 i = 0; done && i < t.n; i++) {
             const Slot& slot = t.slots[order[i]];
             place[slot.number - 1] = (u32)i;
-            *hashes++ = slot.hash;
+            *hashes++ = slot.id.hash;
             if (level > 1) {
-                *parents++ = (i32)above[slot.key >> 32];
-                *lasts++ = (i32)places[0][(u32)slot.key];
+                *parents++ = (i32)above[slot.id.key >> 32];
+                *lasts++ = (i32)places[0][(u32)slot.id.key];
                 continue;
             }
             const u64 from = c->ends[slot.number - 1], size = c->ends[slot.number] - from;
@@ -1039,13 +1120,13 @@ API(i64, counter_finish)(Counter* c, u8* data, i64* ends, u64* hashes, i32* pare
 // model's own vocabulary (-1: it has none).
 struct Lookup {
     i64 lowest, highest, buckets;
-    Slots words;
+    Index<Hashed> words;
     const u8* text;
     const i64* ends;
     const u64* own;
     const i32 *into, *besides;
     const i64* named;
-    Slots* levels;
+    Index<u64>* levels;
     i64* firsts;  // the first node of each level
 
     void clear() {
@@ -1053,13 +1134,10 @@ struct Lookup {
         for (i64 i = 0; levels && i < highest - 1; i++) levels[i].clear();
         free(levels); free(firsts);
     }
+    u64 begin(i64 number) const { return number ? ends[number - 1] : 0; }
+    Hashed hashed(i64 number) const { return hash_bytes(text + begin(number), ends[number] - begin(number)); }
     bool same(u32 number, const u8* p, u64 n) const {
-        const i64 begin = number ? ends[number - 1] : 0;
-        return (u64)(ends[number] - begin) == n && memcmp(text + begin, p, n) == 0;
-    }
-    u32 node_of(u32 number, u64 hash) const {
-        if (buckets) return (u32)(hash >> (64 - buckets));
-        return !into || number == NONE ? number : (u32)named[number];
+        return ends[number] - begin(number) == n && memcmp(text + begin(number), p, n) == 0;
     }
 };
 
@@ -1074,105 +1152,70 @@ API(Lookup*, lookup_new)(i64 lowest, i64 highest, i64 buckets, const u64* hashes
     if (!l) return nullptr;
     l->lowest = lowest, l->highest = highest, l->buckets = buckets, l->text = text, l->ends = ends, l->own = hashes;
     l->into = into, l->besides = besides, l->named = named;
-    l->levels = (Slots*)calloc(highest, sizeof(Slots));
+    l->levels = (Index<u64>*)calloc(highest, sizeof(Index<u64>));
     l->firsts = (i64*)calloc(highest, sizeof(i64));
-    if (!l->levels || !l->firsts || !l->words.make(2 * n)) {
-        JOINED(VARIANT, lookup_free)(l);
-        return nullptr;
-    }
-    i64 begin = 0;
-    for (i64 i = 0; i < n; begin = ends[i++])
-        *l->words.find_empty(hashes[i]) = {hashes[i], hash_bytes(text + begin, ends[i] - begin).key, (u32)i + 1, 0};
-    return l;
+    if (l->levels && l->firsts && l->words.make(hashes, n, [&](i64 i) { return l->hashed(i); })) return l;
+    JOINED(VARIANT, lookup_free)(l);
+    return nullptr;
 }
 // The same for the n-grams of a level, whose nodes begin at `first`.
 API(i64, lookup_level)(Lookup* l, i64 level, i64 first, const u64* hashes, const i32* parents, const i32* lasts, i64 n) {
-    Slots& t = l->levels[level - 2];
     l->firsts[level - 1] = first;
-    if (!t.make(2 * n)) return -1;
-    for (i64 i = 0; i < n; i++)
-        *t.find_empty(hashes[i]) = {hashes[i], (u64)(u32)parents[i] << 32 | (u32)lasts[i], (u32)i + 1, 0};
-    return 0;
+    return l->levels[level - 2].make(hashes, n, [&](i64 i) { return pair(parents[i], lasts[i]); }) ? 0 : -1;
 }
 
-// Go through the nodes of each row: `sink` has begin_row(bytes), node(n) for words, pairs and so on (NONE: it is not
-// known), and end_row(row); node may fail. Returns how many rows were done before one that needs other tables.
+// Looks the words of rows up and gives their nodes, NONE for what is not known, to a sink, which has add(nodes, n,
+// the first of their level), which may fail, and end_row(row).
+template <class Sink> struct LookingUp {
+    const Lookup& l;
+    Sink& sink;
+
+    Features features() const { return {l.lowest, l.highest, l.buckets, l.into, l.besides, l.own}; }
+    bool bounded() const { return false; }
+    u32 place(u32 number) const { return number == NONE ? NONE : (u32)l.named[number]; }
+    bool found(const u32* nodes, u64 n) { return sink.add(nodes, n, 0); }
+    // Each of n is looked up; what is looked at is on its way from memory before.
+    template <class Id, class Find> void find_all(const Index<Id>& index, const u64* hashes, u64 n, Find&& find) const {
+        for (u64 t = 0; t < smaller<u64>(n, 2 * AHEAD); t++) index.prefetch(hashes[t]);
+        for (u64 t = 0; t < smaller<u64>(n, AHEAD); t++) index.prefetch_id(hashes[t]);
+        for (u64 t = 0; t < n; t++) {
+            if (t + 2 * AHEAD < n) index.prefetch(hashes[t + 2 * AHEAD]);
+            if (t + AHEAD < n) index.prefetch_id(hashes[t + AHEAD]);
+            find(t);
+        }
+    }
+    bool find(const Words& read, u32* numbers) {
+        const Index<Hashed> index = l.words;
+        find_all(index, read.hashes, read.n, [&](u64 t) {
+            const Hashed id = read.hashed(t);
+            numbers[t] = index.find(id.hash, id, [&](u32 i) {
+                return __builtin_expect(!id.must_compare(), 1) || l.same(i, read.begin(t), read.size(t));
+            });
+        });
+        return true;
+    }
+    // What has an unknown part is a pair that no n-gram has.
+    bool find_grams(u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts) {
+        const Index<u64> index = l.levels[level - 2];
+        find_all(index, hashes, n, [&](u64 t) {
+            nodes[t] = index.find(hashes[t], pair(nodes[t], lasts[t]), [](u32) { return true; });
+        });
+        return (i64)level < l.lowest || sink.add(nodes, n, (u32)l.firsts[level - 1]);
+    }
+};
+
+// Go through the nodes of each row; returns how many rows were done before one that needs other tables.
 template <class Sink>
 static i64 look_up_rows(const Lookup& l, const Style& style, const u8* data, const i64* offsets, const u8* missing, i64 first,
                         i64 last, Sink& sink) {
-    Reader reader(style);
-    Sequence sequence;
-    if (!reader.ready()) return -1;
-    const bool mapped = l.into, direct = !mapped && l.lowest == 1, kept = l.highest > 1 || mapped, known = mapped || !l.buckets;
-    const auto take = [&](const Words& read) {
-        const Slots table = l.words;
-        bool fine = !kept || sequence.reserve(read.n);
-        for (u64 t = 0; t < AHEAD && known; t++) table.prefetch(read.hashes[t]);
-        for (u64 t = 0; t < read.n && fine; t++) {
-            const u64 hash = read.hashes[t], key = read.keys[t];
-            u32 number = NONE;
-            if (known) {
-                table.prefetch(read.hashes[t + AHEAD]);
-                number = table.find(hash, key, [&](u32 other) {
-                    return __builtin_expect(!must_compare(key), 1) || l.same(other, read.low + read.starts[t], read.sizes[t]);
-                })->number - 1;
-            }
-            if (direct) fine = sink.node(l.node_of(number, hash));
-            if (kept) sequence.push(hash, number);
-        }
-        return fine;
-    };
-    const auto translate = [&]() {
-        bool fine = true;
-        u64 n = 0;
-        for (u64 t = 0; t < sequence.n && fine; t++) {
-            const u32 number = sequence.numbers[t];
-            const i32 more = number == NONE ? -1 : l.besides[number];
-            if (more >= 0) fine = sink.node(l.node_of((u32)more, l.own[more]));
-        }
-        for (u64 t = 0; t < sequence.n && fine; t++) {
-            u32 number = sequence.numbers[t];
-            u64 hash = sequence.hashes[t];
-            if (number != NONE) {
-                if (l.into[number] < 0) continue;
-                number = (u32)l.into[number];
-                hash = l.own[number];
-            }
-            const u32 node = l.node_of(number, hash);
-            if (l.lowest == 1) fine = sink.node(node);
-            sequence.hashes[n] = hash;
-            sequence.numbers[n++] = node;
-        }
-        sequence.n = n;
-        return fine;
-    };
-    const auto take_grams = [&](u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts) {
-        const bool wanted = (i64)level >= l.lowest;
-        bool fine = true;
-        if (l.buckets) {
-            for (u64 t = 0; t < n && wanted && fine; t++) fine = sink.node(l.node_of(NONE, hashes[t]));
-            return fine;
-        }
-        const Slots table = l.levels[level - 2];
-        const u32 before = (u32)l.firsts[level - 1];
-        for (u64 t = n; t < sequence.n && wanted && fine; t++) fine = sink.node(NONE);  // the first words end no n-gram
-        for (u64 t = 0; t < smaller<u64>(n, AHEAD); t++) table.prefetch(hashes[t]);
-        for (u64 t = 0; t < n && fine; t++) {
-            if (t + AHEAD < n) table.prefetch(hashes[t + AHEAD]);
-            u32 found = NONE;
-            if (nodes[t] != NONE && lasts[t] != NONE) found = table.find_pair(hashes[t], (u64)nodes[t] << 32 | lasts[t])->number - 1;
-            nodes[t] = found;
-            if (wanted) fine = sink.node(found == NONE ? NONE : found + before);
-        }
-        return fine;
-    };
+    LookingUp<Sink> own = {l, sink};
+    Rows<LookingUp<Sink>> passage(own, style, 0);
+    if (!passage.reader.ready()) return -1;
     for (i64 row = first; row < last; row++) {
         if (missing && missing[row]) continue;
         const u8 *begin = data + offsets[row], *end = data + offsets[row + 1];
         if (lacks_tables(style, begin, end)) return row - first;
-        sequence.n = 0;
-        if (!sink.begin_row(end - begin) || !reader.read(begin, end, take) || (mapped && !translate()) ||
-            (l.highest > 1 && !sequence.walk(l.highest, take_grams))) return -1;
+        if (!passage.read(begin, end)) return -1;
         sink.end_row(row);
     }
     return last - first;
@@ -1182,59 +1225,59 @@ static i64 look_up_rows(const Lookup& l, const Style& style, const u8* data, con
 // table that is as wide as the document asks for, so that it stays in the first cache.
 struct Distinct {
     u32 *nodes = nullptr, *times = nullptr;
-    u64* slots = nullptr;  // (place + 1) << 32 | node; 0: empty
-    u32* used = nullptr;   // the slots that are taken
-    u64 n = 0, room[3] = {}, slots_room = 0;
-    int shift = 64;
+    u64* slots = nullptr;  // place << 32 | node + 1; 0: empty
+    u64 n = 0, room[3] = {};
+    int shift = 64;  // 64: there is no table yet
 
-    ~Distinct() { free(nodes); free(times); free(slots); free(used); }
-    u64 home(u64 node) const { return node * HASH_START >> shift; }
-    bool widen(int bits) {
+    ~Distinct() { free(nodes); free(times); free(slots); }
+    void clear() {
+        n = 0;
+        shift = 64;
+    }
+    // Room for so many more, no more than half of the slots being taken.
+    bool reserve(u64 more) {
+        int bits = 64 - shift;
+        if (bits && 2 * (n + more) <= 1ULL << bits) return true;
+        for (bits = larger(bits, 6); 2 * (n + more) > 1ULL << bits;) bits++;
         const u64 size = 1ULL << bits;
-        if (size > slots_room) {
-            free(slots);
-            slots = (u64*)calloc(size, 8);
-            slots_room = slots ? size : 0;
-            if (!slots) return false;
-        } else {
-            erase();
-        }
+        if (!make_room(slots, room[0], size) || !make_room(nodes, room[1], size) || !make_room(times, room[2], size)) return false;
+        memset(slots, 0, 8 * size);
         shift = 64 - bits;
-        if (!make_room(nodes, room[0], size) || !make_room(times, room[1], size) || !make_room(used, room[2], size)) return false;
-        for (u64 i = 0; i < n; i++) put(nodes[i], i);
+        for (u64 i = 0; i < n; i++) slots[find(nodes[i])] = i << 32 | (nodes[i] + 1);
         return true;
     }
-    void put(u32 node, u64 place) {
-        u64 s = home(node);
+    // The slot of a node, or the empty one that it would get.
+    inline u64 find(u64 node) const {
         const u64 mask = ~0ULL >> shift;
-        while (slots[s]) s = (s + 1) & mask;
-        slots[s] = (place + 1) << 32 | node;
-        used[place] = (u32)s;
-    }
-    void erase() { for (u64 i = 0; i < n; i++) slots[used[i]] = 0; }
-    bool begin_row(i64 bytes) {
-        if (slots) erase();
-        n = 0;
-        int bits = 6;
-        while (bits < 40 && 1LL << bits < bytes / 4) bits++;
-        return widen(bits);
-    }
-    inline bool node(u32 node) {
-        if (node == NONE) return true;
-        const u64 mask = ~0ULL >> shift;
-        for (u64 s = home(node);; s = (s + 1) & mask) {
-            if (!slots[s]) {
-                if (2 * n > mask && !widen(65 - shift)) return false;
-                nodes[n] = node;
-                times[n] = 1;
-                put(node, n++);
-                return true;
-            }
-            if ((u32)slots[s] == node) {
-                times[(slots[s] >> 32) - 1]++;
-                return true;
-            }
+        u64 s = node * HASH_START >> shift;
+        while (const u64 there = (u32)slots[s]) {
+            if (there == node + 1) break;
+            s = (s + 1) & mask;
         }
+        return s;
+    }
+    // Those that are not known are left out. There is no branch on whether a node is new, which nobody can foresee, and
+    // none on whether its slot is taken, but by another: the product is not zero where neither factor is.
+    bool add(const u32* more, u64 n_more, u32 first) {
+        if (!reserve(n_more)) return false;
+        u64* const __restrict table = slots;
+        u32 *const __restrict own = nodes, *const __restrict counts = times;
+        const u64 mask = ~0ULL >> shift;
+        const int by = shift;
+        u64 last = n;
+        for (u64 t = 0; t < n_more; t++) {
+            if (more[t] == NONE) continue;
+            const u64 node = more[t] + first;
+            u64 s = node * HASH_START >> by, there = table[s];
+            while (__builtin_expect((u64)(u32)there * ((u32)there ^ (node + 1)) != 0, 0)) there = table[s = (s + 1) & mask];
+            const u64 seen = -(u64)(there != 0), place = (there >> 32 & seen) | (last & ~seen);
+            table[s] = place << 32 | (node + 1);
+            own[last] = (u32)node;
+            counts[place] = (counts[place] & (u32)seen) + 1;
+            last += seen + 1;
+        }
+        n = last;
+        return true;
     }
 };
 
@@ -1255,8 +1298,7 @@ struct Scorer {
     double *squares, *out;
     Distinct found;
 
-    bool begin_row(i64 bytes) { return found.begin_row(bytes); }
-    inline bool node(u32 node) { return found.node(node); }
+    bool add(const u32* nodes, u64 n, u32 first) { return found.add(nodes, n, first); }
     void end_row(i64 row) {
         double* __restrict line = out + row * table.classes;
         const i64 *info = table.info, classes = table.classes;
@@ -1285,6 +1327,7 @@ struct Scorer {
         }
         if (table.constant) for (i64 k = 0; k < classes; k++) line[k] += total * table.constant[k] + level;
         if (squares) squares[row] += square;
+        found.clear();
     }
     void prefetch_values(i64 number) const {
         if (number < 0 || (number & 0xFFFFF) < 2) return;
@@ -1310,8 +1353,7 @@ struct Lister {
     i64 n;
     Distinct found;
 
-    bool begin_row(i64 bytes) { return found.begin_row(bytes); }
-    inline bool node(u32 node) { return found.node(node); }
+    bool add(const u32* some, u64 more, u32 first) { return found.add(some, more, first); }
     void end_row(i64 row) {
         for (u64 i = 0; i < found.n; i++) {
             if (!is_used[found.nodes[i]]) continue;
@@ -1319,6 +1361,7 @@ struct Lister {
             nodes[n] = (i32)found.nodes[i];
             counts[n++] = (i32)found.times[i];
         }
+        found.clear();
     }
 };
 API(i64, lookup_entries)(const Lookup* l, const Style* style, const u8* data, const i64* offsets, const u8* missing, i64 first,
@@ -1334,9 +1377,8 @@ struct NodeWriter {
     i64 *nodes, *ends;
     i64 n;
 
-    bool begin_row(i64) { return true; }
-    inline bool node(u32 node) {
-        nodes[n++] = node == NONE ? -1 : (i64)node;
+    bool add(const u32* some, u64 more, u32 first) {
+        for (u64 t = 0; t < more; t++) nodes[n++] = some[t] == NONE ? -1 : (i64)some[t] + first;
         return true;
     }
     void end_row(i64 row) { ends[row] = n; }

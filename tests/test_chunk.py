@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 
 from ingenuo import NaiveBayes, Words
 from ingenuo.estimators.base import tally_chunk
+from ingenuo.estimators.rows import MemoryRows
 
 RNG = np.random.default_rng(0)
 N = 40
@@ -40,7 +41,7 @@ SOURCES = {
 
 
 def chunk_of(rows, y=LABELS, weights=WEIGHTS, **given):
-    return NaiveBayes(**given)._chunk_of(rows, y, weights, reset=True)[1]
+    return NaiveBayes(**given)._whole(MemoryRows(rows, y, weights))[1]
 
 
 @pytest.mark.parametrize("source", SOURCES)

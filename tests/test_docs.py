@@ -103,4 +103,4 @@ def test_demo_shows_accuracy_arithmetic_forgetting_and_merging() -> None:
     assert re.search(r"Accuracy on 142 others: 0\.[67]\d\d", done.stdout)
     assert done.stdout.count("bit for bit") == 3
     assert "NO" not in done.stdout
-    assert done.stdout.count(": yes.") == 4
+    assert done.stdout.count(": yes.") == 3

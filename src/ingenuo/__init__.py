@@ -19,11 +19,10 @@ _HOMES = {
     "BernoulliNB": "estimators.drop_in",
     "CategoricalNB": "estimators.drop_in",
     "ComplementNB": "estimators.drop_in",
-    "CountedEvaluation": "evaluation.counted",
     "CrossValidation": "evaluation.cross_validation",
     "Dirichlet": "prior",
     "Evaluation": "evaluation.evaluation",
-    "EvaluationDisplay": "evaluation.displays",
+    "EvaluationDisplay": "evaluation.evaluation",
     "GaussianDiscriminant": "estimators.discriminant",
     "GaussianNB": "estimators.drop_in",
     "Hypotheses": "estimators.hypotheses",
@@ -40,25 +39,23 @@ _HOMES = {
     "Network": "networks.network",
     "NetworkClassifier": "estimators.network",
     "Reliability": "evaluation.reliability",
-    "ReliabilityDisplay": "evaluation.reliability",
+    "ReliabilityDisplay": "evaluation.evaluation",
     "Schema": "schema",
     "SoftmaxRegression": "estimators.softmax",
     "Tally": "tally",
     "Words": "text.words",
     "audit": "evaluation.audit",
     "compare": "evaluation.comparison",
-    "compare_over_sets": "evaluation.comparison_over_sets",
     "cross_validate": "evaluation.cross_validation",
     "evaluate": "evaluation.evaluation",
     "explain": "estimators.explaining",
     "load": "store",
     "nomogram": "explanation.nomogram",
     "read": "sources.files",
-    "reliability": "evaluation.reliability",
+    "reliability": "evaluation.evaluation",
     "save": "store",
     "scan": "sources.files",
     "strongest": "explanation.strongest",
-    "twins": "evaluation.twins",
 }
 
 _MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.significance"}
@@ -85,17 +82,14 @@ if TYPE_CHECKING:
     from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
     from ingenuo.evaluation.audit import audit as audit
     from ingenuo.evaluation.comparison import compare as compare
-    from ingenuo.evaluation.comparison_over_sets import compare_over_sets as compare_over_sets
-    from ingenuo.evaluation.counted import CountedEvaluation as CountedEvaluation
     from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
     from ingenuo.evaluation.cross_validation import cross_validate as cross_validate
-    from ingenuo.evaluation.displays import EvaluationDisplay as EvaluationDisplay
     from ingenuo.evaluation.evaluation import Evaluation as Evaluation
+    from ingenuo.evaluation.evaluation import EvaluationDisplay as EvaluationDisplay
+    from ingenuo.evaluation.evaluation import ReliabilityDisplay as ReliabilityDisplay
     from ingenuo.evaluation.evaluation import evaluate as evaluate
+    from ingenuo.evaluation.evaluation import reliability as reliability
     from ingenuo.evaluation.reliability import Reliability as Reliability
-    from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
-    from ingenuo.evaluation.reliability import reliability as reliability
-    from ingenuo.evaluation.twins import twins as twins
     from ingenuo.explanation.nomogram import nomogram as nomogram
     from ingenuo.explanation.strongest import strongest as strongest
     from ingenuo.networks.network import Network as Network

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 
 from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.gathering import gathered
+from ingenuo.kernels.text import cuts_by_bytes
 from ingenuo.labels import Labels
 from ingenuo.schema import Reference, column_name
 from ingenuo.text.words import Words
@@ -167,6 +169,17 @@ class Piece(NamedTuple):
         return len(self.offsets) - 1
 
 
+class Share(NamedTuple):
+    """Some rows of a piece, for one thread to read."""
+
+    piece: Piece
+    rows: Places | range  # of the piece; those that are missing may be among a range only
+    places: slice | Places  # where all the rows of the piece are in the column
+
+
+Shares = list[Callable[[], Share]]  # which are made when they are asked for, by the thread that reads them
+
+
 class Text:
     """A column of text, a piece at a time."""
 
@@ -186,6 +199,23 @@ class Text:
     def _read(self, errors: str) -> Iterator[Piece]:
         raise NotImplementedError
 
+    def shares(self, errors: str = "strict", labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
+        """The rows in shares of some hundred thousand bytes, a piece after the other.
+
+        With labels, the rows of a piece that are not missing come in the order of their labels.
+        """
+        for piece in self.pieces(errors):
+            places = slice(piece.first, piece.first + piece.n_rows)
+            lengths = np.diff(piece.offsets)
+            if labels is None:
+                ranges = [range(lo, hi) for lo, hi in pairwise(cuts_by_bytes(lengths))]
+                yield [partial(Share, piece, rows, places) for rows in ranges]
+                continue
+            order = by_label(labels[places])
+            order = order if piece.missing is None else order[~piece.missing[order]]
+            cuts = pairwise(cuts_by_bytes(lengths[order]))
+            yield [partial(Share, piece, order[lo:hi], places) for lo, hi in cuts]
+
     def missing(self, errors: str = "strict") -> NDArray[np.bool_]:
         """Which rows have no text at all; known once the column was read."""
         if self._holes is None:
@@ -193,6 +223,12 @@ class Text:
                 pass
         assert self._holes is not None
         return self._holes
+
+
+def by_label(labels: NDArray[np.int32]) -> Places:
+    """The rows in the order of their labels."""
+    narrow = labels.astype(np.int16) if labels.max(initial=0) < 1 << 15 else labels  # a radix sort
+    return np.argsort(narrow, kind="stable")
 
 
 class GatheredText(Text):

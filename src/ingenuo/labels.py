@@ -260,3 +260,10 @@ def recode(codes: NDArray[Any], old: Labels, new: Labels) -> NDArray[Any]:
     """Codes that pointed into `old`, pointing into `new` (-1 where the label is not there)."""
     table = np.append(find(new, old), -1).astype(np.int32)  # the last place serves code -1
     return np.asarray(table[codes])
+
+
+def public(classes: Labels) -> NDArray[Any]:
+    """Classes as scikit-learn shows them: text as an array of strings."""
+    if classes.dtype == object and len(classes) and all(type(label) is str for label in classes):
+        return np.array(classes.tolist())
+    return classes

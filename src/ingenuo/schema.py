@@ -18,6 +18,7 @@ from ingenuo.labels import Labels, find, is_missing, labels_of, objects, same, u
 from ingenuo.text.words import Words
 from ingenuo.vocabulary import Vocabulary
 
+EQUAL_MASS = (5, 10, 20)  # bins of equal mass
 FAMILIES = {
     "gaussian": "number",
     "gaussian-unbiased": "number",
@@ -35,9 +36,7 @@ FAMILIES = {
     "auto": "number",
     "gaussian-shared": "number",
     "gaussian-full": "number",
-    "equal-mass-5": "number",
-    "equal-mass-10": "number",
-    "equal-mass-20": "number",
+    **{f"equal-mass-{bins}": "number" for bins in EQUAL_MASS},
 }
 # Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.
 _TOGETHER = {"multinomial", "complement", "bernoulli", "gaussian-shared", "gaussian-full"}

@@ -177,26 +177,23 @@ class Vocabulary:
             )
         if self.same(other):
             return self, np.arange(len(self)), np.arange(len(self))
+        nodes = np.empty(len(self), np.int64), np.empty(len(other), np.int64)
         words = [(each.hashes[0], each.data, each.ends) for each in (self, other)]
-        (hashed, data, ends), *where = loops.unite_words(*words)
+        (hashed, data, ends), *where = loops.unite_words(*words, nodes)
         maps = [(where[0], where[1])]
         hashes, parents, lasts = [hashed], [], []
         for level in range(self.order - 1):
             one, two = (
                 (each.hashes[level + 1], each.parents[level], each.lasts[level]) for each in (self, other)
             )  # fmt: skip
-            (hashed, above, last), *where = loops.unite_level(one, two, maps[-1], maps[0])
+            here = nodes[0][self.levels[level + 1] :], nodes[1][other.levels[level + 1] :]
+            first = sum(map(len, hashes))
+            (hashed, above, last), *where = loops.unite_level(one, two, maps[-1], maps[0], first, here)
             hashes.append(hashed)
             parents.append(above)
             lasts.append(last)
             maps.append((where[0], where[1]))
-        united = Vocabulary(data, ends, tuple(hashes), tuple(parents), tuple(lasts))
-        shifts = united.levels
-        return (
-            united,
-            np.concatenate([one + shift for (one, _), shift in zip(maps, shifts)]).astype(np.int64),
-            np.concatenate([two + shift for (_, two), shift in zip(maps, shifts)]).astype(np.int64),
-        )
+        return Vocabulary(data, ends, tuple(hashes), tuple(parents), tuple(lasts)), *nodes
 
     def restrict(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, Integers]:
         """Only the nodes to keep and those that they are made of, and which nodes those were."""

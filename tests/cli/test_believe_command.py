@@ -12,11 +12,14 @@ from click.testing import CliRunner, Result
 
 from ingenuo.cli import main
 
-COIN = ("--hypothesis", "fair 3/4: Head=1/2 Tail=1/2", "--hypothesis", "biased 1/4: Head=0.6 Tail=0.4")
-BOXES = (
-    *("--normalise", "--hypothesis", "red 4: apple=2 lemon=4 orange=6"),
-    *("--hypothesis", "white 6: apple=3 lemon=6 orange=1"),
-)
+TABLES = "likelihoods: {fair: {Head: 1/2, Tail: 1/2}, biased: {Head: 0.6, Tail: 0.4}}\n"
+FILES = {
+    "coin.yaml": "priors: {fair: 3/4, biased: 1/4}\n" + TABLES,
+    "equal.yaml": TABLES,
+    "boxes.yaml": "priors: {red: 4, white: 6}\nnormalise: true\nlikelihoods:\n"
+    "  red: {apple: 2, lemon: 4, orange: 6}\n  white: {apple: 3, lemon: 6, orange: 1}\n",
+    "voters.yaml": "{priors: {h1: .4, h2: .3, h3: .3}, likelihoods: {h1: {+: 1}, h2: {'-': 1}, h3: {'-': 1}}}",
+}
 
 
 def run(*arguments: str, **options: Any) -> Result:
@@ -49,125 +52,113 @@ def refused(*arguments: str, code: int = 1, **options: Any) -> str:
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
+    for name, text in FILES.items():
+        (tmp_path / name).write_text(text)
     return tmp_path
 
 
 def test_one_head_leaves_the_fair_coin_most_probable() -> None:
-    assert found(*COIN)["next_exact"]["Head"] == "21/40"
-    answer = found(*COIN, "Head")
+    assert found("coin.yaml")["next_exact"]["Head"] == "21/40"
+    answer = found("coin.yaml", "Head")
     assert exactly(answer) == {"fair": Fraction(5, 7), "biased": Fraction(2, 7)}
     assert answer["evidence"] == 0.525
     assert (answer["map"], answer["ml"]) == ("fair", "biased")
 
 
-def test_seventy_heads_in_a_hundred_show_the_bias() -> None:
-    answer = found(*COIN, "70*Head", "30*Tail")
+@pytest.mark.parametrize("observed", ["{Head: 70, Tail: 30}", f"[{', '.join(['Head'] * 70 + ['Tail'] * 30)}]"])
+def test_seventy_heads_in_a_hundred_show_the_bias(folder: Path, observed: str) -> None:
+    (folder / "many.yaml").write_text(FILES["coin.yaml"] + f"observations: {observed}\n")
+    answer = found("many.yaml")
     fair, biased = (each["posterior"] for each in answer["hypotheses"])
     assert fair == pytest.approx(0.0068981, abs=5e-8)
     assert biased == pytest.approx(0.9931019, abs=5e-8)
     assert answer["observations"] == 100
-    assert found(*COIN, *["Head"] * 70, *["Tail"] * 30)["hypotheses"] == answer["hypotheses"]
 
 
 def test_equal_priors_lean_to_the_bias_after_one_head() -> None:
-    lines = ("--hypothesis", "h1: Head=1/2 Tail=1/2", "--hypothesis", "h2: Head=0.6 Tail=0.4")
-    assert exactly(found(*lines, "Head")) == {"h1": Fraction(5, 11), "h2": Fraction(6, 11)}
+    assert exactly(found("equal.yaml", "Head")) == {"fair": Fraction(5, 11), "biased": Fraction(6, 11)}
 
 
 def test_the_most_probable_hypothesis_is_outvoted() -> None:
-    lines = [each for line in ("h1 .4: +=1", "h2 .3: -=1", "h3 .3: -=1") for each in ("--hypothesis", line)]
-    answer = found(*lines)
+    answer = found("voters.yaml")
     assert answer["next"] == {"+": 0.4, "-": 0.6}
     assert (answer["map"], answer["bayes_optimal"], answer["ml"]) == ("h1", "-", None)
-    assert "the Bayes-optimal answer is -" in told(*lines, "--predict")
+    assert "the Bayes-optimal answer is -" in told("voters.yaml", "--predict")
 
 
 def test_an_orange_comes_from_the_red_box() -> None:
-    assert exactly(found(*BOXES, "orange")) == {"red": Fraction(10, 13), "white": Fraction(3, 13)}
-    assert "red 10/13 = 0.769231" in told(*BOXES, "orange")
+    assert exactly(found("boxes.yaml", "orange")) == {"red": Fraction(10, 13), "white": Fraction(3, 13)}
+    assert "red 10/13 = 0.769231" in told("boxes.yaml", "orange")
 
 
-def test_the_arithmetic_and_the_trace_are_printed() -> None:
-    text = told(*COIN, "Head", "Head", "Tail", "--trace")
+def test_the_arithmetic_and_the_trace_are_printed(folder: Path) -> None:
+    text = told("coin.yaml", "Head", "Head", "Tail", "--trace")
     assert "3     Tail         0.722543  0.277457" in text
     assert "(3/5)^2  = 0.36" in text
     assert "most probable (MAP): fair" in text
-    trace = found(*COIN, "Head", "2*Tail", "--trace")["trace"]
+    (folder / "seen.yaml").write_text(FILES["coin.yaml"] + "observations: {Head: 1, Tail: 2}\n")
+    trace = found("seen.yaml", "--trace")["trace"]
     assert [(step["observation"], step["times"]) for step in trace] == [(None, 0), ("Head", 1), ("Tail", 2)]
     assert trace[1]["P(fair)"] == pytest.approx(5 / 7)
 
 
-@pytest.mark.parametrize("name", ["beliefs.yaml", "beliefs.json"])
-def test_a_file_says_the_same_as_the_options(name: str, folder: Path) -> None:
-    yaml = (
-        "priors: {fair: 3/4, biased: 1/4}\nlikelihoods:\n  fair: {Head: 1/2, Tail: 1/2}\n"
-        "  biased: {Head: 0.6, Tail: 0.4}\n"
-        "observations: [Head, 2*Head]\n"
-    )
-    as_json = {
+def test_json_is_yaml(folder: Path) -> None:
+    given = {
         "priors": {"fair": "3/4", "biased": 0.25},
         "likelihoods": {"fair": {"Head": 0.5, "Tail": 0.5}, "biased": {"Head": 0.6, "Tail": 0.4}},
         "observations": {"Head": 3},
     }
-    (folder / name).write_text(yaml if name.endswith("yaml") else json.dumps(as_json))
-    assert exactly(found("--file", name, "Tail")) == exactly(found(*COIN, "3*Head", "Tail"))
+    (folder / "coin.json").write_text(json.dumps(given))
+    assert exactly(found("coin.json", "Tail")) == exactly(found("coin.yaml", "Head", "Head", "Head", "Tail"))
 
 
-def test_a_weight_of_a_file_is_normalised_and_yes_is_a_word(folder: Path) -> None:
+def test_yes_is_a_word(folder: Path) -> None:
     (folder / "w.yaml").write_text("likelihoods: {a: {yes: 1, no: 3}, b: {yes: 1, no: 1}}\nnormalise: true\n")
-    assert exactly(found("--file", "w.yaml", "yes")) == {"a": Fraction(1, 3), "b": Fraction(2, 3)}
+    assert exactly(found("w.yaml", "yes")) == {"a": Fraction(1, 3), "b": Fraction(2, 3)}
 
 
 def test_observations_come_from_a_column_of_a_file(folder: Path) -> None:
     (folder / "tosses.csv").write_text("toss,who\nHead,a\nHead,b\n,a\nTail,c\n")
-    assert found(*COIN, "--data", "tosses.csv", "--column", "toss") == found(*COIN, "Head", "Head", "Tail")
-    piped = found(*COIN, "--data", "-", "--column", "toss", input="toss\nHead\nTail\n")
-    assert piped == found(*COIN, "Head", "Tail")
-    digits = ("--hypothesis", "a: 1=1/2 2=1/2", "--hypothesis", "b: 1=3/4 2=1/4")
+    assert found("coin.yaml", "--data", "tosses.csv", "--column", "toss") == found("coin.yaml", "Head", "Head", "Tail")
+    piped = found("coin.yaml", "--data", "-", "--column", "toss", input="toss\nHead\nTail\n")
+    assert piped == found("coin.yaml", "Head", "Tail")
+    (folder / "digits.yaml").write_text("likelihoods: {a: {1: 1/2, 2: 1/2}, b: {1: 3/4, 2: 1/4}}")
     (folder / "digits.csv").write_text("seen\n1\n2\n1\n")
-    assert found(*digits, "--data", "digits.csv")["observations"] == 3
-    assert "did you mean 'toss'" in refused(*COIN, "--data", "tosses.csv", "--column", "tos")
-    assert "name the one that holds the observations" in refused(*COIN, "--data", "tosses.csv")
+    assert found("digits.yaml", "--data", "digits.csv")["observations"] == 3
+    assert "did you mean 'toss'" in refused("coin.yaml", "--data", "tosses.csv", "--column", "tos")
+    assert "name the column that holds the observations" in refused("coin.yaml", "--data", "tosses.csv")
 
 
 def test_the_beliefs_are_drawn(folder: Path) -> None:
-    told(*COIN, "Head", "--plot", "beliefs.svg")
+    told("coin.yaml", "Head", "--plot", "beliefs.svg")
     assert "<svg" in (folder / "beliefs.svg").read_text()
-    assert "has none of the endings" in refused(*COIN, "Head", "--plot", "beliefs.doc", code=2)
+    assert "has none of the endings" in refused("coin.yaml", "Head", "--plot", "beliefs.doc", code=2)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("text", "said"),
     [
-        ((*COIN, "Haed"), "did you mean 'Head'"),
-        (("--hypothesis", "fair 3/4: Head=1/2 Tail=1/2", "Head"), "the priors sum to 3/4; they must sum to 1"),
-        (("--hypothesis", "fair: Head=1/2 Tail=1/3"), "correct them, or give --normalise"),
-        (("--hypothesis", "fair 3/4"), "is no hypothesis; write its name"),
-        (("--hypothesis", "fair: Head=half"), "which is no number"),
-        (("--hypothesis", "fair: Head=1/0"), "which is no number"),
-        (("--hypothesis", "a: x=1", "--hypothesis", "a: x=1"), "given twice"),
-        (("--hypothesis", "a 1/2: x=1", "--hypothesis", "b: x=1"), "has no prior, and others have"),
-        (("--hypothesis", "a: x=1/2 y=1/2 x=0"), "stands twice"),
-        (("--hypothesis", "a: x=1", "99999999999999999*x"), "too often"),
-        (("--file", "nope.yaml"), "No such file"),
-        (("--file", "empty.yaml"), "found no mapping"),
-        (("--file", "odd.yaml"), "'likelihood'; did you mean 'likelihoods'"),
-        (("--file", "broken.json"), "broken.json, line 1: this is no sound JSON"),
-        (("--file", "twice.yaml"), "stands twice"),
-        (("--file", "tosses.csv"), "in a .yaml or a .json file"),
+        ("{priors: {a: 3/4}, likelihoods: {a: {x: 1}}}", "the priors sum to 3/4; they must sum to 1"),
+        ("likelihoods: {a: {x: 1/2, y: 1/3}}", "sum to 5/6; they must sum to 1"),
+        ("likelihoods: {a: {x: half}}", "which is no number"),
+        ("likelihoods: {a: {x: 1/0}}", "which is no number"),
+        ("likelihoods: {a: {x: 1e9999}}", "which is no number"),
+        ("likelihoods: {a: {x: 1, x: 0}}", "the name 'x' stands twice"),
+        ("likelihoods: {a: {x: 1}}\nobservations: {x: often}", "'often' times"),
+        ("", "found no mapping"),
+        ("likelihood: {a: {x: 1}}", "'likelihood'; did you mean 'likelihoods'"),
+        ("{priors: ", "line 1: this is no sound YAML"),
     ],
 )
-def test_what_cannot_be_believed_is_one_sentence(arguments: tuple[str, ...], said: str, folder: Path) -> None:
-    (folder / "empty.yaml").write_text("")
-    (folder / "odd.yaml").write_text("likelihood: {a: {x: 1}}\n")
-    (folder / "broken.json").write_text('{"priors": ')
-    (folder / "twice.yaml").write_text("likelihoods: {a: {x: 1, x: 0}}\n")
-    error = refused(*arguments)
+def test_what_cannot_be_believed_is_one_sentence(text: str, said: str, folder: Path) -> None:
+    (folder / "odd.yaml").write_text(text)
+    error = refused("odd.yaml")
     assert said in error
-    assert error.startswith("Error: ")
+    assert error.startswith("Error: odd.yaml")
     assert error.count("\n") == 1
 
 
-@pytest.mark.parametrize("arguments", [("Head",), (*COIN, "--file", "x.yaml"), (*COIN, "--column", "toss")])
-def test_a_wrong_use_of_the_command_is_exit_code_2(arguments: tuple[str, ...]) -> None:
-    assert "Usage:" in refused(*arguments, code=2)
+def test_what_is_not_known_is_refused() -> None:
+    assert "did you mean 'Head'" in refused("coin.yaml", "Haed")
+    assert "there is no such file" in refused("nope.yaml")
+    assert "Usage:" in refused("coin.yaml", "--column", "toss", code=2)

@@ -55,7 +55,7 @@ def test_completing_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     *offered, last = done.stdout.splitlines()
-    assert "plain,--hypothesis" in offered
+    assert "plain,--trace" in offered
     assert last == "[] ['ingenuo.cli.believe', 'ingenuo.cli.options', 'ingenuo.cli.pictures']"
 
 

@@ -130,8 +130,6 @@ def test_a_column_is_shown_as_it_was_counted(folder: Path) -> None:
 def test_the_nomogram_is_written(folder: Path) -> None:
     told("weather.ingenuo", "--nomogram", "n.svg", "--class", "no")
     assert "<svg" in (folder / "n.svg").read_text()
-    told("weather.ingenuo", "--nomogram", "n.png")
-    assert (folder / "n.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_a_model_may_come_through_a_pipe(folder: Path) -> None:

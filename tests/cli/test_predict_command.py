@@ -1,4 +1,4 @@
-"""`ingenuo predict` and `evaluate`: answers beside the rows, as the library gives them; cells stay as they are."""
+"""`ingenuo predict` and `evaluate`: answers beside the rows, as the library gives them."""
 
 from __future__ import annotations
 
@@ -49,12 +49,16 @@ def test_answers_are_the_librarys() -> None:
     np.testing.assert_array_equal(found["probability"], model.predict_proba(rows).max(axis=1))
 
 
-def test_cells_stay_as_they_are() -> None:
+def test_all_columns_are_carried_along_with_their_values() -> None:
     text = 'age;town;said;smoker;outcome;more\n 040.50;"Ba;ri";"says ""well""";true;;1,5\n;Pisa;;false;ill;"x\ny"\n'
     Path("odd.csv").write_text(text)
     lines = done("predict", "m.ingenuo", "odd.csv", "--separator", ";")
-    found = list(csv.reader(io.StringIO(lines), delimiter=";" if ";predicted" in lines else ","))
-    assert [row[:-2] for row in found] == list(csv.reader(io.StringIO(text), delimiter=";"))
+    found = list(csv.reader(io.StringIO(lines)))
+    assert [row[:-2] for row in found] == [
+        ["age", "town", "said", "smoker", "outcome", "more"],
+        ["40.5", "Ba;ri", 'says "well"', "true", "", "1,5"],
+        ["", "Pisa", "", "false", "ill", "x\ny"],
+    ]
     assert found[0][-2:] == ["predicted", "probability"]
 
 
@@ -118,7 +122,7 @@ def test_types_are_those_that_the_model_knows() -> None:
 
 
 def test_evaluation_is_the_librarys() -> None:
-    found = ing.evaluate(ing.load("m.ingenuo"), people(), "outcome")
+    found = ing.evaluate(ing.load("m.ingenuo"), people(), "outcome", keep_rows=False)
     assert done("evaluate", "m.ingenuo", "people.csv") == f"{found}\n"
     measured = json.loads(done("evaluate", "m.ingenuo", "people.csv", "--json", "--reliability"))
     assert measured["log_loss"]["value"] == pytest.approx(found["log_loss"].value)

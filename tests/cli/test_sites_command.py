@@ -96,30 +96,22 @@ def test_a_column_that_reads_otherwise_at_a_site_is_named_with_the_remedy(folder
     assert "bari.ingenuo and pisa.ingenuo: column 'age' is gaussian in one model and categorical in the other" in said
 
 
-def test_tallies_add_up_to_a_tally_and_are_added_to_models_wherever_they_stand(folder: Path) -> None:
+def test_tallies_add_up_to_a_tally(folder: Path) -> None:
     trained("--ignore", "said")
     done("merge", *(f"{name}.ingenuo" for name in SITES), "-o", "models.ingenuo")
-    whole = ing.load("models.ingenuo").tally_
     for name in SITES:
         ing.save(ing.load(f"{name}.ingenuo").tally_, f"{name}.tally")
     said = done("merge", "roma.tally", "bari.tally", "pisa.tally", "-o", "sum.tally").stderr
-    rows = sum(map(len, parts()))
-    assert f"3 tallies added up; {rows} rows in all" in said
-    assert ing.load("sum.tally") == whole
-    said = done("merge", "roma.tally", "bari.ingenuo", "pisa.tally", "-o", "sum.ingenuo").stderr
-    assert f"1 model and 2 tallies added up; {rows} rows in all" in said
-    merged = ing.load("sum.ingenuo")
-    assert merged.tally_ == whole
-    assert merged.predict(parts()[2]).tolist() == ing.load("models.ingenuo").predict(parts()[2]).tolist()
-    assert store.about("sum.ingenuo")["history"][-1]["source"] == "roma.tally, bari.ingenuo, pisa.tally"
+    assert f"3 tallies added up; {sum(map(len, parts()))} rows in all" in said
+    assert ing.load("sum.tally") == ing.load("models.ingenuo").tally_
+    assert store.about("sum.tally")["history"][-1]["source"] == "roma.tally, bari.tally, pisa.tally"
 
 
 def test_tallies_that_do_not_fit_are_refused_by_name(folder: Path) -> None:
     trained("--ignore", "said")
     ing.save(ing.load("pisa.ingenuo").tally_, "pisa.tally")
-    done("train", "bari.csv", "--target", "outcome", "--ignore", "said", "--ignore", "town", "-o", "few.ingenuo")
-    said = refused("merge", "few.ingenuo", "pisa.tally", "-o", "sum.ingenuo")
-    assert "few.ingenuo and pisa.tally: the tally has a table 'category:town', and the model has none" in said
+    said = refused("merge", "bari.ingenuo", "pisa.tally", "-o", "sum.ingenuo")
+    assert "bari.ingenuo and pisa.tally: a tally does not say what its columns are" in said
     ing.save(ing.LanguageModel().fit(["a b c"]).tally_, "words.tally")
     said = refused("merge", "words.tally", "pisa.tally", "-o", "sum.tally")
     assert "words.tally and pisa.tally: the tallies have no table in common" in said
@@ -133,9 +125,6 @@ def test_networks_of_one_structure_add_up(folder: Path) -> None:
         done("network", "learn", f"{name}.csv", "-o", f"{name}.ingenuo", *options)
     done("merge", "second.ingenuo", "first.ingenuo", "-o", "sum.ingenuo")
     assert ing.load("sum.ingenuo").tally == ing.load("all.ingenuo").tally
-    ing.save(ing.load("first.ingenuo").tally, "first.tally")
-    said = refused("merge", "second.ingenuo", "first.tally", "-o", "sum.ingenuo")
-    assert "a tally cannot be added to a Network" in said
     assert "a Network is not made of sums by class" in refused(
         "merge", "first.ingenuo", "-o", "safe.ingenuo", "--minimum-count", "5"
     )
@@ -157,7 +146,7 @@ def test_a_minimum_count_is_of_what_is_written_and_names_nothing_it_drops(folder
     frame.loc[0, ["town", "said", "outcome"]] = ["Atlantis", "rossi was here", "bitten"]
     frame.to_csv("people.csv", index=False)
     found = done("train", "people.csv", "--target", "outcome", "--minimum-count", "5", "-o", "m.ingenuo", "--json")
-    assert "known of fewer than 5 rows, and dropped: 1 class, " in found.stderr
+    assert "what fewer than 5 rows have was dropped" in found.stderr
     assert "239 rows of 2 classes learned" in found.stderr
     for secret in ("Atlantis", "rossi", "bitten"):
         assert secret not in found.output
@@ -174,7 +163,7 @@ def test_a_sum_keeps_what_is_rare_at_each_site_and_frequent_in_all(folder: Path)
     files = [f"{name}.ingenuo" for name in SITES]
     done("merge", *files, "-o", "plain.ingenuo")
     said = done("merge", *files, "-o", "sum.ingenuo", "--minimum-count", "12").stderr
-    assert "known of fewer than 12 rows, and dropped: " in said
+    assert "what fewer than 12 rows have was dropped" in said
     merged = ing.load("sum.ingenuo")
     assert merged.tally_ == ing.load("plain.ingenuo").tally_.without_rare(12)
     assert [line["what"] for line in store.about("sum.ingenuo")["history"]][-2:] == ["merge", "minimum count 12"]

@@ -245,7 +245,7 @@ def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
         (("people.csv", "--target", "outcome", "--folds", "1"), "folds"),
         (("people.csv", "--target", "outcome", "--holdout", "2"), "no share of the rows"),
         (("people.csv", "--target", "outcome", "--weight", "wait"), "no column 'wait'"),
-        (("people.csv", "--target", "outcome", "--model", "network"), "--column 'said=ignore'"),
+        (("people.csv", "--target", "outcome", "--model", "network"), "columns={'said': 'ignore'}"),
         (("people.csv", "--target", "age"), "a regressor"),
         (("empty.csv", "--target", "outcome"), "empty"),
         (("header.csv", "--target", "outcome"), "no rows"),

@@ -45,6 +45,7 @@ class Listed:
         self.parts = list(parts)
         self.names = self.parts[0].column_names
         self.schema = self.parts[0].schema.remove_metadata()
+        self.heads = 0  # how often the first rows were looked at
         self.rounds = 0  # how often the parts were gone through
 
     def place(self, part: int) -> str:
@@ -54,6 +55,12 @@ class Listed:
         if given not in self.names:
             raise InputError(f"there is no column {given!r}")
         return self, given
+
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        self.heads += 1
+        filled = [part for part in self.parts if part.num_rows] or self.parts[:1]
+        alike = [part for part in filled if part.schema.equals(filled[0].schema)]
+        return pa.concat_tables(alike).select(columns).slice(0, n)
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         self.rounds += 1

@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from ingenuo.engines.files import Files
 from ingenuo.errors import EngineError, InputError, KindError
 
 pytest.importorskip("pyspark")
+
+from ingenuo.engines.spark import read
 
 FRAME = mixed().drop(columns="times")
 SCHEMA = "size double, age double, town string, note string, paid string"
@@ -91,14 +94,18 @@ def test_an_executor_that_is_killed_on_the_way_changes_nothing(spark: Any, whole
     assert found.tally_ == whole.tally_
 
 
-def test_files_are_read_by_the_executors(spark: Any, whole: NaiveBayes, tmp_path: Path) -> None:
-    from ingenuo.engines.spark import SparkFiles
-
-    for number, at in enumerate(range(0, len(FRAME), 150)):
-        FRAME[at : at + 150].to_parquet(tmp_path / f"{number}.parquet", index=False)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_files_are_read_by_the_executors(spark: Any, tmp_path: Path, form: str) -> None:
+    for number, at in enumerate(range(0, len(FRAME), 300)):
+        part = FRAME[at : at + 300].assign(key=[f"k{row}" for row in range(at, at + 300)])
+        if form == "parquet":
+            part.to_parquet(tmp_path / f"{number}.parquet", index=False)
+        else:
+            part.to_csv(tmp_path / f"{number}.csv", index=False, **({"sep": ";", "decimal": ","} if number else {}))
     rows = scan(tmp_path, target="paid")
-    found = NaiveBayes().fit(Files(rows, lambda pieces: SparkFiles(pieces, spark)), "paid")
-    assert found.tally_ == whole.tally_
+    here, there = NaiveBayes().fit(rows, "paid"), NaiveBayes().fit(Files(rows, partial(read, session=spark)), "paid")
+    assert there.tally_ == here.tally_
+    assert there.schema_ == here.schema_
 
 
 def test_answers_are_a_frame_that_is_not_yet_computed(frame: Any, whole: NaiveBayes) -> None:
@@ -111,7 +118,7 @@ def test_answers_are_a_frame_that_is_not_yet_computed(frame: Any, whole: NaiveBa
 
 
 def test_evaluations_are_sums_as_well(frame: Any, whole: NaiveBayes) -> None:
-    assert evaluate(whole, frame, "paid") == evaluate(whole, FRAME, "paid", counted=True)
+    assert evaluate(whole, frame, "paid") == evaluate(whole, FRAME, "paid", keep_rows=False)
 
 
 def test_bad_input_is_told_in_one_sentence(frame: Any) -> None:

@@ -98,7 +98,7 @@ assert "sklearn" in sys.modules
 
 
 def test_what_needs_scikit_learn_imports_it() -> None:
-    for call in ("model.score(X, y)", "model._repr_html_()", "model.__sklearn_tags__()"):
+    for call in ("model._repr_html_()", "model.__sklearn_tags__()"):
         done = first(call)
         assert done.returncode == 0, done.stderr
 

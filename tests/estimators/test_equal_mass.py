@@ -9,9 +9,10 @@ import pytest
 from scipy.integrate import quad
 
 import ingenuo as ing
-from ingenuo.estimators.attribute_scores import Scorer
 from ingenuo.estimators.base import tally_chunk
+from ingenuo.estimators.rows import MemoryRows
 from ingenuo.families.attributes import Attribute
+from ingenuo.families.left_out import LearnedRows
 
 KINDS = ("equal-mass-5", "equal-mass-10", "equal-mass-20")
 RNG = np.random.default_rng(0)
@@ -20,7 +21,7 @@ X = (RNG.lognormal(0, 1, 600) * (1 + Y))[:, np.newaxis]
 
 
 def curve_of(model):
-    return model._parameters().families[model.numbers].curves[0]
+    return model._parameters().own.curves[0]
 
 
 def density(model, x, k):
@@ -125,11 +126,11 @@ def test_a_value_left_out_changes_its_own_class_only_and_by_the_formula(kind, we
     prior = ing.Lidstone(1.0, variance_floor=0.1)
     weights = RNG.integers(1, 4, 600).astype(float) if weighted else None
     model = ing.NaiveBayes({0: "number"}, numbers=kind, prior=prior)
-    schema, chunk = model._chunk_of(X, Y, weights, reset=True)
+    schema, chunk = model._whole(MemoryRows(X, Y, weights))
     tally = tally_chunk(chunk)
     attribute = Attribute(schema.names, kind, kind, prior)
-    found = Scorer(schema, tally, chunk, chunk.classes).scores(attribute)
-    curve = attribute.estimate(tally, schema, chunk.classes).curves[0]
+    found = attribute.left_out(LearnedRows(schema, tally, chunk))
+    curve = attribute.estimate(tally, schema, chunk.classes).own.curves[0]
     whole = curve.log_density(X[:, 0])
     rows, w = np.arange(600), np.ones(600) if weights is None else weights
     np.testing.assert_allclose(found[rows, 1 - Y], whole[rows, 1 - Y], rtol=1e-12)

@@ -29,7 +29,7 @@ from ingenuo.estimators.language_classifier import LanguageModelClassifier
 from ingenuo.text import Words
 
 SAM = ["I am Sam", "Sam I am", "I do not like green eggs and ham"]
-SMOOTHINGS = ["ml", "witten-bell", "kneser-ney", Laplace(), Lidstone(0.3), MEstimate(2), Dirichlet({"am": 3.0})]
+SMOOTHINGS = ["ml", "kneser-ney", Laplace(), Lidstone(0.3), MEstimate(2), Dirichlet({"am": 3.0})]
 
 words = st.sampled_from(["I", "am", "Sam", "ham", "né", "日本", "a_long_word_of_many_letters"])
 texts = st.lists(st.lists(words, max_size=6).map(" ".join), min_size=1, max_size=5)
@@ -83,12 +83,6 @@ def test_kneser_ney_by_hand():
     assert model.prob("a", ["zebra"]) == pytest.approx(1 / 5)
     uniform = LanguageModel(2, "kneser-ney", discount=0.5, base="uniform").fit(["a b", "a c"])
     assert uniform.prob("zebra") == pytest.approx(0.5 * 4 / 5 / 5)  # |V| = 5: a, b, c, </s>, <unk>
-
-
-def test_witten_bell_by_hand():
-    # c(a) = 2, c(b) = c(c) = 1, c(</s>) = 2; after a: two words, two kinds
-    model = LanguageModel(2, "witten-bell").fit(["a b", "a c"])
-    assert model.prob("b", ["a"]) == pytest.approx((1 + 2 * 1 / 6) / (2 + 2))
 
 
 # What is true of every model.
@@ -156,7 +150,7 @@ def test_words_are_looked_up_as_they_are_cut():
 def fitted():
     return [
         LanguageModel(3, Lidstone(0.5), boundaries=False).fit(SAM),
-        LanguageModelClassifier(2, "witten-bell").fit(SAM, ["a", "b", "a"]),
+        LanguageModelClassifier(2, "ml").fit(SAM, ["a", "b", "a"]),
     ]
 
 
@@ -302,9 +296,9 @@ SIDES = ["pos", "pos", "neg", "neg", "neg", "pos"]
 
 
 def test_the_classifier_is_bayes_rule_on_models_of_the_classes():
-    both = LanguageModelClassifier(2, "witten-bell", base="uniform").fit(REVIEWS, SIDES)
+    both = LanguageModelClassifier(2, "kneser-ney", base="uniform").fit(REVIEWS, SIDES)
     asked = ["not good", "a bad film", "good good good", ""]
-    for smoothing in ("ml", "witten-bell", "kneser-ney"):
+    for smoothing in ("ml", "kneser-ney"):
         both = LanguageModelClassifier(2, smoothing, base="observed").fit(REVIEWS, SIDES)
         joint = both.predict_joint_log_proba(asked)
         for k, side in enumerate(both.classes_):
@@ -333,7 +327,7 @@ def test_posteriors_sum_to_one_even_for_what_no_class_allows():
 
 
 def test_an_explanation_multiplies_to_the_product():
-    for smoothing in (None, "ml", "witten-bell", Laplace()):
+    for smoothing in (None, "ml", Laplace()):
         model = LanguageModelClassifier(2, smoothing).fit(REVIEWS, SIDES)
         shown = model.explain("Not a GOOD film")
         assert [factor.value for factor in shown.factors] == ["not", "a", "good", "film", "</s>"]

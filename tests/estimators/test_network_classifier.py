@@ -321,12 +321,11 @@ def test_a_column_called_class_does_not_clash() -> None:
     [
         (X.drop(columns="c3"), GIVEN, "the table has no column for node 'c3'|the nodes .* are no columns"),
         (X.assign(**{"class": "x"}), GIVEN, "one node of the network must be the class, and every node is a column"),
-        (X.assign(c0=None), "tan", "column 'c0' has no value in any row"),
         (X.assign(c0=[f"some words of text {i}" for i in range(len(X))]), "tan", "column 'c0' is text .* NaiveBayes"),
         (X, "tann", "structure='tann' is not known; did you mean 'tan'"),
         (X, 7, "structure must be one of"),
     ],
-    ids=["absent", "no class", "empty", "text", "typo", "number"],
+    ids=["absent", "no class", "text", "typo", "number"],
 )
 def test_what_cannot_be_learned_is_told_in_a_sentence(frame: Any, structure: Any, message: str) -> None:
     model = NetworkClassifier(structure)

@@ -332,10 +332,14 @@ def test_rows_that_were_never_learned_cannot_be_forgotten_and_change_nothing():
 @pytest.mark.parametrize(
     ("rows", "targets", "message"),
     [
-        ([["flat", 55]], [1e6], "cannot forget rows with the target 1e+06: such targets were never learned, or not so"),
-        (ROWS[:2] * 2, PRICES[:2] * 2, "cannot forget rows with targets from 110 to 140: such targets were never"),
-        ([["house", 40]], [110], "cannot forget rows with the target 110: such rows were never learned with targets"),
-        ([["flat", 99]], [110], "cannot forget rows with the target 110: such rows were never learned with targets"),
+        (
+            [["flat", 55]],
+            [1e6],
+            "cannot forget rows with targets in [330, 390]: such targets were never learned, or not so",
+        ),
+        (ROWS[:2] * 2, PRICES[:2] * 2, "cannot forget rows with targets in [110, 185): such targets were never"),
+        ([["house", 40]], [110], "cannot forget rows with targets in [110, 185): such rows were never learned"),
+        ([["flat", 99]], [110], "cannot forget rows with targets in [110, 185): such rows were never learned"),
     ],
 )
 def test_what_was_never_learned_is_told_in_a_regressors_words(rows, targets, message):

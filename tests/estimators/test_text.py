@@ -149,7 +149,7 @@ def test_text_stands_beside_numbers_and_categories(frame):
     ]
     why = dict(model.schema_.why)
     assert re.fullmatch(r"strings of \d+ words, 100% different", why["said"])
-    assert why["place"] == "strings"
+    assert why["place"] == "strings, 2 different"
     assert model.tally_ == NaiveBayes(text=Words(ngrams=(1, 2))).fit(pa.table(COLUMNS), LABELS).tally_
     # Naive: what the text says and what the others say add up, but for the prior that each has.
     said = NaiveBayes(text=Words(ngrams=(1, 2))).fit(TEXTS, LABELS).predict_joint_log_proba(TEXTS)
@@ -390,7 +390,7 @@ def test_drawn_texts_have_the_frequencies_of_their_class():
         drawn = NaiveBayes(text=Words()).fit(X["text"], y)
         seen = drawn.tally_.bag("text:text:count")
         counts = dict(zip(seen.vocabulary.texts(), seen.numbers()))
-        (column,) = model._parameters().families["words"]
+        (column,) = model._parameters().own
         own = column.bag
         names = own.vocabulary.texts()
         plain = [i for i, name in enumerate(names) if not name.startswith("[")]
@@ -646,7 +646,7 @@ def test_words_cannot_change_after_learning():
 
 
 def used(model):
-    (column,) = (each for family in model._parameters().families.values() for each in family)
+    (column,) = model._parameters().own
     return sorted(column.bag.vocabulary.texts(np.flatnonzero(column.weights).tolist()))
 
 

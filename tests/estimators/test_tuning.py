@@ -66,7 +66,7 @@ def by_hand(model: Any, table: pd.DataFrame, y: np.ndarray, weights: Any = None)
         for attribute in model.tuning_.attributes:
             if not attribute.weight:
                 continue
-            names = attribute.names.tolist()
+            names = attribute.columns.tolist()
             alone = ing.NaiveBayes(
                 {name: KINDS[name] for name in names}, prior=attribute.prior, numbers="gaussian",
                 class_prior=dict.fromkeys(classes, 1 / len(classes)),
@@ -112,7 +112,7 @@ def test_what_each_attribute_says_alone_is_its_leave_one_out() -> None:
     table, y = TABLE[["colour", "noise"]].iloc[:60], LABELS[:60]
     model = ing.NaiveBayes({"colour": "category", "noise": "category"}, tune=True).fit(table, y)
     for attribute, loss in zip(model.tuning_.attributes, model.tuning_.alone, strict=True):
-        names = attribute.names.tolist()
+        names = attribute.columns.tolist()
         plain = ing.NaiveBayes({names[0]: "category"}, prior=attribute.prior)
         found = ing.cross_validate(plain, table[names], y, "leave-one-out").probabilities
         assert loss == pytest.approx(log_loss(y, found), rel=1e-9)
@@ -187,7 +187,7 @@ def test_the_table_says_what_was_chosen() -> None:
 def test_the_densities_are_those_that_were_chosen() -> None:
     model = ing.NaiveBayes(tune=True).fit(FLOWERS, SPECIES)
     for attribute in model.tuning_.attributes:
-        (name,) = attribute.names.tolist()
+        (name,) = attribute.columns.tolist()
         assert model.densities_[name].density == attribute.family
 
 
@@ -223,7 +223,7 @@ def test_an_attribute_that_is_left_out_says_so_and_is_no_matter() -> None:
     X, y = copies(300, 8, 0)
     X = X + np.random.default_rng(3).normal(size=X.shape) * np.linspace(0, 2, 8)
     model = ing.NaiveBayes(tune=True).fit(X, y)
-    out = [each.names[0] for each in model.tuning_.attributes if not each.weight]
+    out = [each.columns[0] for each in model.tuning_.attributes if not each.weight]
     assert 0 < len(out) < 8
     notes = {factor.column: factor.note for factor in model.explain(X[:1]).factors if factor.note}
     assert notes == {f"x{name}": "left out: weight 0" for name in out}
@@ -237,7 +237,7 @@ def test_an_attribute_that_is_left_out_says_so_and_is_no_matter() -> None:
 
 def settings(model: Any) -> Any:
     return [
-        (a.names.tolist(), a.family, a.prior, a.weight) for a in model.tuning_.attributes
+        (a.columns.tolist(), a.family, a.prior, a.weight) for a in model.tuning_.attributes
     ], model.tuning_.shifts.tolist()
 
 

@@ -30,6 +30,9 @@ class Cut:
         assert given in self.names, what
         return self, given
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        return pa.concat_tables(self.parts).select(columns).slice(0, n)
+
     def reduce(
         self, columns: Sequence[str], part: Callable[..., bytes], merge: Callable[[Sequence[bytes]], bytes]
     ) -> bytes:

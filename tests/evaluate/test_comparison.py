@@ -1,8 +1,6 @@
-"""Several models at once: the same rows and folds for all, one table, corrected tests; and over many sets."""
+"""Several models at once: the same rows and folds for all, one table, and corrected tests."""
 
 from __future__ import annotations
-
-import html
 
 import numpy as np
 import pandas as pd
@@ -18,7 +16,6 @@ import ingenuo as ing
 from ingenuo.data import diabetes
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.comparison import Comparison, compare
-from ingenuo.evaluation.comparison_over_sets import compare_over_sets
 from ingenuo.evaluation.cross_validation import cross_validate
 from ingenuo.evaluation.significance import holm, mcnemar, permutation
 
@@ -234,67 +231,3 @@ def test_a_measure_that_is_none_is_named(found):
         found.values("acuracy")
     with pytest.raises(InputError, match="measure='ece' is not tested"):
         found.conclude("ece")
-
-
-# Over many sets.
-
-
-def test_comparisons_of_many_sets_are_ranked():
-    models = {"bayes": ing.NaiveBayes(), "gauss": ing.GaussianDiscriminant()}
-    parts = {f"part {k}": compare(models, X[k::3], Y[k::3], 3) for k in range(3)}
-    found = compare_over_sets(parts)
-    assert (found.names, found.sets) == (("bayes", "gauss"), ("part 0", "part 1", "part 2"))
-    assert found.scores[1, 0] == parts["part 1"].evaluations["bayes"]["accuracy"].value
-    loss = compare_over_sets(parts, measure="log_loss")
-    np.testing.assert_array_equal(loss.nemenyi.ranks == loss.nemenyi.ranks.min(), loss.names == np.array(loss.best))
-    means = loss.scores.mean(axis=0)
-    assert loss.scores[:, 0].tolist() == [p.evaluations["bayes"]["log_loss"].value for p in parts.values()]
-    assert f"{means[0]:.3f}" in str(loss)
-
-
-def test_scores_over_sets_print_with_what_the_tests_say():
-    rng = np.random.default_rng(0)
-    scores = 0.8 + 0.02 * rng.normal(size=(20, 3)) + [0.06, 0.0, 0.0]
-    found = compare_over_sets(scores, ["A", "B", "C"])
-    assert found.best == "A"
-    lines = str(found).splitlines()
-    assert lines[0].split() == ["accuracy", "A", "B", "C"]
-    assert lines[-4].split()[:2] == ["average", "rank"]
-    assert lines[-3] == found.friedman.sentence
-    assert lines[-2] == found.nemenyi.sentence
-    assert "A is better with probability 1.000" in lines[-1]
-    assert found.table().column_names == ["set", "A", "B", "C"]
-    assert html.escape(found.nemenyi.sentence) in found._repr_html_()
-    assert any("critical difference" in text.get_text() for text in found.plot().texts)
-
-
-def test_lower_scores_are_better_where_they_are_losses():
-    scores = np.array([[0.1, 0.2], [0.2, 0.3], [0.1, 0.4]])
-    assert compare_over_sets(scores, ["A", "B"], measure="log_loss").best == "A"
-    assert compare_over_sets(scores, ["A", "B"]).best == "B"
-    assert compare_over_sets(scores, ["A", "B"], higher_is_better=False).best == "A"
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda f: compare_over_sets({}), "there are no comparisons"),
-        (lambda f: compare_over_sets({"a": f}), "scores has 1 sets"),
-        (lambda f: compare_over_sets({"a": f, "b": 3}), "set 'b' has no Comparison, but int"),
-        (lambda f: compare_over_sets({"a": f, "b": f}, measure="log_loss"), "labels has no log loss on set 'a'"),
-        (lambda f: compare_over_sets({"a": f, "b": f}, names=["x"]), "names and sets are known"),
-        (lambda f: compare_over_sets({"a": f, "b": f}, measure="f2"), "measure='f2' is not compared"),
-        (lambda f: compare_over_sets([[1, 2], [3, np.nan]]), r"scores holds nan at \(1, 1\)"),
-        (lambda f: compare_over_sets([[1, 2], [3, 4]], sets=["one"]), "2 sets of scores and 1 names of sets"),
-        (lambda f: compare_over_sets([[1, 2], [3, 4]], alpha=2), "alpha=2 must lie between 0 and 1"),
-    ],
-)
-def test_bad_sets_get_one_clear_sentence(found, call, message):
-    with pytest.raises(InputError, match=message):
-        call(found)
-
-
-def test_sets_with_other_models_are_not_compared(found):
-    other = compare([ing.NaiveBayes(), ing.GaussianDiscriminant()], X, Y, 3)
-    with pytest.raises(InputError, match="set 'b' has the models"):
-        compare_over_sets({"a": found, "b": other})

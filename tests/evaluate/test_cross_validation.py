@@ -31,7 +31,7 @@ from tests.real_texts import labelled
 
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
-from ingenuo.estimators.out_of_fold import over_classes
+from ingenuo.estimators.left_out import over_classes
 from ingenuo.estimators.rows import take_rows
 from ingenuo.evaluation import cross_validation
 from ingenuo.labels import labels_of
@@ -88,6 +88,7 @@ TWO = np.where(POINTS[:, 0] + RNG.normal(size=N) > 1, "high", "low")
 WHOLE, PARTS = RNG.integers(0, 4, N).astype(float), RNG.random(N)
 WHOLE[[9, 11]] = 2.0  # the rows that have a value of "rare"
 SOME = np.where((np.arange(N) % 4 == 0) & (LABELS != "lone"), 0.0, PARTS)
+REFITTED = {3, 4, 5, 7, 9, 11, 17, 26, 35, 44, 53}
 GROUPS = RNG.integers(0, 8, N)
 GIVEN = {"a": 0.2, "b": 0.3, "c": 0.4, "lone": 0.1}
 
@@ -135,8 +136,8 @@ def assert_exact(
         warnings.simplefilter("ignore", UserWarning)  # of classes that a fold has not: said elsewhere
         found = ing.cross_validate(model, X, y, folds, sample_weight=weights, groups=groups)
         assert found.exact
-        if folds == "leave-one-out":
-            splits = list(LeaveOneOut().split(y))
+        if folds == "leave-one-out":  # of all rows those that something is the matter with, and some others
+            splits = [split for row, split in enumerate(LeaveOneOut().split(y)) if row in REFITTED or row + 1 == len(y)]
         elif isinstance(folds, int):
             splits = [(np.setdiff1d(np.arange(len(y)), test), test) for test in found.test]
         else:
@@ -146,6 +147,8 @@ def assert_exact(
         answers[:] = [
             answers[0]._replace(rows=test, log_posterior=answers[0].log_posterior[test]) for _, test in splits
         ]
+    elif folds == "leave-one-out":
+        answers[:] = [answers[int(test[0])] for _, test in splits]
     assert len(answers) == len(splits)
     classes = np.unique(y)
     for answer, (_, test), own, labels in zip(answers, splits, logs, said):
@@ -203,7 +206,7 @@ class TestNaiveBayesOfTables:
     ) -> None:
         assert_exact(answers, ing.NaiveBayes(COLUMNS, prior=PRIORS[prior]), TABLE, LABELS, folds, weights)
 
-    @pytest.mark.parametrize("weights", [None, WHOLE, PARTS], ids=["no weights", "whole", "fractional"])
+    @pytest.mark.parametrize("weights", [None, PARTS], ids=["no weights", "fractional"])
     @pytest.mark.parametrize("numbers", DENSITIES)
     def test_every_density_is_exact(self, answers: list[Any], numbers: str, weights: Any, folds: Any) -> None:
         names = ["plain", "steps", "in a class", "rare", "colour"]
@@ -361,7 +364,7 @@ def test_discriminants_are_exact(answers: list[Any], name: str, folds: Any, weig
 
 
 @pytest.mark.parametrize("folds", [5, "leave-one-out"])
-@pytest.mark.parametrize("smoothing", [None, ing.Lidstone(0.1), "kneser-ney", "witten-bell"], ids=str)
+@pytest.mark.parametrize("smoothing", [None, ing.Lidstone(0.1), "kneser-ney"], ids=str)
 @pytest.mark.parametrize("weights", [None, WHOLE[:40] + 1], ids=["no weights", "whole"])
 def test_language_models_are_exact(answers: list[Any], smoothing: Any, folds: Any, weights: Any) -> None:
     y = np.where(POINTS[:40, 0] > 1, "high", "low")
@@ -465,15 +468,28 @@ def test_classifiers_without_probabilities_are_judged_by_their_labels(model: Any
     assert np.array_equal(found.predicted, cross_val_predict(model, POINTS, TWO, cv=KFold(5)))
 
 
+MIXED = ["plain", "steps", "outlier", "in a class", "colour", "coded", "heads", "tails"]
+SETTINGS_FOUND: dict[str, tuple[dict[str, Any], Any, Any]] = {
+    "numbers": ({}, POINTS, None),
+    "histograms": ({"numbers": "histogram"}, POINTS, None),
+    "mixtures": ({"numbers": "mixture"}, POINTS[:, :2], None),
+    "mixed": ({"columns": {name: COLUMNS[name] for name in MIXED}}, TABLE[MIXED], None),
+    "weighted": ({"columns": {name: COLUMNS[name] for name in MIXED}}, TABLE[MIXED], SOME),
+    "complement": ({"columns": dict.fromkeys(range(5), "count"), "counts": "complement"}, MATRIX, None),
+    "texts": ({}, TEXTS, None),
+    "texts of unit length": ({"text": ing.Words(weighting="tfidf", norm="l2")}, TEXTS, None),
+}
+
+
 @pytest.mark.parametrize(
-    "model", [ing.NaiveBayes(tune=True), ing.NaiveBayes(calibration="platt")], ids=["tuned", "calibrated"]
-)
-def test_what_is_learned_besides_the_tally_is_learned_anew_in_each_fold(model: Any) -> None:
-    found = ing.cross_validate(model, POINTS, TWO, KFold(3))
-    assert not found.exact
-    logs, said = refitted(model, POINTS, TWO, list(KFold(3).split(POINTS)))
-    np.testing.assert_allclose(found.probabilities, np.exp(np.vstack(logs)), rtol=1e-12)
-    assert np.array_equal(found.predicted, np.concatenate(said))
+    "found", [{"tune": True}, {"calibration": "platt"}, {"tune": True, "calibration": "auto"}],
+    ids=["tuned", "calibrated", "both"],
+)  # fmt: skip
+@pytest.mark.parametrize("name", SETTINGS_FOUND)
+def test_settings_are_found_again_in_each_fold(answers: list[Any], name: str, found: dict[str, Any]) -> None:
+    given, X, weights = SETTINGS_FOUND[name]
+    folds = StratifiedKFold(3, shuffle=True, random_state=2)
+    assert_exact(answers, ing.NaiveBayes(**given, **found), X, TWO, folds, weights, tolerance=1e-9)
 
 
 def test_a_class_with_one_row_is_said() -> None:
@@ -581,10 +597,12 @@ def test_only_classifiers_are_cross_validated(model: Any, match: str) -> None:
 
 @pytest.mark.parametrize("folds", [2, "leave-one-out"])
 def test_what_fit_refuses_is_refused(folds: Any) -> None:
-    X = np.where([[False, True]], np.nan, POINTS[:, :2])
-    model = ing.NaiveBayes({0: "number", 1: "number"})
-    for learn in (lambda: model.fit(X, TWO), lambda: ing.cross_validate(model, X, TWO, folds)):
-        with pytest.raises(InputError, match="column 'x1' has no value in any row"):
+    model = ing.NaiveBayes({0: "text"})
+    for learn in (
+        lambda: model.fit(["", "?"] * 20, [0, 1] * 20),
+        lambda: ing.cross_validate(model, ["", "?"] * 20, [0, 1] * 20, folds),
+    ):
+        with pytest.raises(InputError, match="no word in any row"):
             learn()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 import pickle
 
 import numpy as np
@@ -20,8 +19,7 @@ import ingenuo as ing
 from ingenuo.data import diabetes, weather
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.evaluation import intervals
-from ingenuo.evaluation.displays import EvaluationDisplay
-from ingenuo.evaluation.evaluation import Evaluation, evaluate
+from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.measures import row_measures
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.kernels.threads import limited
@@ -446,24 +444,14 @@ def test_notebooks_show_labels_as_they_are():
     assert "&lt;b&gt;" in shown
 
 
-def test_table_and_frame_have_a_line_for_each_measure(monkeypatch):
+def test_the_table_has_a_line_for_each_measure():
     found = evaluate(*model_and_rest())
     table = found.table()
     assert table.column_names == ["measure", "class", "value", "low", "high", "method"]
     assert table.num_rows == len(found.measures)
-    frame = found.frame().set_index(["measure", "class"])
+    frame = table.to_pandas().set_index(["measure", "class"])
     assert frame.loc[("recall", "virginica"), "value"] == found["recall", "virginica"].value
     assert table["method"][0].as_py() == "exact (Clopper-Pearson)"
-    whole = builtins.__import__
-
-    def without(name, *rest):
-        if name == "pandas":
-            raise ImportError(name)
-        return whole(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(InputError, match="needs pandas"):
-        found.frame()
 
 
 def test_an_evaluation_survives_pickling():

@@ -16,7 +16,6 @@ from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.evaluation import significance
 from ingenuo.evaluation.paired import tango
 from ingenuo.evaluation.significance import (
-    bayesian_signed_rank,
     corrected_t,
     friedman,
     holm,
@@ -364,20 +363,14 @@ def test_bad_folds_get_one_clear_sentence(differences, share, error, message):
 # Over many sets.
 
 
-def test_the_hodges_lehmann_interval_holds_what_the_test_does_not_reject():
+def test_the_interval_of_the_median_holds_what_the_test_does_not_reject():
     rng = np.random.default_rng(3)
     first, second = rng.normal(0.2, 1, 12), np.zeros(12)
     found = wilcoxon(first, second)
     for shift, inside in ((found.low + 1e-6, True), (found.high - 1e-6, True), (found.low - 1e-6, False)):
         assert (wilcoxon(first - shift, second).p_value > 0.05) == inside
     assert wilcoxon(first - found.high - 1e-6, second).p_value <= 0.05
-    pairs = [(a + b) / 2 for i, a in enumerate(first) for b in first[i:]]
-    assert found.effect == pytest.approx(np.median(pairs))
-
-
-def test_the_rank_biserial_correlation_is_one_if_one_always_wins():
-    (biserial,) = wilcoxon([3, 4, 5.5, 9], [1, 1, 1, 1]).others
-    assert biserial.value == 1
+    assert found.effect == pytest.approx(np.median([(a + b) / 2 for i, a in enumerate(first) for b in first[i:]]))
 
 
 @pytest.mark.parametrize(("sets", "refused"), [(5, True), (6, False)])
@@ -388,39 +381,27 @@ def test_five_sets_give_no_interval(sets, refused):
 
 
 def test_sets_that_all_tie_do_not_differ():
-    tie = np.full(8, 0.7)
-    found = wilcoxon(tie, tie)
+    found = wilcoxon(np.full(8, 0.7), np.full(8, 0.7))
     assert (found.p_value, found.effect, found.low) == (1.0, 0.0, None)
     ranked = friedman(np.full((6, 3), 0.5))
     assert (ranked.p_value, ranked.statistic, ranked.effect) == (1.0, 0.0, 0.0)
     assert "all rank the same" in ranked.sentence
     assert nemenyi(np.full((6, 3), 0.5)).groups == [("model 1", "model 2", "model 3")]
-    practical = bayesian_signed_rank(tie, tie)
-    assert (practical.equal, practical.low) == (1.0, None)
 
 
 def test_where_all_sets_agree_friedmans_p_is_exact():
     found = friedman(np.array([[3.0, 2.0, 1.0]] * 4))
     assert (found.statistic, found.effect) == (np.inf, 1.0)
     assert found.p_value == pytest.approx((1 / 6) ** 3)
-    assert "infinite" in str(found)
 
 
-def test_lower_may_be_better():
+def test_lower_may_be_better_and_what_differs_by_rounding_ties():
     losses = np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.1, 0.4, 0.5]])
     assert nemenyi(losses, higher_is_better=False).ranks.tolist() == pytest.approx([4 / 3, 7 / 3, 7 / 3])
-    assert nemenyi(-losses).ranks.tolist() == nemenyi(losses, higher_is_better=False).ranks.tolist()
-    one = bayesian_signed_rank(losses[:, 0], losses[:, 1], higher_is_better=False)
-    other = bayesian_signed_rank(-losses[:, 0], -losses[:, 1])
-    assert one.first_better == pytest.approx(other.first_better)
-
-
-def test_scores_that_differ_by_rounding_tie():
     assert nemenyi([[0.1 + 0.2, 0.3], [0.5, 0.4]]).ranks.tolist() == [1.25, 1.75]
-    assert wilcoxon([0.1 + 0.2, 0.5, 0.9], [0.3, 0.4, 0.6]).details["zeros"] == 1
-    # 0.3 - 0.2 and 0.2 - 0.1 are the same difference, though not in doubles.
-    assert wilcoxon([0.3, 0.2, 0.9], [0.2, 0.1, 0.4]).details["plus"] == 6
-    assert wilcoxon([0.3, 0.1, 0.9], [0.2, 0.2, 0.4]).details == {"plus": 4.5, "minus": 1.5, "zeros": 0}
+    assert "equal on 1" in wilcoxon([0.1 + 0.2, 0.5, 0.9], [0.3, 0.4, 0.6]).said
+    # 0.3 - 0.2 and 0.2 - 0.1 are the same difference, though not in doubles: their ranks are 1.5 each.
+    assert wilcoxon([0.3, 0.1, 0.9], [0.2, 0.2, 0.4]).statistic == 1.5
 
 
 def test_the_groups_of_nemenyi_are_the_largest_that_do_not_differ():
@@ -429,9 +410,8 @@ def test_the_groups_of_nemenyi_are_the_largest_that_do_not_differ():
     rank = dict(zip(found.names, found.ranks))
     for group in found.groups:
         assert max(rank[m] for m in group) - min(rank[m] for m in group) < found.cd
-        assert all(not found.pairs[min(a, b), max(a, b)].significant for a in group for b in group if a != b)
     together = {(a, b) for group in found.groups for a in group for b in group if a < b}
-    assert together == {pair for pair, verdict in found.pairs.items() if not verdict.significant}
+    assert together == {pair for pair, p in found.pairs.items() if p > found.alpha}
     assert "A ranks before F (p < 0.0001)" in found.sentence
 
 
@@ -441,63 +421,20 @@ def test_few_sets_show_no_pair():
     assert "model 1  1.333" in str(found)
 
 
-def test_the_bayesian_probabilities_add_up_and_turn_round():
-    rng = np.random.default_rng(0)
-    first, second = rng.normal(0.8, 0.03, 15), rng.normal(0.79, 0.03, 15)
-    one, other = bayesian_signed_rank(first, second), bayesian_signed_rank(second, first)
-    assert one.first_better + one.equal + one.second_better == pytest.approx(1)
-    assert one.first_better == pytest.approx(other.second_better, abs=0.02)
-    assert one.p_value is None
-    assert f"with probability {one.first_better:.3f}" in one.sentence
-
-
-def test_the_bayesian_test_can_find_that_models_are_equal():
-    first = np.linspace(0.7, 0.95, 20)
-    near = bayesian_signed_rank(first + 0.001, first)
-    assert near.equal > 0.999
-    assert wilcoxon(first + 0.001 * np.linspace(1, 2, 20), first).significant  # and yet the difference is there
-
-
-def test_a_wider_region_makes_equal_likelier():
-    rng = np.random.default_rng(0)
-    first, second = rng.normal(0.82, 0.03, 12), rng.normal(0.8, 0.03, 12)
-    equal = [bayesian_signed_rank(first, second, rope).equal for rope in (0.0, 0.01, 0.02, 0.05)]
-    assert equal == sorted(equal)
-    assert equal[0] < 0.01
-
-
-def test_the_bayesian_shares_are_those_of_all_pairs():
-    # By hand: one sample of weights, all pairs one by one.
-    d = np.array([0.05, -0.02, 0.03])
-    w = np.random.default_rng(7).dirichlet([0.5, 1, 1, 1])
-    z = np.append(0, d)
-    shares = [0.0, 0.0, 0.0]
-    for i, j in product(range(4), repeat=2):
-        mean = (z[i] + z[j]) / 2
-        shares[0 if mean > 0.01 else 2 if mean < -0.01 else 1] += w[i] * w[j]
-    found = bayesian_signed_rank(d, np.zeros(3), 0.01, samples=1, random_state=7)
-    assert [found.first_better, found.equal, found.second_better] == [float(s == max(shares)) for s in shares]
-
-
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: wilcoxon([1, 2, 3], [1, 2]), InputError, "first has 3 scores and second has 2; .* the same sets"),
-        (lambda: wilcoxon([1], [2]), InputError, "1 sets cannot show a difference"),
+        (lambda: wilcoxon([1, 2, 3], [1, 2]), InputError, "first has 3 scores and second 2; .* the same"),
+        (lambda: wilcoxon([1], [2]), InputError, "first has 1 scores"),
         (lambda: wilcoxon([1, np.nan], [2, 3]), InputError, "first holds nan at 1"),
-        (lambda: wilcoxon(np.zeros(6000), np.zeros(6000)), InputError, "6,000 differences, .* take permutation"),
         (lambda: friedman([[1, 2, 3]]), InputError, "scores has 1 sets and 3 models"),
         (lambda: friedman([[1], [2]]), InputError, "scores has 2 sets and 1 models"),
         (lambda: friedman([1, 2]), InputError, "scores has 1 dimensions, and 2 are wanted"),
         (lambda: friedman([[1, 2], [3]]), KindError, "scores must hold numbers in rows of one length"),
         (lambda: nemenyi([[1, np.inf], [3, 4]]), InputError, r"scores holds inf at \(0, 1\)"),
-        (lambda: nemenyi([[1, 2], [3, 4]], names=["A"]), InputError, "for 2 models; give each its own name"),
-        (lambda: nemenyi([[1, 2], [3, 4]], names=["A", "A"]), InputError, "give each its own name"),
+        (lambda: nemenyi([[1, 2], [3, 4]], names=["A", "A"]), InputError, "for 2 models; give each its own name"),
         (lambda: nemenyi([[1, 2], [3, 4]], 5), InputError, "alpha=5 must lie between 0 and 1"),
         (lambda: nemenyi([[1, 2], [3, 4]], higher_is_better="no"), KindError, "higher_is_better must be True or False"),
-        (lambda: bayesian_signed_rank([1, 2], [1, 3], -1), InputError, "rope=-1 must be 0 or more"),
-        (lambda: bayesian_signed_rank([1, 2], [1, 3], "x"), KindError, "rope must be a number"),
-        (lambda: bayesian_signed_rank([1, 2], [1, 3], samples=0), InputError, "samples is 0"),
         (lambda: holm([0.1, 1.2]), InputError, "p_values holds 1.2 at 1; a p-value lies between 0 and 1"),
         (lambda: holm([0.1, np.nan]), InputError, "p_values holds nan at 1"),
     ],

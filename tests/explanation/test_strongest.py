@@ -41,7 +41,7 @@ def test_ratios_are_those_that_a_person_reads_off_the_counts():
     model = NaiveBayes().fit(play_tennis(), "Play")
     overcast = found(model, "Yes", "Overcast")
     assert (overcast.in_class, overcast.in_all) == (4, 4)
-    assert (overcast.share, overcast.rest) == pytest.approx((5 / 12, 1 / 8))
+    assert (overcast.share, overcast.share_in_rest) == pytest.approx((5 / 12, 1 / 8))
     assert overcast.ratio == pytest.approx((5 / 12) / (1 / 8))
     assert overcast.information == pytest.approx(5 / 12 * math.log(10 / 3))
     assert [sign.value for sign in strongest(model, 2)["No"]] == ["High", "Sunny"]
@@ -52,7 +52,7 @@ def test_the_others_count_by_their_priors():
     table = pa.table({"v": ["x"] * 5 + ["y"] * 5 + ["x"] * 10 + ["y"] * 50, "c": ["a"] * 10 + ["b"] * 20 + ["d"] * 40})
     model = NaiveBayes(prior=MaximumLikelihood()).fit(table, "c")
     # P(x | a) = 1/2; P(x | b) = 1/2 and P(x | d) = 0, of which b has a third.
-    assert found(model, "a", "x").rest == pytest.approx(0.5 * 20 / 60)
+    assert found(model, "a", "x").share_in_rest == pytest.approx(0.5 * 20 / 60)
     assert found(model, "a", "x").ratio == pytest.approx(3)
 
 
@@ -94,7 +94,7 @@ def test_a_number_speaks_for_a_class_between_the_points_where_the_densities_cros
     inside = norm(*(mixed.theta_[0, 2], mixed.var_[0, 2] ** 0.5)).cdf(bound)
     outside = np.mean([norm(mixed.theta_[k, 2], mixed.var_[k, 2] ** 0.5).cdf(bound) for k in (1, 2)])
     assert sign.share == pytest.approx(inside, abs=2e-3)
-    assert sign.rest == pytest.approx(outside, abs=2e-3)
+    assert sign.share_in_rest == pytest.approx(outside, abs=2e-3)
 
 
 def test_a_class_in_the_middle_has_an_interval():

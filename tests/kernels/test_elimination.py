@@ -14,7 +14,8 @@ from ingenuo.errors import ImpossibleEvidenceError, InputError
 from ingenuo.kernels import elimination
 from ingenuo.kernels.elimination import Flat, expected_counts, joint_by_class
 from ingenuo.kernels.threads import limited
-from ingenuo.networks.inference import log_probability, rows, sample
+from ingenuo.networks import inference
+from ingenuo.networks.inference import log_probability, sample
 
 Net = tuple[list[tuple[int, ...]], list[Any]]
 
@@ -98,11 +99,11 @@ def sparse_example(n_rows: int, holes: float = 0.3) -> tuple[Net, Any]:
 def test_rows_too_wide_for_the_scratch_are_answered_by_a_junction_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     network, codes = sparse_example(40, holes=0.6)
     flat = Flat.of(*network)
-    joint, (counts, log_likelihood) = rows.log_joint(flat, codes, 2), rows.expected_counts(flat, codes)
+    joint, (counts, log_likelihood) = inference.log_joint(flat, codes, 2), inference.expected_counts(flat, codes)
     monkeypatch.setattr(elimination, "SCRATCH", 6)
     assert len(joint_by_class(flat, codes, 2, np.empty_like(joint))) > 0
-    np.testing.assert_allclose(rows.log_joint(flat, codes, 2), joint, rtol=1e-9)
-    again, same = rows.expected_counts(flat, codes)
+    np.testing.assert_allclose(inference.log_joint(flat, codes, 2), joint, rtol=1e-9)
+    again, same = inference.expected_counts(flat, codes)
     assert same == pytest.approx(log_likelihood, rel=1e-9)
     for one, other in zip(counts, again, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
@@ -140,7 +141,7 @@ def test_a_thousand_observed_children_do_not_underflow_a_hidden_cause() -> None:
 
 def test_a_row_of_missing_cells_only_is_counted_as_the_network_is() -> None:
     network, _ = sparse_example(1)
-    counts, log_likelihood = rows.expected_counts(Flat.of(*network), np.full((5, 14), -1), np.full(5, 2.0))
+    counts, log_likelihood = inference.expected_counts(Flat.of(*network), np.full((5, 14), -1), np.full(5, 2.0))
     assert log_likelihood == pytest.approx(0.0, abs=1e-9)
     assert counts[3].sum() == pytest.approx(10.0)
 
@@ -148,8 +149,8 @@ def test_a_row_of_missing_cells_only_is_counted_as_the_network_is() -> None:
 def test_an_impossible_row_is_named() -> None:
     flat = Flat.of([()], [np.array([1.0, 0.0])])
     with pytest.raises(ImpossibleEvidenceError, match="row 1 has probability 0"):
-        rows.expected_counts(flat, np.array([[0], [1]]))
-    assert rows.expected_counts(flat, np.array([[0], [1]]), np.array([1.0, 0.0]))[1] == 0.0
+        inference.expected_counts(flat, np.array([[0], [1]]))
+    assert inference.expected_counts(flat, np.array([[0], [1]]), np.array([1.0, 0.0]))[1] == 0.0
 
 
 @pytest.mark.parametrize(
@@ -163,21 +164,21 @@ def test_an_impossible_row_is_named() -> None:
 def test_codes_that_do_not_fit_are_refused(codes: Any, message: str) -> None:
     flat = Flat.of([(), (0,)], [np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])])
     with pytest.raises(InputError, match=message):
-        rows.log_joint(flat, codes, 0)
-    assert rows.log_joint(flat, np.array([[9, 1]]), 0).shape == (1, 2)
+        inference.log_joint(flat, codes, 0)
+    assert inference.log_joint(flat, np.array([[9, 1]]), 0).shape == (1, 2)
 
 
 def test_no_rows_are_no_trouble() -> None:
     flat = Flat.of([(), (0,)], [np.array([0.5, 0.5]), np.array([[0.9, 0.1], [0.2, 0.8]])])
-    assert rows.log_joint(flat, np.zeros((0, 2), int), 0).shape == (0, 2)
-    assert rows.expected_counts(flat, np.zeros((0, 2), int))[1] == 0.0
+    assert inference.log_joint(flat, np.zeros((0, 2), int), 0).shape == (0, 2)
+    assert inference.expected_counts(flat, np.zeros((0, 2), int))[1] == 0.0
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int64, ">i4"])
 def test_codes_of_any_type_and_layout_are_read(dtype: Any) -> None:
     network, codes = sparse_example(50)
     flat = Flat.of(*network)
-    joint, (counts, logs, _) = rows.log_joint(flat, codes, 3), expected_counts(flat, codes)
+    joint, (counts, logs, _) = inference.log_joint(flat, codes, 3), expected_counts(flat, codes)
     given = codes.astype(dtype)
     for other in (given, np.asfortranarray(given), np.repeat(given, 2, axis=0)[::2]):
         out = np.empty(joint.shape, order="F")
@@ -190,8 +191,8 @@ def test_codes_of_any_type_and_layout_are_read(dtype: Any) -> None:
 def test_a_row_alone_is_what_it_is_among_others() -> None:
     network, codes = sparse_example(300)
     flat = Flat.of(*network)
-    joint = rows.log_joint(flat, codes, 5)
-    assert np.vstack([rows.log_joint(flat, row[np.newaxis], 5) for row in codes]).tobytes() == joint.tobytes()
+    joint = inference.log_joint(flat, codes, 5)
+    assert np.vstack([inference.log_joint(flat, row[np.newaxis], 5) for row in codes]).tobytes() == joint.tobytes()
 
 
 def test_sums_of_many_cells_are_those_of_few() -> None:

@@ -14,7 +14,6 @@ from tests.laws import harsh
 from ingenuo.chunk import Numbers
 from ingenuo.kernels import bootstrap, densities, mixtures, moments, native, portable, threads
 from ingenuo.kernels.curves import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, Tables, add_curves
-from ingenuo.kernels.numbers import _by_class, _carry
 
 
 def table_of(X):
@@ -320,30 +319,13 @@ def test_replicates_are_what_each_would_measure_alone(n, replicates, weighted):
             np.testing.assert_allclose(found.pr[r, k], sum(precision) / P if P > 0 else np.nan, rtol=1e-12)
 
 
-def test_rows_are_sorted_by_class_in_their_order():
-    labels = np.array([2, 0, 2, 1, 0, 2], np.int32)
-    rows, ends = np.zeros(6, np.int64), np.zeros(5, np.int64)
-    _by_class(labels, 1, 6, rows, ends)
-    assert rows[:5].tolist() == [1, 4, 3, 2, 5]
-    assert ends[:4].tolist() == [2, 3, 5, 5]
-
-
-def test_carries_keep_the_value():
-    limbs = np.array([[[1 << 39, (1 << 45) - 1, -7], [-(1 << 60), 5, 0]]])
-    values = [sum(int(limb) << (40 * q) for q, limb in enumerate(cell)) for cell in limbs[0]]
-    _carry(limbs)
-    assert [sum(int(limb) << (40 * q) for q, limb in enumerate(cell)) for cell in limbs[0]] == values
-    assert (np.abs(limbs[0, :, :2]) <= 1 << 39).all()
-    _carry(np.zeros((0, 3, 0), np.int64))
-
-
 DIGESTS = """
 import hashlib
 import numpy as np
 from ingenuo import NaiveBayes
 from ingenuo.chunk import Numbers
 from ingenuo.estimators.base import tally_chunk
-from ingenuo.estimators.leave_one_out import leave_one_out
+from ingenuo.estimators.left_out import leave_one_out
 from ingenuo.kernels import bootstrap, densities, histograms, mixtures, moments
 
 rng = np.random.default_rng(11)
@@ -370,7 +352,7 @@ for n, d, K in ((1, 1, 1), (700, 3, 2), (5000, 9, 5), (600, 70, 3)):
         for numbers in ("gaussian", "histogram", "kernel"):
             model = NaiveBayes(dict.fromkeys(range(3), "number"), numbers=numbers).fit(few[: n // 2], y[: n // 2])
             parts.append(model.predict_joint_log_proba(few))
-        schema, chunk = model._chunk_of(few[:60], y[:60], w[:60], reset=True)
+        schema, chunk = model._whole(MemoryRows(few[:60], y[:60], w[:60]))
         parts.append(leave_one_out(NaiveBayes(), schema, chunk, tally_chunk(chunk)))
     parts += bootstrap.replicates(
         11, 7, X[:, :1], w, np.zeros(n, np.int8), 1, y, y[::-1].copy(), K, w, parts[1].T.copy(),

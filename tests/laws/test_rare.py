@@ -12,7 +12,7 @@ import ingenuo as ing
 from ingenuo import Tally, store
 from ingenuo.bag import Bag
 from ingenuo.bins import Bins
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError
+from ingenuo.errors import ForgetError, InputError, KindError, RefusedError
 from ingenuo.families import sequences
 from ingenuo.labels import find
 from ingenuo.scatter import Scatter
@@ -243,42 +243,3 @@ def test_what_cannot_be_kept_from_others_is_refused_and_nothing_changes() -> Non
 def test_a_minimum_is_a_whole_number(minimum: object, error: type[Exception]) -> None:
     with pytest.raises(error, match="minimum count"):
         Tally().without_rare(minimum)  # type: ignore[arg-type]
-
-
-# Tallies without their models.
-
-
-def test_a_tally_added_is_the_model_merged() -> None:
-    X, y = rows()
-    first, second = mixed().fit(X[:70], y[:70]), mixed().fit(X[70:], y[70:])
-    assert first.merge_tally(second.tally_) is first
-    whole = mixed().fit(X, y)
-    assert first.tally_ == whole.tally_
-    assert np.array_equal(first.predict_proba(X), whole.predict_proba(X))
-    calibrated = mixed(calibration="temperature").fit(X[70:], y[70:])
-    calibrated.merge_tally(first.tally_)
-    with pytest.raises(InputError, match="recalibrate"):
-        calibrated.predict_proba(X)
-
-
-def test_a_tally_of_something_else_is_refused_and_nothing_changes() -> None:
-    X, y = rows()
-    model = ing.NaiveBayes(columns={"said": "ignore"}).fit(X, y)
-    before = model.tally_
-    with_texts = mixed().fit(X, y).tally_
-    with pytest.raises(MergeError, match="a table 'text:said:count'"):
-        model.merge_tally(with_texts)
-    other = ing.NaiveBayes().fit(X[["age"]].rename(columns={"age": "height"}), y).tally_
-    with pytest.raises(MergeError, match="a column 'height'"):
-        model.merge_tally(other)
-    category = ing.NaiveBayes(columns={"age": "category"}).fit(X[["age"]], y).tally_
-    with pytest.raises(MergeError, match="a table 'category:age'"):
-        model.merge_tally(category)
-    with pytest.raises(MergeError, match="no rows"):
-        model.merge_tally(Tally({name: table for name, table in before.items() if name != "class"}))
-    with pytest.raises(KindError, match="models are merged by merge"):
-        model.merge_tally(model)  # type: ignore[arg-type]
-    assert model.tally_ is before
-    cut = ing.NetworkClassifier("naive").fit(X[["age", "town"]], np.where(X["age"] > 40, "old", "young"))
-    with pytest.raises(MergeError, match="are cut"):
-        cut.merge_tally(cut.tally_)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from dataclasses import replace
 from itertools import combinations
@@ -15,26 +14,27 @@ from benchmarks.public_data import public_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo.errors import CycleError, InputError
-from ingenuo.networks.drawing.crossings import crossings, reduce_crossings
-from ingenuo.networks.drawing.geometry import (
+from ingenuo.explanation.svg import percentage, shorten, text_width
+from ingenuo.networks.drawing import (
+    BAR,
+    BAR_HEIGHT,
+    HEAD,
     MARGIN,
     MOST_STATES,
-    Curve,
-    Drawing,
-    Rectangle,
-    Words,
-    drawing,
+    Layout,
+    Route,
+    box_size,
+    choose_layers,
+    crossings,
+    layout,
+    picture,
+    points_on,
+    reduce_crossings,
+    shortest_layers,
+    with_stops,
 )
-from ingenuo.networks.drawing.layers import choose_layers, shortest_layers, with_stops
-from ingenuo.networks.drawing.layout import layout
-from ingenuo.networks.drawing.letters import percentage, shorten, text_width
-from ingenuo.networks.drawing.page import html, summary
-from ingenuo.networks.drawing.picture import picture, save
-from ingenuo.networks.drawing.routes import points_on
-from ingenuo.networks.drawing.rows import HEAD, Layout, Route
-from ingenuo.networks.drawing.svg import svg
 
+SVG = "{http://www.w3.org/2000/svg}"
 Graph = list[tuple[int, ...]]
 
 
@@ -136,9 +136,9 @@ def structure(name: str) -> tuple[list[str], Graph]:
 @pytest.mark.parametrize("name", ["asia", "child", "insurance", "alarm", "hailfinder", "win95pts"])
 def test_well_known_networks_come_out_in_sensible_proportions(name: str) -> None:
     nodes, parents = structure(name)
-    states = [["low", "normal", "high"]] * len(nodes)
-    found = drawing(nodes, states, parents, beliefs=[[0.2, 0.3, 0.5]] * len(nodes))
-    check(parents, found.layout, [(width, height) for _, _, width, height in found.boxes])
+    sizes = [box_size(node, ["low", "normal", "high"], with_bars=True) for node in nodes]
+    found = layout(parents, sizes)
+    check(parents, found, sizes)
     assert 0.4 < found.width / found.height < 2.5
 
 
@@ -208,20 +208,33 @@ def test_no_layers_have_shorter_arcs_than_those_found(parents: Graph) -> None:
 
 def test_a_class_above_many_columns_breaks_their_row() -> None:
     parents: Graph = [(), *[(0,)] * 30]
-    found = drawing([f"c{k}" for k in range(31)], [["a", "b"]] * 31, parents, beliefs=[[0.5, 0.5]] * 31)
-    assert max(found.layout.layers) > 2
-    assert found.width < 2 * found.height
+    found = layout(parents, [(110.0, 59.0)] * 31)
+    assert max(found.layers) > 2
+    assert found.width < 2.5 * found.height
 
 
-def weather(**changes) -> Drawing:
+def weather(**changes) -> str:
     given_: dict = {
         "nodes": ["play", "outlook", "wind"],
         "states": [["yes", "no"], ["sunny", "overcast", "rain"], ["true", "false"]],
         "parents": [(), (0,), (0, 1)],
-        "beliefs": [[0.625, 0.375], [0.4, 0.25, 0.35], [0.0, 1.0]],
+        "beliefs": [np.array(p) for p in ([0.625, 0.375], [0.4, 0.25, 0.35], [0.0, 1.0])],
         "title": "weather",
     }
-    return drawing(**{**given_, **changes})
+    return picture(**{**given_, **changes})
+
+
+def groups(text: str, kind: str) -> list[ElementTree.Element]:
+    return [group for group in ElementTree.fromstring(text).iter(f"{SVG}g") if group.get("class") == kind]
+
+
+def texts(group: ElementTree.Element) -> list[str]:
+    return [each.text or "" for each in group.iter(f"{SVG}text")]
+
+
+def tooltip(group: ElementTree.Element) -> str:
+    title = group.find(f"{SVG}title")
+    return "" if title is None else title.text or ""
 
 
 names = st.text(st.characters(codec="utf-8"), max_size=40)
@@ -233,52 +246,53 @@ def test_any_name_gives_well_formed_svg_whose_texts_fit_their_boxes(
     nodes: list[str], states: list[str], title: str
 ) -> None:
     n = len(states)
-    found = drawing(
+    text = picture(
         nodes,
         [states] * 3,
         [(), (0,), (0, 1)],
-        beliefs=[np.full(n, 1 / n), None, np.eye(n)[0]],
+        beliefs=[np.full(n, 1 / n), np.full(n, 1 / n), np.eye(n)[0]],
         strengths={(0, 1): 0.5, (1, 2): 0.1},
-        evidence=[2],
-        interventions=[1],
+        marks={2: "observed", 1: "set"},
         target=0,
         title=title,
     )
-    assert_fits(found)
-    root = ElementTree.fromstring(svg(found))
-    shown = [text.text or "" for text in root.iter("{http://www.w3.org/2000/svg}text")]
-    assert shown == [words.text for group in found.groups for words in group.shapes if isinstance(words, Words)]
-    ElementTree.fromstring(html(found, nodes, [states] * 3, [(), (0,), (0, 1)]))
+    assert_fits(text)
 
 
-def assert_fits(found: Drawing) -> None:
+def span(words: ElementTree.Element) -> tuple[float, float]:
+    width = text_width(words.text or "", float(words.attrib["font-size"]), words.get("font-weight") == "bold")
+    start = (
+        float(words.attrib["x"]) - {"start": 0.0, "middle": 0.5, "end": 1.0}[words.get("text-anchor", "start")] * width
+    )
+    return start, start + width
+
+
+def assert_fits(text: str) -> None:
     """Texts lie within their boxes, those of a line beside each other, and all within the picture."""
-    nodes = [group for group in found.groups if group.kind == "node"]
-    for group, (left, top, width, height) in zip(nodes, found.boxes, strict=True):
-        texts = [words for words in group.shapes if isinstance(words, Words) and words.text != "do"]
-        for words in texts:
-            start, end = span(words)
-            assert left < start + 1e-6
-            assert end < left + width + 1e-6
-            assert top < words.y - 0.7 * words.size
-            assert words.y < top + height
-        bars = [shape for shape in group.shapes if isinstance(shape, Rectangle) and shape.height == 9.0]
-        for words in texts[1:]:
-            for bar in bars:
-                if bar.y < words.y < bar.y + bar.height + 3:
-                    assert span(words)[1] <= bar.x + 1e-6 or span(words)[0] >= bar.x + bar.width - 1e-6
-    for group in found.groups:
-        for shape in group.shapes:
-            if isinstance(shape, Words):
-                start, end = span(shape)
-                assert start >= MARGIN - 1e-6 - 12 * (shape.text == "do")
-                assert end <= found.width - MARGIN + 1e-6 + 12 * (shape.text == "do")
-                assert 0 < shape.y < found.height
-
-
-def span(words: Words) -> tuple[float, float]:
-    start = words.x - {"start": 0.0, "middle": 0.5, "end": 1.0}[words.anchor] * words.width
-    return start, start + words.width
+    for group in groups(text, "node"):
+        rectangles = [
+            {k: float(v) for k, v in each.attrib.items() if k in ("x", "y", "width", "height")}
+            for each in group.iter(f"{SVG}rect")
+        ]
+        box = rectangles[0]
+        bars = [each for each in rectangles if each["height"] == BAR_HEIGHT]
+        for number, words in enumerate(each for each in group.iter(f"{SVG}text") if each.text != "do"):
+            (start, end), y = span(words), float(words.attrib["y"])
+            assert box["x"] < start + 0.02
+            assert end < box["x"] + box["width"] + 0.02
+            assert box["y"] < y - 0.7 * float(words.attrib["font-size"])
+            assert y < box["y"] + box["height"]
+            for bar in bars if number else ():
+                if bar["y"] < y < bar["y"] + bar["height"] + 3:
+                    assert end <= bar["x"] + 0.02 or start >= bar["x"] + bar["width"] - 0.02
+    root = ElementTree.fromstring(text)
+    for each in (*groups(text, "legend"), *groups(text, "title")):
+        left = MARGIN if each.get("class") == "legend" else 0.0
+        assert all(
+            left + span(words)[1] <= float(root.attrib["width"]) - MARGIN + 0.1
+            for words in each.iter(f"{SVG}text")
+            if words.text != "do"
+        )
 
 
 def test_no_usual_letter_is_wider_than_the_table_says() -> None:
@@ -305,31 +319,30 @@ def test_no_usual_letter_is_wider_than_the_table_says() -> None:
 
 def test_a_long_name_is_cut_and_whole_in_the_tooltip() -> None:
     name = "the time that has passed since the last of all examinations"
-    found = weather(nodes=[name, "outlook", "wind"])
-    group = next(group for group in found.groups if group.kind == "node")
-    texts = [shape.text for shape in group.shapes if isinstance(shape, Words)]
-    assert texts[0].endswith("…")
-    assert name.startswith(texts[0][:-1])
-    assert group.tooltip == f"{name}\nyes: 0.625\nno: 0.375"
+    group = groups(weather(nodes=[name, "outlook", "wind"]), "node")[0]
+    shown = texts(group)[0]
+    assert shown.endswith("…")
+    assert name.startswith(shown[:-1])
+    assert tooltip(group) == f"{name}\nyes: 0.625\nno: 0.375"
     assert shorten("short", 100, 10) == "short"
     assert shorten("anything", 0, 10) == "…"
 
 
 def test_of_many_states_the_most_probable_are_shown_and_the_rest_is_counted() -> None:
     p = np.arange(1, 21) / 210
-    found = drawing(["x"], [list(range(20))], [()], beliefs=[p])
-    texts = [shape.text for shape in found.groups[-1].shapes if isinstance(shape, Words)]
-    assert texts[1::2] == ["13", "14", "15", "16", "17", "18", "19", "… 13 more"]
-    assert texts[-1] == percentage(float(p[:13].sum()))
-    assert len(texts) == 1 + 2 * MOST_STATES
-    assert "19: 0.0952380952381" in found.groups[-1].tooltip
+    (group,) = groups(picture(["x"], [list(range(20))], [()], beliefs=[p]), "node")
+    shown = texts(group)
+    assert shown[1::2] == ["13", "14", "15", "16", "17", "18", "19", "… 13 more"]
+    assert shown[-1] == percentage(float(p[:13].sum()))
+    assert len(shown) == 1 + 2 * MOST_STATES
+    assert "19: 0.0952380952381" in tooltip(group)
 
 
 def test_bars_are_as_long_as_the_beliefs() -> None:
-    group = [group for group in weather().groups if group.kind == "node"][1]
-    bars = [shape for shape in group.shapes if isinstance(shape, Rectangle) and shape.height == 9.0]
-    tracks, filled = bars[::2], bars[1::2]
-    assert [bar.width / track.width for bar, track in zip(filled, tracks)] == pytest.approx([0.4, 0.25, 0.35])
+    group = groups(weather(), "node")[1]
+    bars = [float(each.attrib["width"]) for each in group.iter(f"{SVG}rect") if each.get("height") == f"{BAR_HEIGHT:g}"]
+    assert bars[::2] == [BAR] * 3
+    assert [bar / BAR for bar in bars[1::2]] == pytest.approx([0.4, 0.25, 0.35], abs=1e-3)
 
 
 def test_only_certainty_is_shown_as_certainty() -> None:
@@ -339,60 +352,54 @@ def test_only_certainty_is_shown_as_certainty() -> None:
 
 
 def test_the_network_keeps_its_shape_when_evidence_is_entered() -> None:
-    before = weather()
-    after = weather(beliefs=[[1.0, 0.0], [0.2, 0.8, 0.0], [0.1, 0.9]], evidence=[0], strengths={(0, 1): 0.2})
-    assert before.layout == after.layout
+    beliefs = [np.array(p) for p in ([1.0, 0.0], [0.2, 0.8, 0.0], [0.1, 0.9])]
+    before, after = (
+        [each.attrib["d"] for arc in groups(text, "arc") for each in arc.iter(f"{SVG}path")]
+        for text in (weather(), weather(beliefs=beliefs, marks={0: "observed"}, strengths={(0, 1): 0.2}))
+    )
+    assert before == after
 
 
 def test_stronger_arcs_are_thicker_and_a_legend_says_how_strong() -> None:
-    found = weather(strengths={(0, 1): 0.3, (0, 2): 0.1})
-    widths = {
-        group.tooltip.split("\n")[0]: shape.width
-        for group in found.groups
-        if group.kind == "arc"
-        for shape in group.shapes
-        if isinstance(shape, Curve)
-    }
+    text = weather(strengths={(0, 1): 0.3, (0, 2): 0.1})
+    widths = {}
+    for group in groups(text, "arc"):
+        path = group.find(f"{SVG}path")
+        assert path is not None
+        widths[tooltip(group).split("\n")[0]] = float(path.attrib["stroke-width"])
     assert widths["play → outlook"] > widths["play → wind"] > widths["outlook → wind"]
-    legend = [shape.text for shape in found.groups[-1].shapes if isinstance(shape, Words)]
-    assert legend == ["mutual information:", "0.3 bits", "0.15 bits", "0"]
-    assert "mutual information 0.3 bits" in svg(found)
-    assert weather().groups[-1].kind == "node"
+    (legend,) = groups(text, "legend")
+    assert texts(legend) == ["mutual information given the other parents:", "0.3 bits", "0.15 bits", "0"]
+    assert not groups(weather(), "legend")
 
 
 def test_observed_set_and_class_nodes_are_marked_and_explained() -> None:
-    plain, marked = weather(), weather(evidence=[1], interventions=[2], target=0)
-    nodes = [group for group in marked.groups if group.kind == "node"]
-    assert [group.tooltip.split("\n")[0] for group in nodes] == ["play (class)", "outlook (observed)", "wind (set)"]
-
-    def edges(found: Drawing) -> list[set[str]]:
-        return [
-            {shape.edge for shape in group.shapes if isinstance(shape, Rectangle) and shape.edge and shape.height > 20}
-            for group in found.groups
-            if group.kind == "node"
-        ]
-
-    usual = edges(plain)[0]
-    play, outlook, wind = edges(marked)
-    assert play not in (usual, outlook)
-    assert outlook == wind != usual
-    assert [shape.text for shape in marked.groups[-1].shapes if isinstance(shape, Words)] == [
-        *("class", "observed", "do", "set (do)")
+    plain, marked = weather(), weather(marks={1: "observed", 2: "set"}, target=0)
+    assert [tooltip(group).split("\n")[0] for group in groups(marked, "node")] == [
+        *("play (class)", "outlook (observed)", "wind (set)")
     ]
+
+    def edge(text: str, node: int) -> str | None:
+        box = groups(text, "node")[node].find(f"{SVG}rect")
+        return None if box is None else box.get("stroke")
+
+    assert edge(marked, 0) not in (edge(plain, 0), edge(marked, 1))
+    assert edge(marked, 1) == edge(marked, 2) != edge(plain, 1)
+    assert texts(groups(marked, "legend")[0]) == ["class", "observed", "do", "set (do)"]
 
 
 def test_without_beliefs_boxes_are_small_and_hold_names_only() -> None:
-    small, large = weather(beliefs=None), weather()
-    assert small.height < large.height
-    for group in small.groups:
-        if group.kind == "node":
-            assert len([shape for shape in group.shapes if isinstance(shape, Words)]) == 1
+    small = weather(beliefs=None)
+    assert float(ElementTree.fromstring(small).attrib["height"]) < float(
+        ElementTree.fromstring(weather()).attrib["height"]
+    )
+    assert all(len(texts(group)) == 1 for group in groups(small, "node"))
     assert_fits(small)
 
 
 def test_svg_is_the_same_each_time_and_needs_nothing_from_elsewhere() -> None:
-    text = svg(weather(evidence=[1], strengths={(0, 1): 0.3}))
-    assert text == svg(weather(evidence=[1], strengths={(0, 1): 0.3}))
+    text = weather(marks={1: "observed"}, strengths={(0, 1): 0.3})
+    assert text == weather(marks={1: "observed"}, strengths={(0, 1): 0.3})
     assert "viewBox" in text
     for refused in ("<script", "href", "url(", " id=", "<style"):
         assert refused not in text
@@ -400,69 +407,9 @@ def test_svg_is_the_same_each_time_and_needs_nothing_from_elsewhere() -> None:
 
 
 def test_names_that_look_like_markup_are_text() -> None:
-    text = svg(weather(nodes=['<b>"a" & b</b>', "</svg>", "x\x00\ny"], title="<script>alert('x')</script>"))
+    text = weather(nodes=['<b>"a" & b</b>', "</svg>", "x\x00\ny"], title="<script>alert('x')</script>")
     root = ElementTree.fromstring(text)
     assert {element.tag.split("}")[1] for element in root.iter()} <= {
         *("svg", "g", "title", "rect", "text", "path", "polygon", "circle")
     }
     assert "x? y" in "".join(root.itertext())
-
-
-def test_a_network_without_nodes_says_so() -> None:
-    found = drawing([], [], [])
-    assert "a network without nodes" in svg(found)
-    assert picture(found) is not None
-    assert summary([], [], []) == [["node", "states", "parents", "cells"]]
-
-
-def test_the_png_has_the_proportions_of_the_drawing() -> None:
-    from PIL import Image
-
-    found = weather(evidence=[1], interventions=[2], target=0, strengths={(0, 1): 0.3})
-    stream = io.BytesIO()
-    save(found, stream, dpi=72, format="png")
-    with Image.open(stream) as image:
-        assert image.size == pytest.approx((found.width, found.height), abs=1.5)
-        colours = {colour for _, colour in image.convert("RGB").getcolors(1 << 24)}
-    assert {(0xD5, 0x5E, 0x00), (0x3E, 0x4C, 0x59), (255, 255, 255)} <= colours  # class, observed, ground
-
-
-def test_a_picture_fits_into_given_axes_and_takes_dollars_as_dollars() -> None:
-    from matplotlib.figure import Figure
-
-    axes = Figure().subplots(1, 2)
-    found = weather(nodes=["$x_1$", "a$b", "wind"])
-    assert picture(found, axes[1]) is axes[1]
-    assert axes[1].get_xlim() == (0.0, found.width)
-    axes[1].figure.savefig(io.BytesIO(), format="png")
-
-
-def test_the_page_has_the_picture_and_a_table_of_the_nodes() -> None:
-    nodes, states = ["a<b", "c"], [["x", "y"], [1, 2, 3]]
-    text = html(drawing(nodes, states, [(), (0,)]), nodes, states, [(), (0,)], height=300)
-    assert "<svg" in text
-    assert "max-height:300px" in text
-    assert "<td>c</td><td>1, 2, 3</td><td>a&lt;b</td><td>6</td>" in text
-    assert summary(["x"], [list(range(20))], [()])[1] == ["x", "0, 1, 2, 3, 4, 5, 6, 7, … 12 more", "", "20"]
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"states": [["yes", "no"]]}, "3 nodes and states has 1 entries"),
-        ({"beliefs": [[0.5, 0.5]] * 3}, "node 'outlook' has 3 states and 2 beliefs"),
-        ({"beliefs": [[0.5, np.nan], None, None]}, "belief of node 'play' is not between 0 and 1"),
-        ({"beliefs": [[1.5, -0.5], None, None]}, "belief of node 'play' is not between 0 and 1"),
-        ({"evidence": [3]}, "no node at place 3"),
-        ({"target": -1}, "no node at place -1"),
-        ({"strengths": {(0, 1): np.inf}}, "strength of the arc from 0 to 1 is inf"),
-    ],
-)
-def test_what_does_not_fit_together_is_refused(changes: dict, says: str) -> None:
-    with pytest.raises(InputError, match=says):
-        weather(**changes)
-
-
-def test_a_cycle_is_refused_and_shown() -> None:
-    with pytest.raises(CycleError, match="play"):
-        weather(parents=[(2,), (0,), (1,)])

@@ -24,7 +24,7 @@ from ingenuo.networks.inference import (
     posteriors,
     sample,
 )
-from ingenuo.networks.inference.propagation import LOGARITHMS
+from ingenuo.networks.inference.queries import LOGARITHMS
 
 Net = tuple[list[tuple[int, ...]], list[Any], dict[int, Any]]
 NETWORKS = [

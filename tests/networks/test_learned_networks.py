@@ -320,7 +320,7 @@ def test_a_number_is_evidence_for_its_interval() -> None:
 def test_a_file_keeps_the_cuts_and_learns_the_same_tables(tmp_path: Path) -> None:
     table = mixed()
     network = Network.learn(table, target="c")
-    for suffix in ("json", "yaml", "json.gz"):
+    for suffix in ("yaml", "yaml.gz"):
         network.write(tmp_path / f"n.{suffix}")
         again = Network.read(tmp_path / f"n.{suffix}")
         assert again.cuts == network.cuts
@@ -366,7 +366,6 @@ BAD: dict[str, tuple[Any, dict[str, Any], str]] = {
     "kind": (FLAT, {"columns": {"alpha": "text"}}, "declared as 'text'"),
     "column": (FLAT, {"columns": {"alpa": "category"}}, "no column 'alpa'; did you mean 'alpha'"),
     "empty": (FLAT[:0], {}, "the table is empty"),
-    "all missing": (FLAT.assign(beta=None), {}, "'beta' has no value in any row"),
     "target": (FLAT, {"target": "alpa"}, "did you mean 'alpha'"),
     "number": (FLAT.assign(n=np.arange(18) + 0.5), {"target": "n"}, "holds numbers of many values"),
     "no target": (FLAT, {"structure": "tan"}, "say which column that is"),

@@ -348,7 +348,7 @@ BAD_NETWORKS: dict[str, tuple[Any, type[Exception], str]] = {
     "shape": (
         lambda: Network.from_arcs([("a", "b")], states=AB, tables={"a": [0.5, 0.5], "b": [0.5, 0.5]}),
         NetworkError,
-        r"shape \(2,\), and needs \(2, 2\)",
+        r"found 0.5 as P\(b \| a = x\), expected a list of numbers",
     ),
     "length": (
         lambda: Network.from_arcs(
@@ -477,29 +477,23 @@ def test_strength_is_mutual_information() -> None:
     assert apart.strengths() == pytest.approx({("a", "b"): 0.0}, abs=1e-12)
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "jpg"])
-def test_pictures_are_written_whole(suffix: str, tmp_path: Path) -> None:
-    starts = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "jpg": b"\xff\xd8"}
-    LAWN.draw(tmp_path / f"lawn.{suffix}", {"rain": "yes"}, title="lawn")
-    assert starts[suffix] in (tmp_path / f"lawn.{suffix}").read_bytes()[:200]
-    assert [path.name for path in tmp_path.iterdir()] == [f"lawn.{suffix}"]
+def test_pictures_are_written_whole(tmp_path: Path) -> None:
+    drawn = LAWN.draw(tmp_path / "lawn.svg", {"rain": "yes"}, title="lawn")
+    assert drawn.startswith("<svg")
+    assert (tmp_path / "lawn.svg").read_text(encoding="utf-8") == drawn
+    assert [path.name for path in tmp_path.iterdir()] == ["lawn.svg"]
 
 
 def test_pictures_elsewhere_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="a picture is"):
         LAWN.draw(tmp_path / "lawn.gif")
-    for suffix in ("svg", "png"):
-        with pytest.raises((InputError, OSError)) as told:
-            LAWN.draw(tmp_path / "nowhere" / f"lawn.{suffix}")
-        assert ".tmp" not in str(told.value)
+    with pytest.raises((InputError, OSError)) as told:
+        LAWN.draw(tmp_path / "nowhere" / "lawn.svg")
+    assert ".tmp" not in str(told.value)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_picture_in_axes_and_in_a_notebook() -> None:
-    from matplotlib.figure import Figure
-
-    axes = Figure().subplots()
-    assert LAWN.draw(ax=axes) is axes
+def test_a_picture_in_a_notebook() -> None:
     picture = LAWN.draw()
     assert picture._repr_svg_().startswith("<svg")
     assert "soaked" in str(picture)
@@ -540,7 +534,7 @@ def test_pickles_copies_and_files_answer_alike(tmp_path: Path) -> None:
     assert pickle.loads(pickle.dumps(LAWN)).posterior("rain", {"wet": "damp"}) == wanted
     save(LAWN, tmp_path / "lawn.ingenuo")
     assert load(tmp_path / "lawn.ingenuo").posterior("rain", {"wet": "damp"}) == wanted
-    for suffix in ("bif", "xml", "json", "yaml", "json.gz"):
+    for suffix in ("bif", "xml", "yaml", "yaml.gz"):
         LAWN.write(tmp_path / f"lawn.{suffix}")
         assert Network.read(tmp_path / f"lawn.{suffix}").posterior("rain", {"wet": "damp"}) == wanted
 

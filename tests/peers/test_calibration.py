@@ -18,7 +18,7 @@ from tests.real_texts import labelled
 
 from ingenuo.calibrate.calibrator import CALIBRATORS
 from ingenuo.calibrate.choice import choose
-from ingenuo.evaluation.reliability import reliability
+from ingenuo.evaluation.evaluation import reliability
 
 
 def scores(n: int = 800, k: int = 2) -> tuple[Any, Any]:

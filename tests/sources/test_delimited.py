@@ -72,14 +72,26 @@ def test_unicode_encodings_are_found(tmp_path, encoding):
     assert read(path).column("town").to_pylist() == ["Cádiz", "Forlì", "Bari"]
 
 
-def test_windows_1252_is_believed_when_several_words_speak_for_it(tmp_path):
-    towns = "n,town\n1,Cádiz\n2,Forlì\n3,Málaga\n4,Logroño\n5,Córdoba\n"
-    found = scan(written(tmp_path, towns.encode("windows-1252")))
-    assert "Windows-1252" in found.notes[0]
-    assert found.table().column("town").to_pylist() == ["Cádiz", "Forlì", "Málaga", "Logroño", "Córdoba"]
-    assert read(written(tmp_path, "n,w\n1,мир\n".encode("cp1251")), encoding="cp1251").column("w").to_pylist() == [
-        "мир"
-    ]
+@pytest.mark.parametrize(
+    ("encoding", "called", "towns"),
+    [
+        ("cp1252", "Windows-1252", ["Cádiz", "Forlì", "Málaga", "Logroño", "Córdoba"]),
+        ("cp1252", "Windows-1252", ["è una città bellissima, però cara", "non è così male: perché no"]),
+        ("cp1250", "Windows-1250", ["Łódź", "Częstochowa", "Kraków", "Gdańsk", "Białystok"]),
+        ("cp1251", "Windows-1251", ["Москва", "Казань", "Тверь"]),
+    ],
+)
+def test_other_encodings_are_believed_when_several_words_speak_for_them(tmp_path, encoding, called, towns):
+    found = scan(
+        written(tmp_path, ("n;town\n" + "".join(f"{n};{town}\n" for n, town in enumerate(towns))).encode(encoding))
+    )
+    assert f"written in {called}, by its letters" in found.notes[0]
+    assert found.table().column("town").to_pylist() == towns
+
+
+def test_an_encoding_is_taken_as_it_is_named(tmp_path):
+    path = written(tmp_path, "n,w\n1,мир\n".encode("cp1251"))
+    assert read(path, encoding="cp1251").column("w").to_pylist() == ["мир"]
 
 
 def test_holes_are_missing_and_other_words_are_values(tmp_path):

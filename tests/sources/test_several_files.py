@@ -12,16 +12,12 @@ from pyarrow import parquet
 
 from ingenuo import NaiveBayes
 from ingenuo.errors import FileError, InputError
-from ingenuo.sources.files import open_piece, pieces, scan
+from ingenuo.sources.files import scan
 
 
 def write(folder, **tables):
     for name, table in tables.items():
         parquet.write_table(pa.table(table), folder / f"{name}.parquet")
-
-
-def pieced(folder, **options):
-    return [open_piece(piece).table() for piece in pieces(scan(folder, **options), 1)]
 
 
 def test_an_empty_file_among_others_has_no_rows(tmp_path):
@@ -33,7 +29,6 @@ def test_an_empty_file_among_others_has_no_rows(tmp_path):
     found = scan(tmp_path)
     assert found.table().to_pydict() == {"a": [1], "b": ["x"]}
     assert found.notes == ["b.csv: 3 files beside it are empty (a.csv, c.csv, d.csv.gz)"]
-    assert sum(table.num_rows for table in pieced(tmp_path)) == 1
 
 
 def test_an_empty_list_among_others_has_no_rows(tmp_path):
@@ -55,7 +50,6 @@ def test_a_parquet_file_without_rows_is_no_error(tmp_path, empty, type):
     no_rows = pa.table({"n": pa.array([], type), "town": pa.array([], pa.null())})
     write(tmp_path, b={"n": [1.5], "town": ["Bari"]}, z={"n": [2.5], "town": ["Pisa"]}, **{empty: no_rows})
     assert scan(tmp_path).table().to_pydict() == {"n": [1.5, 2.5], "town": ["Bari", "Pisa"]}
-    assert sorted(table.num_rows for table in pieced(tmp_path)) == [0, 1, 1]
 
 
 @pytest.mark.parametrize("strings", [["x", "y"], ["1", "2"]])
@@ -99,7 +93,6 @@ def test_numbers_of_two_widths_are_read_in_one_that_holds_both(tmp_path, order, 
     found = scan(tmp_path).table()
     assert found.schema.types == [type]
     assert sorted(found.column("n").to_pylist(), key=str) == sorted([*narrow.to_pylist(), *wide.to_pylist()], key=str)
-    assert all(table.schema.types == [type] for table in pieced(tmp_path))
 
 
 def categories(batches, name="town"):
@@ -134,7 +127,7 @@ def test_categories_are_the_same_however_the_file_has_them(tmp_path, options):
     assert found.schema.types == scan(tmp_path).schema.types == [pa.dictionary(pa.int32(), pa.string())] * 2
 
 
-def test_a_model_of_a_parquet_file_is_the_same_in_any_pieces(tmp_path):
+def test_a_model_of_a_parquet_file_is_the_same_in_batches_and_whole(tmp_path):
     rng = np.random.default_rng(5)
     towns, y = rng.integers(0, 30, 3_000), rng.integers(0, 2, 3_000)
     table = pa.table({"x": rng.normal(size=3_000), "n": rng.integers(0, 9, 3_000),
@@ -143,9 +136,6 @@ def test_a_model_of_a_parquet_file_is_the_same_in_any_pieces(tmp_path):
     found = scan(tmp_path, target="y")
     whole = NaiveBayes().fit(found.table(), "y").tally_
     assert NaiveBayes().fit(found).tally_ == whole
-    parts = [NaiveBayes().fit(open_piece(piece)).tally_ for piece in pieces(found, 1)]
-    assert len(parts) == 5
-    assert sum(parts[1:], parts[0]) == whole
 
 
 def test_a_reader_who_stops_leaves_no_thread_behind(tmp_path):

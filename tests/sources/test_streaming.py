@@ -83,17 +83,6 @@ def test_only_the_columns_that_are_wanted_are_read(folder, name):
     assert scan(folder / name, columns={"text": "ignore"}).table().column_names == ["n", "x", "town", "good"]
 
 
-def test_cells_come_as_they_are_written_beside_the_values(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("key,age,town\n" + "".join(f"k{i},0{i}.50,NA\n" for i in range(100)))
-    found = scan(path, columns={"town": "category"}, block_size=200)
-    cells, values = (pa.concat_tables(tables) for tables in zip(*found.batches_with_cells()))
-    assert cells.column_names == ["key", "age", "town"]
-    assert cells.slice(0, 2).to_pylist() == [{"key": "k0", "age": "00.50", "town": "NA"},
-                                             {"key": "k1", "age": "01.50", "town": "NA"}]  # fmt: skip
-    assert values.slice(1, 1).to_pylist() == [{"age": 1.5, "town": None}]
-
-
 def test_whole_numbers_become_doubles_where_a_later_row_needs_them(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n" + "1,2\n" * 20_000 + "1.5,2\n" + "1,2\n" * 20_000)
@@ -176,12 +165,3 @@ def test_many_files_are_one_table(tmp_path):
     assert found.table().to_pydict() == {"m": [0] * 30, "n": list(range(30))}
     assert len(found.notes) == 29
     assert found.n_bytes == sum(path.stat().st_size for path in tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("name", ["table.csv", "table.jsonl", "table.parquet"])
-def test_a_sample_is_the_first_rows(folder, name):
-    found = scan(folder / name, columns={"text": "ignore"}, block_size=20_000)
-    sample = found.sample()
-    assert sample.schema == found.schema
-    assert sample.num_rows > 0
-    assert sample.to_pylist() == found.table().slice(0, sample.num_rows).to_pylist()

@@ -149,7 +149,7 @@ def test_an_overcast_day_is_never_a_no_without_smoothing(tennis):
 
 
 def test_means_and_deviations_of_the_numbers(weather):
-    parameters = weather._parameters().families["gaussian-unbiased"]
+    parameters = weather._parameters().of("temperature").own
     means, deviations = parameters.means.tolist(), parameters.deviations.tolist()
     assert means[1] == pytest.approx([73, 79.1111], abs=5e-5)
     assert deviations[1] == pytest.approx([6.1644, 10.2157], abs=5e-5)

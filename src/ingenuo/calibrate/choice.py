@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.calibrate.calibrator import CALIBRATORS, Calibrator, kind_of
-from ingenuo.calibrate.folds import stratified
 from ingenuo.calibrate.isotonic import first_stage
 from ingenuo.calibrate.lengths import checked_lengths
 from ingenuo.calibrate.platt import Platt
 from ingenuo.calibrate.scores import Codes, Floats, checked_training
 from ingenuo.errors import InputError
+from ingenuo.families.left_out import stratified
 from ingenuo.kernels.threads import single_blas
 
 FOLDS = 5

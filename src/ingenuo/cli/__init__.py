@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import importlib
-import re
 import sys
 import traceback
 import warnings
@@ -94,21 +93,6 @@ class _LazyGroup(click.Group):
             raise _failure(error) from None
 
 
-# What the library calls by the names of Python, as the command line calls it.
-_SPOKEN = (
-    (r"columns=\{'([^']*)': '(\w+)'\}", r"--column '\1=\2'"),
-    (r"quote=''", "--quote none"),
-    (r"encoding=…", "--encoding NAME"),
-    (r"errors='replace'", "--errors replace"),
-    (r"\bclass_=", "--class "),
-    (r"\bfolds='?([\w-]+)'?", r"--folds \1"),
-    (r"\bgive X and\b", "give FILE and"),
-    (r"\(calibration=None, tune=False\)", "(no --calibrate and no --tune)"),
-    (r"\bprotected=…", "--protected COLUMN"),
-    (r"\btemplates=…", "--templates SET"),
-)
-
-
 class _Interrupted(click.ClickException):
     """The end of a command that was interrupted."""
 
@@ -127,10 +111,7 @@ def _failure(error: BaseException) -> click.ClickException:
     if not isinstance(error, IngenuoError):
         what = " ".join(f"{type(error).__name__}: {error}".split())
         return click.ClickException(f"this should not have happened ({what}); --debug shows where it did")
-    said = str(error)
-    for python, option in _SPOKEN:
-        said = re.sub(python, option, said)
-    return click.ClickException(said)
+    return click.ClickException(str(error))
 
 
 def _note(message: Warning | str, *where: object) -> None:

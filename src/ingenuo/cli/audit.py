@@ -43,11 +43,7 @@ def asked(command: options.F) -> options.F:
     metavar="CLASS",
     help="The class whose probability or decision is looked at  [of two the second]",
 )
-@click.option("--together", is_flag=True, help="The combinations of all --protected columns, in one audit.")
 @click.option("--reference", metavar="GROUP", help="The group of rows that the others are compared with  [the largest]")
-@click.option(
-    "--cut", "cuts", type=float, multiple=True, metavar="NUMBER", help="Where to cut a protected column of numbers."
-)
 @click.option(
     "--groups", multiple=True, metavar="KIND", help="Of sentences: which kinds of groups, such as gender  [all]"
 )
@@ -65,21 +61,19 @@ def command(model: str, file: str | None, **given: Any) -> None:
     """Compare the answers of MODEL to groups of people.
 
     Of a model of texts, by sentences that differ in a name or an identity term only. With FILE and --protected, by
-    rows: decisions, errors and calibration in each group, and which columns tell the group. The model need not know
-    that column.
+    rows: decisions, errors and calibration in each group. The model need not know that column.
 
     \b
     ingenuo audit mail.ingenuo
     ingenuo audit mail.ingenuo --templates italian --class spam
     ingenuo audit income.ingenuo test.csv --protected sex --protected race --class '>50K'
-    ingenuo audit income.ingenuo test.csv --protected age --cut 30 --cut 50 --json
+    ingenuo audit income.ingenuo test.csv --protected race --json
     """
     if given["protected"] and file is None:
         raise click.UsageError("--protected is a column of a FILE; give that too")
     if file is not None and not given["protected"]:
         raise click.UsageError("say which column of FILE tells the groups by --protected")
-    several = min(len(given["protected"]), 1 if given["together"] else 2) + len(given["templates"]) > 1
-    if given["plot"] and several:
+    if given["plot"] and len(given["protected"]) + len(given["templates"]) > 1:
         raise click.UsageError("--plot draws one audit, and these are several; ask for one at a time")
     options.check_inputs(model, file)
     from ingenuo.training.auditing import audits_of
@@ -93,9 +87,7 @@ def command(model: str, file: str | None, **given: Any) -> None:
         column=given["text_column"],
         **{
             name: given[name]
-            for name in (
-                *("protected", "together", "templates", "groups", "cuts", "class_", "reference", "confidence", "seed"),
-            )
+            for name in (*("protected", "templates", "groups", "class_", "reference", "confidence", "seed"),)
         },
     )
     if given["plot"]:

@@ -46,10 +46,10 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
     from ingenuo import evaluate
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.report.card import card
     from ingenuo.training.auditing import audits_of
     from ingenuo.training.provenance import learned_already
-    from ingenuo.training.rows import rows_for
 
     loaded = options.load_model(model)
     judged, rows = None, None

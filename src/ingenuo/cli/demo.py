@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import click
 
 from ingenuo.cli import options
@@ -18,16 +21,58 @@ def command(folder: str | None, seed: int) -> None:
     ingenuo demo
     ingenuo demo --save . && ingenuo train diabetes.csv --target progression -o diabetes.ingenuo
     """
-    from ingenuo import demo
-
     if folder is not None:
-        for path in demo.save_tables(folder):
-            options.say(f"written to {path}")
-        return
-    from rich.console import Console
+        from ingenuo.container import replace_file
+        from ingenuo.data import diabetes, play_tennis
+        from ingenuo.training.writing import written
 
-    console = Console(highlight=False, soft_wrap=True)
-    for title, body in demo.run(seed):
-        console.rule(f"[bold]{title}", align="left")
-        console.print(body, markup=False)
-        console.print()
+        for name, table in (("play_tennis", play_tennis()), ("diabetes", diabetes())):
+            path = os.path.join(folder, f"{name}.csv")
+            replace_file(os.path.realpath(path), written([table], "csv"))
+            options.say(f"written to {os.path.normpath(path)}")
+        return
+    for title, body in _shown(seed):
+        options.out(f"{click.style(title, bold=True)}\n\n{body}\n")
+
+
+def _shown(seed: int) -> Iterator[tuple[str, str]]:
+    """Titles and texts."""
+    import numpy as np
+
+    from ingenuo.data import diabetes, play_tennis
+    from ingenuo.estimators.naive_bayes import NaiveBayes
+    from ingenuo.prior import MaximumLikelihood
+
+    days = play_tennis()
+    tennis = NaiveBayes(prior=MaximumLikelihood()).fit(days, "Play")
+    right = f"{tennis.score(days, 'Play') * days.num_rows:.0f} of its {days.num_rows}"
+    day = {"Outlook": "Sunny", "Temperature": "Cool", "Humidity": "High", "Wind": "Strong"}
+    said = f"It answers {right} days right. A new day, worked by hand:\n\n{tennis.explain(day)}"
+    yield "PlayTennis: 14 days, no smoothing", said
+
+    table, target = diabetes(), "progression"
+    order = np.random.default_rng(seed).permutation(table.num_rows)
+    train, test = table.take(order[:300]), table.take(order[300:])
+    model = NaiveBayes().fit(train, target)
+    yield (
+        "Diabetes: numbers and categories, 5 % of them missing",
+        f"Learned 300 patients. Accuracy on {test.num_rows} others: {model.score(test, target):.3f}.\n\n{model.schema_}"
+        f"\n\nThe first of them, with its arithmetic:\n\n{model.explain(test.slice(0, 1))}",
+    )
+
+    before, some, rest = model.tally_, train.slice(0, 20), train.slice(20)
+    same = model.forget(some, target).tally_ == NaiveBayes().fit(rest, target).tally_
+    again = model.partial_fit(some, target).tally_ == before
+    yield (
+        "Forgetting",
+        f"20 patients forgotten. Equal, bit for bit, to a model that never saw them: {_yes(same)}.\n"
+        f"Learned again. Equal, bit for bit, to the model before: {_yes(again)}.",
+    )
+
+    both = NaiveBayes().fit(some, target) + NaiveBayes().fit(rest, target)
+    said = f"Two models merged are equal, bit for bit, to the one that saw all: {_yes(both.tally_ == before)}."
+    yield "Merging", said
+
+
+def _yes(same: bool) -> str:
+    return "yes" if same else "NO"

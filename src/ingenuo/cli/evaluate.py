@@ -32,9 +32,9 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     options.check_inputs(model, *files)
     from ingenuo import evaluate, reliability
     from ingenuo.cli.progress import watched
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.evaluation.numbers import evaluate_numbers
     from ingenuo.training.provenance import learned_already, measures
-    from ingenuo.training.rows import rows_for
 
     loaded = options.load_model(model)
     opened = options.open_files(files, given)

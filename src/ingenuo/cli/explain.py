@@ -75,8 +75,8 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
 def _of_file(model: Any, file: str, rows: str, given: dict[str, Any]) -> tuple[list[Any], list[int]]:
     """The explanations of some rows of a file, and their numbers."""
     from ingenuo.estimators.explaining import explain
-    from ingenuo.sources.picked_rows import picked, row_numbers
-    from ingenuo.training.rows import rows_for
+    from ingenuo.estimators.matching import rows_for
+    from ingenuo.sources.streams import picked, row_numbers
 
     numbers = row_numbers(rows)
     table = picked(rows_for(model, options.open_files([file], given), labelled=False), numbers)

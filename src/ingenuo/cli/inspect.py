@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import click
@@ -21,7 +20,7 @@ from ingenuo.cli import options, pictures
 )
 @click.option("--column", metavar="NAME", help="Show one column: its counts, or mean and deviation, in each class.")
 @pictures.option("--plot", help="Draw the --column")
-@pictures.option("--nomogram", help="Draw the nomogram, by which a person can work out answers with a ruler")
+@pictures.option("--nomogram", "Draw the nomogram, by which a person can work out answers with a ruler", (".svg",))
 @click.option("--class", "class_", metavar="CLASS", help="Of the nomogram: the class whose probability it shows.")
 @click.option("--against", metavar="CLASS", help="Of the nomogram: the other class, where there are more than two.")
 @options.as_json
@@ -45,7 +44,11 @@ def command(model: str, top: int, column: str | None, as_json: bool, **given: An
     from ingenuo.estimators.inspecting import inspect
 
     loaded = options.load(model)
-    drawn = _nomogram(loaded, given["class_"], given["against"]) if given["nomogram"] else None
+    drawn = None
+    if given["nomogram"]:
+        from ingenuo.explanation.nomogram import nomogram
+
+        drawn = nomogram(loaded, given["class_"], given["against"])
     if column is None:
         shown: Any = inspect(loaded, options.about(model), top)
     else:
@@ -55,7 +58,7 @@ def command(model: str, top: int, column: str | None, as_json: bool, **given: An
         if given["plot"]:
             pictures.write(shown.plot(), given["plot"])
     if drawn is not None:
-        _write_nomogram(drawn, given["nomogram"])
+        options.write_text(drawn.svg(), given["nomogram"])
     if as_json:
         options.out_json(shown.to_dict())
     else:
@@ -66,10 +69,3 @@ def _nomogram(model: Any, positive: str | None, against: str | None) -> Any:
     from ingenuo.explanation.nomogram import nomogram
 
     return nomogram(model, positive, against)
-
-
-def _write_nomogram(drawn: Any, path: str) -> None:
-    if os.path.splitext(path)[1].lower() == ".svg":
-        options.write_text(drawn.svg(), path)
-    else:
-        pictures.write(drawn.draw(), path)

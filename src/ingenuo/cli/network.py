@@ -17,8 +17,8 @@ STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 def command() -> None:
     """Bayesian networks: learn one from a table, ask it, draw it, convert its file.
 
-    Network files are .bif, .xml (XMLBIF), .json, .yaml, each perhaps with .gz behind, or .ingenuo, which keeps the
-    counts as well.
+    Network files are .bif, .xml (XMLBIF), .yaml, each perhaps with .gz behind, or .ingenuo, which keeps the counts as
+    well; .json is read too.
     """
 
 
@@ -47,8 +47,8 @@ _do = click.option(
 @click.option("--root", help="Of tan and chow-liu, where the tree begins.")
 @click.option("--k", type=int, default=2, show_default=True, help="Of kdb, the parents besides the class.")
 @click.option("--tabu", type=int, default=20, show_default=True, help="How many steps downhill are tried.")
-@click.option("--restarts", type=int, default=0, show_default=True, help="How often the search begins anew.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of restarts, and of filling holes.")
+@click.option("--restarts", type=int, default=0, show_default=True, help="How often the search begins again.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of restarts, and of filling missing values.")
 @click.option("--require", nargs=2, multiple=True, metavar="FROM TO", help="An arc that must be there.")
 @click.option("--forbid", nargs=2, multiple=True, metavar="FROM TO", help="An arc that must not.")
 @click.option("--column", multiple=True, metavar="NAME=KIND", help="category, number or ignore.")
@@ -58,7 +58,7 @@ _do = click.option(
     type=click.Choice(["leave-out", "em"]),
     default="leave-out",
     show_default=True,
-    help="What to do with holes when tables are learned.",
+    help="What to do with missing values when tables are learned.",
 )
 @click.option("--path", "show_path", is_flag=True, help="Print every step of the search.")
 @common
@@ -173,11 +173,11 @@ def query(
 @click.option("--title", help="What to write above it.")
 @common
 def draw(network: str, picture: str, given: Any, done: Any, beliefs: bool, title: str | None) -> None:
-    """Draw a network to PICTURE: .svg, .png or .pdf.
+    """Draw a network to PICTURE, an .svg file.
 
     \b
     ingenuo network draw asia.bif asia.svg
-    ingenuo network draw asia.bif asia.png --given smoke=yes --title 'A smoker'
+    ingenuo network draw asia.bif smoker.svg --given smoke=yes --title 'A smoker'
     """
     _asked(network, given, done).draw(picture, beliefs=beliefs, strengths=beliefs, title=title)
     click.echo(f"drawn to {picture}")
@@ -214,10 +214,11 @@ def _read(path: str) -> Any:
 def _check_writable(path: str) -> None:
     """Refuse a name before the work, not after it."""
     from ingenuo.errors import InputError
-    from ingenuo.networks.files import kind_of
+    from ingenuo.networks.files import kind_of, refuse_json
 
     if path.endswith(".ingenuo"):
         return
+    refuse_json(path)
     try:
         kind_of(path)
     except InputError as error:
@@ -236,7 +237,7 @@ def _write(network: Any, path: str) -> None:
         cut = ", ".join(network.cuts)
         click.echo(
             f"note: {path} has the names of the intervals of {cut}, and not the cut points: numbers are no evidence to "
-            "it; .json, .yaml and .ingenuo keep them",
+            "it; .yaml and .ingenuo keep them",
             err=True,
         )
 

@@ -371,8 +371,8 @@ def change(
     check_writable(path if output is None else output, files, model=True)
     check_inputs(path, *files, given["calibrate_with"])
     from ingenuo.cli.progress import watched
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.training import changing
-    from ingenuo.training.rows import rows_for
 
     model = load(path)
     weight = given["weight"]

@@ -14,19 +14,17 @@ from ingenuo.cli import options
 ENDINGS = (".svg", ".png", ".pdf")
 
 
-def _known(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-    """Refuse a name before the work, not after it."""
-    if value is not None and os.path.splitext(value)[1].lower() not in ENDINGS:
-        raise click.BadParameter(f"{value!r} has none of the endings {', '.join(ENDINGS)}", ctx, parameter)
-    options.check_writable(value)
-    return value
+def option(name: str, help: str, endings: tuple[str, ...] = ENDINGS) -> Callable[[options.F], options.F]:
+    """An option that names a picture; a name of another ending is refused before the work, not after it."""
 
+    def known(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and os.path.splitext(value)[1].lower() not in endings:
+            raise click.BadParameter(f"{value!r} has none of the endings {', '.join(endings)}", ctx, parameter)
+        options.check_writable(value)
+        return value
 
-def option(name: str, help: str) -> Callable[[options.F], options.F]:
-    """An option that names a picture."""
-    return click.option(
-        name, type=click.Path(), metavar="FILE", callback=_known, help=f"{help}: a .svg, .png or .pdf file."
-    )
+    kinds = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+    return click.option(name, type=click.Path(), metavar="FILE", callback=known, help=f"{help}: a {kinds} file.")
 
 
 def write(axes: Any, path: str) -> None:

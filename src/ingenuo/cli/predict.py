@@ -28,7 +28,7 @@ _FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 def command(model: str, files: tuple[str, ...], output: str | None, **given: Any) -> None:
     """Append the most probable class and its probability to each row of FILEs.
 
-    Rows are read, answered and written a part at a time; their cells stay as they are. Columns that the model does not
+    Rows are read, answered and written a part at a time, each value as it was read. Columns that the model does not
     know, its class among them, are carried along.
 
     \b
@@ -39,21 +39,17 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
     from ingenuo.cli.progress import bar
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.training import writing
     from ingenuo.training.answers import Wanted, answered
-    from ingenuo.training.rows import rows_for
 
     kind = writing.format_of(output, given["to"])
     loaded = options.load(model)
-    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False)
+    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not given["only"])
     wanted = Wanted(given["all_classes"], given["reasons"])
     with bar(rows.n_bytes, "answering") as progress:
-        separator = writing.separator_of(
-            kind, rows.stream.separator, named=output is not None or given["to"] is not None
-        )
-        shown = "nothing" if given["only"] else writing.shown_of(separator, rows.stream.separator)
-        pairs = rows.pairs(progress, shown=shown)
-        pieces = writing.written(answered(loaded, pairs, wanted), kind, separator)
+        tables = answered(loaded, rows, wanted, only=given["only"], progress=progress)
+        pieces = writing.written(tables, kind)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)

@@ -38,10 +38,10 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
     """
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
+    from ingenuo.estimators.matching import rows_for
     from ingenuo.report.page import report
     from ingenuo.training.auditing import audits_of
     from ingenuo.training.provenance import learned_already
-    from ingenuo.training.rows import rows_for
 
     loaded = options.load_model(model)
     rows = options.open_files(files, given)

@@ -74,8 +74,7 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
     options.check_inputs(*files)
     from ingenuo.cli.progress import watched
     from ingenuo.training.rows import model_and_kinds
-    from ingenuo.training.showing import judgement, schema_table, summary
-    from ingenuo.training.train import train
+    from ingenuo.training.train import judgement, schema_table, summary, train
 
     model, declared = model_and_kinds(
         given["spec"],

@@ -5,12 +5,14 @@ A worker that dies has its tasks run again elsewhere, as Dask does with any task
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import pyarrow as pa
 
+from ingenuo.engines.files import absolute, is_number, set_aside
 from ingenuo.engines.spread import (
     TOGETHER,
     Merge,
@@ -19,7 +21,6 @@ from ingenuo.engines.spread import (
     lacks_package,
     not_installed,
     refuse_doubled,
-    tables_of,
     without_package,
 )
 from ingenuo.errors import EngineError, InputError, KindError
@@ -34,6 +35,9 @@ except ImportError as error:
     raise not_installed("dask", str(error.name or "dask")) from None
 
 _WAIT = 10  # seconds for a scheduler to answer
+# Since 3.1 pandas reads every number exactly, and says that the option is no longer needed.
+_EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"float_precision": "round_trip"}
+_SAMPLE = 1 << 20  # bytes by which Dask checks the types
 
 
 class DaskFrame:
@@ -88,6 +92,10 @@ class DaskFrame:
             )
         return DaskFrame(self.frame.assign(**{name: given})), name
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        return next(_arrow(self.frame[list(columns)].head(n, npartitions=-1)))
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged partitions come to."""
         held = delayed((part,), traverse=False, pure=False)  # once in the graph, however many tasks need it
@@ -101,16 +109,38 @@ class DaskFrame:
         return self.frame.map_partitions(_beside, answer, meta=meta)
 
 
-class DaskFiles:
-    """Pieces of files, each of which is read where it is reduced."""
+def read(scan: Any) -> DaskFrame:
+    """The files of a scan as Dask reads them, in the types that the scan found; columns set aside are empty."""
+    frames = [_parquet(scan, form) if form.format == "parquet" else _delimited(scan, form) for form in scan.forms()]
+    frame = frames[0] if len(frames) == 1 else dd.concat(frames)
+    return DaskFrame(frame.assign(**dict.fromkeys(set_aside(scan))))
 
-    def __init__(self, pieces: Sequence[bytes]) -> None:
-        self.pieces = pieces
 
-    def reduce(self, part: Part, merge: Merge) -> bytes:
-        """What the merged pieces come to."""
-        held = delayed((part,), traverse=False, pure=False)
-        return _merged([delayed(_of_piece)(held, n, piece) for n, piece in enumerate(self.pieces)], merge)
+def _parquet(scan: Any, form: Any) -> Any:
+    return dd.read_parquet(absolute(form.paths), columns=scan.schema.names, dtype_backend="pyarrow")
+
+
+def _delimited(scan: Any, form: Any) -> Any:
+    """A partition for each file: a line end may stand within quotes, so that a file cannot be cut anywhere."""
+    dialect, strings = form.dialect, pd.StringDtype("pyarrow")
+    types = {
+        field.name: "float64"  # and not whole: a later row may have a fraction
+        if is_number(scan, field.name) or pa.types.is_floating(field.type)
+        else "Int64"
+        if pa.types.is_integer(field.type)
+        else strings
+        for field in scan.schema
+    }
+    frame = dd.read_csv(
+        absolute(form.paths), blocksize=None, sample=_SAMPLE, sep=dialect.separator, decimal=dialect.decimal,
+        quotechar=dialect.quote or '"', quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+        header=None, names=list(dialect.names), usecols=list(types), skiprows=form.skipped, dtype=types,
+        na_values=list(form.missing), keep_default_na=False, skipinitialspace=dialect.padded,
+        encoding=form.encoding, encoding_errors=form.errors, **_EXACT,
+    )  # fmt: skip
+    if dialect.padded:
+        frame = frame.assign(**{name: frame[name].str.rstrip() for name, type in types.items() if type is strings})
+    return frame[list(types)]
 
 
 @contextmanager
@@ -171,10 +201,6 @@ def _merged(level: list[Any], merge: Merge) -> bytes:
 
 def _of_frame(held: tuple[Part], number: int, frame: Any) -> bytes:
     return held[0](number, _arrow(frame))
-
-
-def _of_piece(held: tuple[Part], number: int, piece: bytes) -> bytes:
-    return held[0](number, tables_of(piece))
 
 
 def _arrow(frame: Any) -> Iterator[pa.Table]:

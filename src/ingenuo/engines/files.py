@@ -1,30 +1,20 @@
-"""Files as rows that lie in parts: each worker reads its pieces of them, exactly as this machine would."""
+"""Files on an engine: Dask or Spark reads them itself, in the types and by the separators that `scan` found here."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
-from ingenuo.engines.spread import Merge, Part, known
-from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.sources.files.pieces import pieces
+import pyarrow as pa
+
+from ingenuo.engines.spread import Frame, Merge, Part, known
+from ingenuo.errors import EngineError, IngenuoError, InputError, KindError, did_you_mean
 
 ENGINES = ("local", "dask", "spark")
-_PIECES = 32  # at least, so that all workers have something to do,
-_SMALL, _LARGE = 4 << 20, 128 << 20  # of no fewer bytes and no more than these
-
-
-class Pieces(Protocol):
-    """Pieces of files on an engine."""
-
-    def reduce(self, part: Part, merge: Merge) -> bytes:
-        """What the merged pieces come to."""
-        ...
-
-
-Engine = Callable[[Sequence[bytes]], Pieces]
+Engine = Callable[[Any], Frame]  # the frame of a scan
 
 
 @contextmanager
@@ -43,12 +33,12 @@ def opened(name: str, address: str | None = None) -> Iterator[Engine]:
         from ingenuo.engines import dask
 
         with dask.cluster(address):
-            yield dask.DaskFiles
+            yield dask.read
     elif name == "spark":
         from ingenuo.engines import spark
 
         with spark.session(address) as session:
-            yield partial(spark.SparkFiles, session=session)
+            yield partial(spark.read, session=session)
     else:
         raise InputError(f"engine={name!r} is not known{did_you_mean(name, ENGINES)}")
 
@@ -60,14 +50,16 @@ class Files:
     drops_unlabelled = True
 
     def __init__(self, rows: Any, engine: Engine) -> None:
-        whole = rows
-        while not hasattr(whole, "declared"):  # columns that were selected from a scan
-            whole = whole.stream
-        self._scan, self._engine = whole, engine
+        scan = rows
+        while not hasattr(scan, "declared"):  # columns that were selected from a scan
+            scan = scan.stream
         self.names: list[str] = list(rows.names)
         self.kinds: Mapping[str, tuple[str, str]] = rows.kinds
-        self.paths, self.target, self.schema = rows.paths, rows.target, whole.schema
+        self.paths, self.target, self.schema = rows.paths, rows.target, scan.schema
         self.left_out = 0
+        _refuse_unknown(scan, self.called)
+        with self._named():
+            self.frame = engine(scan)
 
     @property
     def called(self) -> str:
@@ -76,8 +68,8 @@ class Files:
         return names + (f" and {len(self.paths) - 3} more" if len(self.paths) > 3 else "")
 
     def place(self, part: int) -> str:
-        """Nothing: messages name a file."""
-        return ""
+        """Which part of the files it is."""
+        return self.frame.place(part)
 
     def column(self, given: Any, what: str) -> tuple[Files, str]:
         """The files, and the name of one of their columns."""
@@ -85,10 +77,58 @@ class Files:
             raise KindError(f"{what} of files is the name of a column, not {type(given).__name__}")
         return self, known(self, given)
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        with self._named():
+            return self.frame.head(columns, n)
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
-        """What the merged pieces come to."""
-        size = (self._scan.n_bytes or 0) // _PIECES
-        return self._engine(pieces(self._scan, min(max(size, _SMALL), _LARGE))).reduce(part, merge)
+        """What the merged parts come to."""
+        with self._named():
+            return self.frame.reduce(columns, part, merge)
+
+    @contextmanager
+    def _named(self) -> Iterator[None]:
+        """What the readers of an engine refuse, with the files."""
+        try:
+            yield
+        except IngenuoError:
+            raise
+        except (ValueError, OSError) as error:
+            said = (str(error).strip() or type(error).__name__).splitlines()[0]
+            raise EngineError(
+                f"{self.called}: the engine cannot read the files ({said}); training without --engine says where"
+            ) from None
 
 
-__all__ = ["ENGINES", "Engine", "Files", "opened"]
+def _refuse_unknown(scan: Any, called: str) -> None:
+    """Raise where files are in a form that the engines do not read."""
+    for form in scan.forms():
+        if form.format not in ("delimited", "parquet") or (form.format == "parquet" and form.packed):
+            packed = "packed " if form.packed else ""
+            raise InputError(
+                f"{called}: an engine reads CSV, TSV and Parquet, and these files are {packed}{form.format}; leave "
+                "--engine out, or write them as Parquet"
+            )
+        if form.encoding.startswith(("utf-16", "utf-32")):
+            raise InputError(f"{called}: an engine does not read {form.encoding.upper()}; write the files as UTF-8")
+        if "-" in form.paths:
+            raise InputError(f"{called}: standard input is here alone; write it to a file, and give that")
+
+
+def is_number(scan: Any, name: str) -> bool:
+    """Whether a column of a scan is read as doubles: a number or a count, which may be whole as far as was looked."""
+    return scan.kinds.get(name, ("target",))[0] in ("number", "count")
+
+
+def set_aside(scan: Any) -> list[str]:
+    """The columns of a scan that are not read."""
+    return [name for name in scan.names if name not in scan.schema.names]
+
+
+def absolute(paths: Sequence[str]) -> list[str]:
+    """Paths as workers need them, which have folders of their own."""
+    return [os.path.abspath(path) for path in paths]
+
+
+__all__ = ["ENGINES", "Engine", "Files", "absolute", "is_number", "opened", "set_aside"]

@@ -12,11 +12,13 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
+from ingenuo.engines.files import absolute, is_number, set_aside
 from ingenuo.engines.spread import (
     TOGETHER,
     Merge,
@@ -25,7 +27,6 @@ from ingenuo.engines.spread import (
     lacks_package,
     not_installed,
     refuse_doubled,
-    tables_of,
     without_package,
 )
 from ingenuo.errors import EngineError, InputError, KindError
@@ -34,7 +35,7 @@ try:
     from pyspark.errors import PySparkException
     from pyspark.sql import Column, SparkSession, functions
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import StringType, StructField, StructType
 except ImportError as error:
     raise not_installed("spark", str(error.name or "pyspark")) from None
 
@@ -102,9 +103,16 @@ class SparkFrame:
             return self, name
         return SparkFrame(self.frame.withColumn(name, given)), name
 
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        try:
+            return self.frame.select(*map(_column, columns)).limit(n).toArrow()
+        except PySparkException as error:
+            raise _told(error) from None
+
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
         """What the merged partitions come to."""
-        chosen = self.frame.select(*(functions.col(_quoted(name)) for name in columns))
+        chosen = self.frame.select(*map(_column, columns))
         return _merged(_mapped(chosen, partial(_of_frame, part), _SUMS), merge)
 
     def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
@@ -113,16 +121,53 @@ class SparkFrame:
         return _mapped(self.frame, partial(_beside, answer), schema)
 
 
-class SparkFiles:
-    """Pieces of files, each of which is read where it is reduced."""
+def read(scan: Any, session: Any) -> SparkFrame:
+    """The files of a scan as Spark reads them, in the types that the scan found; columns set aside are empty."""
+    frames = []
+    try:
+        for form in scan.forms():
+            paths = [Path(path).as_uri() for path in absolute(form.paths)]
+            frames.append(
+                session.read.parquet(*paths).select(*map(_column, scan.schema.names))
+                if form.format == "parquet"
+                else _delimited(scan, form, paths, session)
+            )
+        frame = reduce(lambda one, other: one.unionByName(other), frames)
+        for name in set_aside(scan):
+            frame = frame.withColumn(name, functions.lit(None).cast("string"))
+    except PySparkException as error:
+        raise _told(error) from None
+    return SparkFrame(frame)
 
-    def __init__(self, pieces: Sequence[bytes], session: Any) -> None:
-        self.pieces, self.session = list(pieces), session
 
-    def reduce(self, part: Part, merge: Merge) -> bytes:
-        """What the merged pieces come to."""
-        numbers = self.session.range(0, len(self.pieces), 1, len(self.pieces))  # one in each partition
-        return _merged(_mapped(numbers, partial(_of_pieces, part, self.pieces), _SUMS), merge)
+def _delimited(scan: Any, form: Any, paths: list[str], session: Any) -> Any:
+    """Cells are read as strings, of which those that are missing are taken out, and numbers made."""
+    dialect = form.dialect
+    if form.skipped > dialect.header_line:
+        raise InputError(f"{form.paths[0]}: Spark reads no lines such as 'sep=;' before the header; take them out")
+    schema = StructType([StructField(name, StringType()) for name in dialect.names])
+    quotes = {"quote": dialect.quote or "", "escape": dialect.quote or "\0"}
+    frame = session.read.csv(
+        paths, schema=schema, sep=dialect.separator, header=bool(dialect.header_line), multiLine=True, mode="FAILFAST",
+        encoding=form.encoding.removesuffix("-sig"), ignoreLeadingWhiteSpace=dialect.padded,
+        ignoreTrailingWhiteSpace=dialect.padded, emptyValue="", nullValue="", **quotes,
+    )  # fmt: skip
+    return frame.select(*(_typed(_column(field.name), field, scan, form).alias(field.name) for field in scan.schema))
+
+
+def _typed(cell: Any, field: pa.Field, scan: Any, form: Any) -> Any:
+    number = is_number(scan, field.name) or pa.types.is_floating(field.type)
+    number_or_label = functions.trim(cell) if number or pa.types.is_integer(field.type) else cell
+    filled = functions.when(~number_or_label.isin(list(form.missing)), number_or_label)
+    if number and form.dialect.decimal != ".":
+        filled = functions.replace(filled, functions.lit(form.dialect.decimal), functions.lit("."))
+    if number:
+        return filled.cast("double")
+    return filled.cast("long") if pa.types.is_integer(field.type) else filled
+
+
+def _column(name: str) -> Any:
+    return functions.col(_quoted(name))
 
 
 @contextmanager
@@ -215,8 +260,9 @@ def _told(error: Exception) -> EngineError:
     said = str(error)
     if lacks_package(said):
         return without_package("Spark", "and let PYSPARK_PYTHON name the Python that has it")
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
-    told = [line for line in lines if "Error" in line or "Exception" in line] or lines or [type(error).__name__]
+    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.strip().startswith("at ")]
+    told = [line for line in lines if "Error" in line or "Exception" in line or line.startswith("[")]
+    told = told or lines or [type(error).__name__]
     return EngineError(f"Spark could not do the work ({told[-1][:300]}); nothing was learned")
 
 
@@ -239,12 +285,6 @@ def _of_frame(part: Part, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Reco
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
     yield _one_row(number, part(number, (pa.Table.from_batches([batch]) for batch in batches)))
-
-
-def _of_pieces(part: Part, pieces: Sequence[bytes], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for number in batch.column(0).to_pylist():
-            yield _one_row(number, part(number, tables_of(pieces[number])))
 
 
 def _beside(answer: Callable[[pa.Table], pa.Table], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

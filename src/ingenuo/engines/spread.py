@@ -7,13 +7,12 @@ engine's business.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ingenuo.errors import EngineError, InputError, did_you_mean
-from ingenuo.sources.streams import Described
 
 Part = Callable[[int, Iterable[pa.Table]], bytes]  # the number of a part, and its rows
 Merge = Callable[[Sequence[bytes]], bytes]
@@ -39,6 +38,10 @@ class Spread(Protocol):
 
     def place(self, part: int) -> str:
         """What a part is called in messages; "" where messages name its files anyway."""
+        ...
+
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
         ...
 
     def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
@@ -70,13 +73,6 @@ def refuse_doubled(frame: Spread) -> None:
     doubled = next((name for name, count in Counter(frame.names).items() if count > 1), None)
     if doubled is not None:
         raise InputError(f"two columns of {frame.called} are called {doubled!r}; rename one")
-
-
-def tables_of(piece: bytes) -> Iterator[pa.Table]:
-    """The rows of a piece of files, some at a time."""
-    from ingenuo.sources.files.pieces import open_piece
-
-    yield from Described(open_piece(piece)).batches()
 
 
 def lacks_package(message: str) -> bool:

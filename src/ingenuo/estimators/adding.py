@@ -1,4 +1,4 @@
-"""What models that merge have besides: `+`, the sums of others who send no model, and dropping what is rare."""
+"""What models that merge have besides: `+`, and dropping what is rare."""
 
 from __future__ import annotations
 
@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError
+from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.estimators.contract import check_is_fitted, clone
 from ingenuo.labels import find
-from ingenuo.tally import Tally
 
 
 class Adding:
@@ -23,42 +22,6 @@ class Adding:
         result: Any = clone(self)
         result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
         return result.merge(other)
-
-    def merge_tally(self, tally: Tally) -> Self:
-        """Add the sums that another model of the same columns has learned, without the model.
-
-        Parameters
-        ----------
-        tally : Tally
-            The `tally_` of the other. It does not say how its columns were read, nor how texts were cut into words:
-            that it was done as here is for the one who gives it to know.
-
-        Notes
-        -----
-        A tally with a table or a column that the model has not raises `MergeError`, and so does one of a model whose
-        counts mean nothing without what is kept beside them; the model stays as it was.
-
-        Examples
-        --------
-        >>> from ingenuo import NaiveBayes
-        >>> rome = NaiveBayes().fit([["red"], ["blue"]], ["yes", "no"])
-        >>> oslo = NaiveBayes().fit([["red"], ["green"]], ["yes", "maybe"])
-        >>> rome.merge_tally(oslo.tally_).classes_.tolist()
-        ['maybe', 'no', 'yes']
-        """
-        check_is_fitted(self)
-        if not isinstance(tally, Tally):
-            raise KindError(f"what is added must be a Tally, got {type(tally).__name__}; models are merged by merge()")
-        model: Any = self
-        model._check_form()
-        _refuse_unknown_tables(model, tally)
-        try:
-            other = _with(model, model.tally_ + tally)
-        except ForgetError as error:
-            raise MergeError(f"the tally can be that of no rows: {error}") from None
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
-        return self
 
     def drop_rare(self, minimum: int) -> Self:
         """Drop what is known of fewer rows than a minimum count, so that the model may be shown to others.
@@ -89,33 +52,27 @@ class Adding:
         model: Any = self
         model._check_form()
         refuse_besides(self)
-        _refuse_measured(self, "their rare words would stay")
+        for column in model.schema_.references:
+            raise RefusedError(
+                f"the texts of column {column!r} are of unit length, measured by the words of the first rows: their "
+                "rare words would stay; take norm=None"
+            )
         rest = model.tally_.without_rare(minimum)
         if "class" not in rest:
             raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
-        before = model.tally_.labels("class", 0)
-        gone = before[find(rest.labels("class", 0), before) < 0]
+        before, left = model.tally_.labels("class", 0), rest.labels("class", 0)
+        gone = before[find(left, before) < 0]
         other = copy.copy(model)
         if "_declared_classes" in self.__dict__ and hasattr(self, "classes_"):  # those of a regressor are its bins
-            declared = model._declared_classes
-            other._declared_classes = declared[find(gone, declared) < 0]
+            other._declared_classes = model._declared_classes[find(gone, model._declared_classes) < 0]
         if len(gone) and hasattr(self, "_check_classes"):
-            model._check_classes(rest.labels("class", 0))
-        other = _with(other, rest)
+            model._check_classes(left)
+        other._set(model.schema_, rest)
+        asked = getattr(other, "_bayes", other)  # a regressor answers by the classifier over its bins
+        (asked._reading if hasattr(asked, "_reading") else asked._parameters)()  # which raises where it cannot answer
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
         return self
-
-
-def _with(model: Any, tally: Tally) -> Any:
-    """A copy of the model with another tally, which can answer."""
-    other = copy.copy(model)
-    other._set(model.schema_, tally)
-    asked = getattr(other, "_bayes", other)  # a regressor answers by the classifier over its bins
-    if hasattr(asked, "_check_tally"):
-        asked._check_tally(asked.schema_, tally)
-    (asked._reading if hasattr(asked, "_reading") else asked._parameters)()
-    return other
 
 
 def refuse_besides(model: Any) -> None:
@@ -135,36 +92,3 @@ def refuse_besides(model: Any) -> None:
         raise RefusedError(
             f"the bins of this {name} end at targets of single rows, and would stay; give edges of your own: bins=[…]"
         )
-
-
-def _refuse_measured(model: Any, why: str) -> None:
-    for column in model.schema_.references:
-        raise RefusedError(
-            f"the texts of column {column!r} are of unit length, measured by the words of the first rows: {why}; take "
-            "norm=None"
-        )
-
-
-def _refuse_unknown_tables(model: Any, tally: Tally) -> None:
-    """Raise where a tally has what the model has not, or what its counts mean may differ."""
-    known = model.tally_.canonical()
-    for name, table in tally.canonical().items():
-        if name not in known:
-            raise MergeError(
-                f"the tally has a table {name!r}, and the model has none; only a tally of the same columns can be "
-                "added, for it does not say what they are: merge the model that it comes from"
-            )
-        own = known[name]
-        if table.names == own.names and table.names[-1] == "column":
-            strange = table.axes[-1][find(own.axes[-1], table.axes[-1]) < 0]
-            if len(strange):
-                raise MergeError(
-                    f"the tally has a column {strange.tolist()[0]!r} in {name!r}, and the model has not; merge the "
-                    "model that it comes from"
-                )
-    if getattr(model, "cuts_", None):
-        raise MergeError(
-            "the numbers of this network are cut, and a tally does not say where its own were; merge the model that it "
-            "comes from"
-        )
-    _refuse_measured(model, "a tally does not say by which it was measured")

@@ -8,43 +8,42 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.bins import bins_name
 from ingenuo.chunk import Block, Chunk, Texts
-from ingenuo.engines import is_spread, local
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError
-from ingenuo.estimators import class_prior, inputs, streams
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.adding import Adding
-from ingenuo.estimators.contract import Classifier, check_is_fitted, clone
+from ingenuo.estimators.answers import Answering, answer
+from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.drawing import table_of
-from ingenuo.estimators.scoring import Scoring
-from ingenuo.exact import Exact
+from ingenuo.estimators.rows import MemoryRows, Part, Rows, rows_of
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.explanation.summary import summary_html
 from ingenuo.families import FAMILY
+from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.categorical import table_name
-from ingenuo.families.family import IMPOSSIBLE, Factor, Passage, Term
+from ingenuo.families.family import IMPOSSIBLE, Factor, Term
 from ingenuo.families.gaussian import COUNT
+from ingenuo.families.left_out import count_classes
 from ingenuo.families.scatter import FULL, SHARED, refuse_incomplete
+from ingenuo.families.word_explanations import with_columns
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
-from ingenuo.families.words import TextFamily
-from ingenuo.kernels import densities, moments
+from ingenuo.kernels import densities
 from ingenuo.labels import Labels, find, labels_of, same, unite
-from ingenuo.prior import Prior
+from ingenuo.labels import public as public
+from ingenuo.prior import MaximumLikelihood, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source, open_source
+from ingenuo.sources import Source
 from ingenuo.sources.table import blocks, match
-from ingenuo.tally import Table, Tally
-
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
+from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -52,22 +51,38 @@ CLASS = "class"
 
 
 class Parameters:
-    """What the tally and the priors give: the log prior of each class, and each family's parameters."""
+    """What the tally and the priors give: the log prior of each class, and the parameters of each attribute.
 
-    def __init__(self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...]) -> None:
+    Models that are no product of attributes have other `families`.
+    """
+
+    def __init__(
+        self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...],
+        attributes: Sequence[AttributeParameters] = (),
+    ) -> None:  # fmt: skip
         self.classes = classes
         self.log_prior = log_prior
         self.families = families
         self.prior = prior
-        self._runs: list[tuple[str, int, int, Any]] = []
+        self.attributes = attributes
 
-    def runs(self, schema: Schema) -> list[tuple[str, int, int, Any]]:
-        """The runs of columns of one family, in the table's order, each with its parameters."""
-        if not self._runs:
-            self._runs = [
-                (name, lo, hi, FAMILY[name].part(self.families[name], lo, hi)) for name, lo, hi in schema.runs()
-            ]
-        return self._runs
+    @classmethod
+    def of_one(
+        cls, classes: Labels, log_prior: Floats, prior: tuple[Term, ...], columns: Labels, family: str, own: Any
+    ) -> Self:
+        """Of all the columns in one family, which were estimated already."""
+        attribute = Attribute(columns, family, family, MaximumLikelihood())
+        return cls(classes, log_prior, {}, prior, [AttributeParameters(attribute, own, 0, len(columns))])
+
+    @property
+    def own(self) -> Any:
+        """The parameters of the one family that all columns have."""
+        (found,) = self.attributes
+        return found.own
+
+    def of(self, column: object) -> AttributeParameters:
+        """The parameters of the attribute that has a column."""
+        return next(each for each in self.attributes if column in each.attribute.columns.tolist())
 
 
 class _Estimates:
@@ -79,16 +94,22 @@ class _Estimates:
         self.epsilon = 0.0
 
 
-class TallyClassifier(Adding, Scoring, Classifier):
+class TallyClassifier(Adding, Answering, Classifier):
     """A classifier that is a function of a tally."""
 
     schema_: Schema
     tally_: Tally
 
+    @property
+    def attributes_(self) -> tuple[Attribute, ...]:
+        """The attributes whose product the model is, in the table's order."""
+        check_is_fitted(self)
+        return tuple(each.attribute for each in self._parameters().attributes)
+
     # What a subclass says of itself.
 
     @property
-    def _a_function_of_the_tally(self) -> bool:
+    def _is_additive(self) -> bool:
         """Whether all that it answers derives from the tally and the parameters of the constructor."""
         return True
 
@@ -139,59 +160,50 @@ class TallyClassifier(Adding, Scoring, Classifier):
 
         Parameters
         ----------
-        X : array, sparse matrix, pandas, polars or Arrow table, what `scan` gives, or a Dask or Spark DataFrame
-            The rows; missing values are NaN or null. Of a scan they are read a batch at a time; those of a Dask or
-            Spark frame stay where they are.
+        X : array, sparse matrix, list of texts, table, path, what `scan` gives, Arrow stream, Dask or Spark DataFrame
+            The rows; missing values are NaN or null. Files and streams are read a batch at a time; the rows of a Dask
+            or Spark frame stay where they are.
         y : array-like, or the name of a column of X
-            The class of each row; of a Dask or Spark frame, the name of a column or a column.
+            The class of each row; of a file, a stream or a frame of an engine, the name of a column.
         sample_weight : array-like, optional
-            How often each row counts; of a scan or such a frame, the name of a column.
+            How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
         """
         self._check_settings()
-        if is_spread(X):
-            from ingenuo.estimators import parts
-
-            self._refuse_parts()
-            self._learn_in_parts(parts.in_parts(X, y, sample_weight, self._declared()))
-        elif streams.is_stream(X):
-            self._learn_stream(X, y, sample_weight)
-        else:
-            self._learn(X, y, sample_weight)
+        with self._restored():
+            self._learn(rows_of(X, y, sample_weight, self._declared()))
         return self
 
-    def _learn_stream(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn from batches, one after the other, where sums are all there is to learn; else from all at once."""
-        if not self._a_function_of_the_tally:
-            self._learn(*streams.whole(X, y, sample_weight))
-            return
-        schema, tally, target = streams.tally_of(clone(self), X, y, sample_weight)
+    def _learn(self, rows: Rows) -> None:
+        """Learn all there is to know."""
+        schema, tally = self._first(rows)
         self._check_whole(schema, tally.labels(CLASS, 0), tally)
         self.__dict__.pop("_declared_classes", None)
-        self._target = target
         self._set(schema, tally)
 
-    def _learn_in_parts(self, rows: InParts) -> None:
-        """Learn from rows that lie elsewhere: what the columns are first, where that is not declared; then the sums."""
-        from ingenuo.estimators import rounds
-
-        schema = self._schema_in_parts(rows)
-        tally = rows.total(rounds.sums, self._bare(schema))
+    def _first(self, rows: Rows) -> tuple[Schema, Tally]:
+        """The schema and the sums of the first rows."""
+        schema = self._plan(rows)
+        tally = rows.reduce(sums, self._bare(schema))
         if CLASS not in tally:
-            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
-        self._check_whole(schema, tally.labels(CLASS, 0), tally)
-        self.__dict__.pop("_declared_classes", None)
-        self._target = str(rows.target)
-        self._set(schema, tally)
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        self._note_target(rows)
+        return schema, tally
 
-    def _schema_in_parts(self, rows: InParts) -> Schema:
-        schema = self._schema_of(open_source(rows.empty()))
+    def _note_target(self, rows: Rows) -> None:
+        """Note the name of the column of classes, which may stand among the columns of rows to answer."""
+        self.__dict__.pop("_target", None)
+        if rows.target is not None:
+            self._target = rows.target
+
+    def _plan(self, rows: Rows) -> Schema:
+        """What the columns are, and what else must be known of all rows before they are counted."""
+        schema = self._schema_of(rows.columns(self))
+        warn_of_ignored(schema)
         measured = measured_texts(schema.texts)
         if not measured:
             return schema
-        from ingenuo.estimators import rounds
-
         plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
-        documents = rows.total(rounds.documents, self._bare(plain), measured=measured)
+        documents = rows.reduce(document_frequencies, self._bare(plain), measured=measured)
         return replace(schema, references=references_of(documents, schema.texts))
 
     def _bare(self, schema: Schema) -> Self:
@@ -208,21 +220,6 @@ class TallyClassifier(Adding, Scoring, Classifier):
         """The columns that a model which has learned need not look at again."""
         return set(self.schema_.names.tolist()).difference(getattr(self, "cuts_", ()))
 
-    def _refuse_parts(self) -> None:
-        """Raise where a model cannot be learned from rows that lie elsewhere."""
-        if not self._a_function_of_the_tally:
-            raise RefusedError(
-                f"this {type(self).__name__} goes over all the rows more than once, and is no sum of what each part "
-                "of them says; learn without what needs them all (calibration=None, tune=False), or take rows that "
-                "fit one machine"
-            )
-
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        """Learn all there is to know."""
-        schema, tally, _ = self._tally_of(X, y, sample_weight, reset=True, whole=True)
-        self.__dict__.pop("_declared_classes", None)
-        self._set(schema, tally)
-
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.
 
@@ -233,17 +230,17 @@ class TallyClassifier(Adding, Scoring, Classifier):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        if not self._fitted:
-            self._check_settings()
-        first = not self._fitted
-        schema, tally = self._sums_of(X, y, sample_weight, first=first)
-        declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
-        if classes is not None:
-            declared = unite(declared, inputs.announced(classes))
-        if not first:
-            schema, tally = self.schema_, self.tally_ + tally
-        self._declared_classes = declared
-        self._set(schema, tally)
+        with self._restored():
+            if self._fitted:
+                schema, tally = self.schema_, self.tally_ + self._more(X, y, sample_weight)
+            else:
+                self._check_settings()
+                schema, tally = self._first(rows_of(X, y, sample_weight, self._declared()))
+            declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
+            if classes is not None:
+                declared = unite(declared, inputs.announced(classes))
+            self._declared_classes = declared
+            self._set(schema, tally)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -256,29 +253,15 @@ class TallyClassifier(Adding, Scoring, Classifier):
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        _, tally = self._sums_of(X, y, sample_weight)
-        rest = self.tally_ - tally
+        rest = self.tally_ - self._more(X, y, sample_weight)
         self._check_tally(self.schema_, rest)
         self._set(self.schema_, rest)
         return self
 
-    def _sums_of(self, X: Any, y: Any, sample_weight: Any, *, first: bool = False) -> tuple[Schema, Tally]:
-        """The schema and the sums of some rows, which may come in batches."""
-        if is_spread(X):
-            from ingenuo.estimators import parts, rounds
-
-            self._refuse_parts()
-            rows = parts.in_parts(X, y, sample_weight, self._declared() if first else self._looked_at())
-            if first:
-                self._target = str(rows.target)
-            schema = self._schema_in_parts(rows) if first else self.schema_
-            return schema, rows.total(rounds.sums, self._bare(schema))
-        if not streams.is_stream(X):
-            return self._tally_of(X, y, sample_weight, reset=first)[:2]
-        schema, tally, target = streams.tally_of(clone(self) if first else self, X, y, sample_weight)
-        if first:
-            self._target = target
-        return schema, tally
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        return rows_of(X, y, sample_weight, self._looked_at(), model=self).reduce(sums, self._bare(self.schema_))
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         """Raise where these can be the sums of no rows."""
@@ -324,52 +307,39 @@ class TallyClassifier(Adding, Scoring, Classifier):
             self.feature_names_in_ = schema.names
         self._estimates = _Estimates()
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
-        """The schema, the sums and the classes of some rows; if they are the whole, every column must have a value."""
-        with self._noting():
-            schema, chunk = self._chunk_of(X, y, sample_weight, reset=reset)
-            tally = local.reduce([chunk], tally_chunk)
-            if whole:
-                self._check_whole(schema, chunk.classes, tally)
-            return schema, tally, chunk.classes
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows."""
+        return tally_chunk(self._chunk_of(part))
 
-    def _chunk_of(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Schema, Chunk]:
-        """The schema of some rows, and the rows; with reset, their columns are noted."""
-        source, codes, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=reset)
-        schema = self._schema_of(source) if reset else self.schema_
-        chunk = Chunk(source.n_rows, self._blocks(source, schema), codes, classes, weights)
-        return referenced(schema, chunk) if reset else (schema, chunk)
+    def _chunk_of(self, part: Part) -> Chunk:
+        """Some rows, encoded by the schema."""
+        source, codes, classes, weights = self._opened(part)
+        return Chunk(source.n_rows, self._blocks(source, self.schema_), codes, classes, weights)
 
-    def _rows_to_learn(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool
-    ) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
+    def _opened(self, part: Part) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
         """The source of some rows, their labels as codes, the classes and the weights, all checked."""
-        if not reset:
-            self._check_form()
-        if isinstance(y, str) and inputs.is_frame(X):
-            self._target = y
-        X, y = inputs.target_column(X, y)
-        source = self._source(X, reset=reset)
-        codes, classes = inputs.labels(self, y, source.n_rows)
-        return source, codes, classes, inputs.weights(sample_weight, source.n_rows)
+        source = part.X if hasattr(part.X, "anonymous") else self._source(part.X, reset=False)
+        codes, classes = inputs.labels(self, part.y, source.n_rows)
+        return source, codes, classes, inputs.weights(part.weights, source.n_rows)
+
+    def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
+        """The schema of rows that are all here, and the rows."""
+        schema = self._plan(rows)
+        return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
         self._check_classes(classes)
-        _refuse_empty_columns(schema, tally)
+        _warn_of_empty_columns(schema, tally)
 
     @contextmanager
-    def _noting(self) -> Iterator[None]:
-        """What is noted of the columns within is forgotten should it fail."""
-        noted = ("n_features_in_", "feature_names_in_", "_target")
-        before: dict[str, Any] = {name: self.__dict__[name] for name in noted if name in self.__dict__}
+    def _restored(self) -> Iterator[None]:
+        """Whatever goes wrong within, the model is as it was before."""
+        before = dict(self.__dict__)
         try:
             yield
         except BaseException:
-            for name in noted:
-                self.__dict__.pop(name, None)
+            self.__dict__.clear()
             self.__dict__.update(before)
             raise
 
@@ -386,16 +356,6 @@ class TallyClassifier(Adding, Scoring, Classifier):
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
         return self._estimates.parameters
-
-    def _family_parameters(self, prior: Any) -> dict[str, Any]:
-        classes = labels_of(self.classes_)
-        found = {
-            name: FAMILY[name].estimate(self.tally_, prior, self.schema_, self.schema_.columns(name), classes)
-            for name in self.schema_.families_used()
-        }
-        for remark in (remark for each in found.values() for remark in getattr(each, "remarks", ())):
-            warnings.warn(remark, stacklevel=6)
-        return found
 
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
@@ -414,10 +374,8 @@ class TallyClassifier(Adding, Scoring, Classifier):
         parameters = self._parameters()
         log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
         joint = densities.repeated(log_prior, n_rows)
-        for name, lo, hi, own in parameters.runs(self.schema_):
-            block = found[name]
-            part = block if hi - lo == len(block.names) else block.only(lo, hi)
-            FAMILY[name].log_likelihood(own, part, joint, floor)
+        for attribute in parameters.attributes:
+            attribute.add_log_likelihood(found, joint, floor)
         return joint
 
     def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
@@ -429,8 +387,11 @@ class TallyClassifier(Adding, Scoring, Classifier):
         joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
         return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
 
-    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
-        posterior = self._scores(found, n_rows)
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
+        """The posterior of each row; scores that are there already are written over."""
+        posterior = self._scores(found, n_rows) if scores is None else scores
         odd = densities.posterior(posterior, log=log)
         if len(odd):
             rows = self._possible(found, n_rows, odd)
@@ -440,33 +401,19 @@ class TallyClassifier(Adding, Scoring, Classifier):
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""
+        found: Floats = answer(self, X, "predict_joint_log_proba")
+        return found
+
+    def _predict_joint_log_proba(self, X: Any) -> Floats:
         return self._joint(*self._rows(X))
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of the posterior of each class."""
+    def _predict_log_proba(self, X: Any) -> Floats:
         return self._posterior(*self._rows(X), log=True)
 
-    def predict_proba(self, X: Any) -> Any:
-        """The posterior of each class, for each row; rows sum to 1.
-
-        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, and `P(…)` of each class.
-        """
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X, answers.PROBABILITIES)
+    def _predict_proba(self, X: Any) -> Floats:
         return self._posterior(*self._rows(X))
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row.
-
-        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, `predicted`, `probability`,
-        and `P(…)` of each class.
-        """
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X)
+    def _predict(self, X: Any) -> NDArray[Any]:
         found, n_rows = self._rows(X)
         best, odd = densities.best(self._scores(found, n_rows))
         if len(odd):
@@ -488,15 +435,11 @@ class TallyClassifier(Adding, Scoring, Classifier):
         factors = self._factors(found)
         factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
         joint = self._joint(found, 1)[0]
-        posterior = self._posterior(found, 1)[0]
+        compared = joint[np.newaxis].copy() if type(self)._scores is TallyClassifier._scores else None
+        posterior = self._posterior(found, 1, scores=compared)[0]
         best, *others = np.argsort(-posterior, kind="stable").tolist()
-        passages: list[Passage] = []
-        for name, block in found.items():
-            family = FAMILY[name]
-            if isinstance(family, TextFamily) and isinstance(block, Texts):
-                second = others[0] if others else best
-                passages += family.passages(self._words_of(name), block, best, second)
-        passages.sort(key=lambda passage: order[passage.column])
+        second = others[0] if others else best
+        passages = [p for each in self._parameters().attributes for p in each.passages(found, best, second)]
         return Explanation(
             labels_of(self.classes_),
             self._prior_factor(found),
@@ -511,15 +454,9 @@ class TallyClassifier(Adding, Scoring, Classifier):
         return Factor("prior", "", self._parameters().prior)
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
-        """What each column of a row says, family by family."""
-        parameters = self._parameters()
-        return [
-            factor for name, block in found.items() for factor in FAMILY[name].factors(parameters.families[name], block)
-        ]
-
-    def _words_of(self, family: str) -> Any:
-        """The parameters of the text columns of a family."""
-        return self._parameters().families[family]
+        """What each column of a row says."""
+        factors = [factor for each in self._parameters().attributes for factor in each.factors(found)]
+        return with_columns(factors, len(self.schema_.texts))
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
@@ -555,9 +492,10 @@ class TallyClassifier(Adding, Scoring, Classifier):
 
     def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """The values of each column for rows of these classes."""
-        parameters, values = self._parameters(), {}
-        for name in self.schema_.families_used():
-            values.update(FAMILY[name].sample(parameters.families[name], drawn, rng))
+        values = {}
+        order = list(FAMILIES)
+        for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
+            values.update(each.attribute.of_family.sample(each.own, drawn, rng))
         return values
 
     def _repr_html_inner(self) -> str:
@@ -591,8 +529,32 @@ def frozen(value: Any) -> Any:
     return value
 
 
+def warn_of_ignored(schema: Schema) -> None:
+    """Say which columns are ignored though nobody asked for it, why, and what to do about it."""
+    ignored = [name for name in schema.columns("ignore").tolist() if schema.why.get(name, "declared") != "declared"]
+    if not ignored:
+        return
+    first = column_name(ignored[0])
+    shown = "; ".join(f"{column_name(name)!r} ({schema.why[name]})" for name in ignored[:5])
+    more = f"; and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+    warnings.warn(
+        f"ignored: {shown}{more}. To use a column, declare what it is: columns={{{first!r}: 'category'}}", stacklevel=6
+    )
+
+
+def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What a model that knows its columns learns from some rows."""
+    found: Tally = model._tally_of(part)
+    return found
+
+
+def document_frequencies(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """In how many documents each word is, for models that measure all rows by that."""
+    return reference_sums(model._chunk_of(part), options["measured"])
+
+
 def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
-    """With the document frequencies of the first rows fixed, where documents are of unit length by them."""
+    """With the document frequencies of the rows fixed, where documents are of unit length by them."""
     references = references_of(reference_sums(chunk, measured_texts(schema.texts)), schema.texts)
     if not references:
         return schema, chunk
@@ -607,11 +569,7 @@ def referenced(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
 
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
-    if chunk.weights is None:
-        counts = Exact.counts(chunk.rows_by_class)
-    else:
-        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), len(chunk.classes))
-    total = Tally({CLASS: Table.of({"class": chunk.classes}, counts)})
+    total = count_classes(chunk)
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)
     return total
@@ -626,33 +584,22 @@ def weighed(chunk: Chunk, classes: Labels) -> Chunk:
     return replace(chunk, labels=find(classes, chunk.classes).astype(np.int32)[chunk.coded], classes=classes)
 
 
-def public(classes: Labels) -> NDArray[Any]:
-    """Classes as scikit-learn shows them: text as an array of strings."""
-    if classes.dtype == object and len(classes) and all(type(label) is str for label in classes):
-        return np.array(classes.tolist())
-    return classes
-
-
-def _refuse_empty_columns(schema: Schema, tally: Tally) -> None:
+def _warn_of_empty_columns(schema: Schema, tally: Tally) -> None:
+    """Say of columns that have no value in any row that they say nothing; raise where nothing can be learned."""
     counted = tally.canonical().labels(COUNT, 1)
+    empty: list[Any] = []
     for family in schema.families_used():
         columns = schema.columns(family)
         if family in (SHARED, FULL):
             refuse_incomplete(tally, schema, family)
-            continue
-        if FAMILIES[family] == "number":
-            empty = columns[find(counted, columns) < 0].tolist()
-            empty = [name for name in empty if bins_name(name) not in tally]
+        elif FAMILIES[family] == "number":
+            without = columns[find(counted, columns) < 0].tolist()
+            empty += [name for name in without if bins_name(name) not in tally]
         elif FAMILIES[family] == "category":
-            empty = [name for name in columns.tolist() if table_name(name) not in tally]
+            empty += [name for name in columns.tolist() if table_name(name) not in tally]
         elif FAMILIES[family] == "text":
             for name in columns.tolist():
                 refuse_empty(tally, schema, name, family)
-            continue
-        else:
-            continue
-        if len(empty):
-            name = column_name(empty[0])
-            raise InputError(
-                f"column {name!r} has no value in any row; drop it, or set it aside with columns={{{name!r}: 'ignore'}}"
-            )
+    if empty:
+        shown = ", ".join(repr(column_name(name)) for name in empty[:5]) + (", …" if len(empty) > 5 else "")
+        warnings.warn(f"no value in any row, so nothing is learned from it: column {shown}", stacklevel=6)

@@ -17,17 +17,17 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.estimators import inputs
-from ingenuo.estimators.base import CLASS, public
+from ingenuo.estimators.answers import Answering
+from ingenuo.estimators.base import CLASS
 from ingenuo.estimators.hypotheses import Hypotheses
 from ingenuo.estimators.likelihoods import number
 from ingenuo.estimators.refusals import Refusals
-from ingenuo.estimators.rows import take_rows
-from ingenuo.estimators.scoring import Scoring
+from ingenuo.estimators.rows import rows_of, take_rows
 from ingenuo.explanation.beliefs import html_table
 from ingenuo.explanation.summary import summary_html
 from ingenuo.explanation.vote import Vote
 from ingenuo.families.family import logs as logs_of
-from ingenuo.labels import Labels, find, labels_of, unite
+from ingenuo.labels import Labels, find, labels_of, public, unite
 from ingenuo.schema import Schema
 from ingenuo.sources import open_source
 from ingenuo.sources.table import is_texts
@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 PREFIT = "prefit"
 
 
-class BayesOptimalClassifier(Refusals, Scoring, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
+class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     """The vote of several classifiers, each weighted by its posterior given the data.
 
     A classifier is a hypothesis h. It is as believable as it made the labels of rows that it had not learned from:
@@ -159,8 +159,8 @@ class BayesOptimalClassifier(Refusals, Scoring, ClassifierMixin, _BaseCompositio
             The class of each row.
         """
         names = self._check_settings()
-        target = y if isinstance(y, str) and inputs.is_frame(X) else None
-        X, y = inputs.target_column(X, y)
+        rows = rows_of(X, y).in_memory()
+        target, X, y = rows.target, rows.X, rows.y
         if hasattr(X, "tocsr"):
             X = X.tocsr()
         elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):  # no rows can be taken of it
@@ -267,18 +267,16 @@ class BayesOptimalClassifier(Refusals, Scoring, ClassifierMixin, _BaseCompositio
             return X
         return inputs.target_column(X, self._target)[0]
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Σ_h weight_h · P(class | row, h), for each row and class; rows sum to 1."""
+    def _predict_proba(self, X: Any) -> Floats:
+        """Σ_h weight_h · P(class | row, h)."""
         each = self._each(X)
         return np.tensordot(np.array(list(self.weights_.values())), each, axes=1)
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of the probability of each class."""
-        return logs_of(self.predict_proba(X))
+    def _predict_log_proba(self, X: Any) -> Floats:
+        return logs_of(self._predict_proba(X))
 
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The most probable class of each row."""
-        best = self.predict_proba(X).argmax(axis=1)
+    def _predict(self, X: Any) -> NDArray[Any]:
+        best = self._predict_proba(X).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def explain(self, row: Any) -> Vote:

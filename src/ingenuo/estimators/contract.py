@@ -90,11 +90,6 @@ class _WithoutScikitLearn:
         join_scikit_learn()
         return self.__sklearn_tags__()
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The score of scikit-learn's classifiers or regressors."""
-        join_scikit_learn()
-        return float(self.score(X, y, sample_weight))
-
 
 class Estimator(_WithoutScikitLearn):
     """The base of every estimator: its parameters are those of its constructor."""

@@ -24,7 +24,7 @@ from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.numbers import schema_of_numbers
 from ingenuo.families.covariance import variances_towards_their_mean
-from ingenuo.families.family import Term, logs
+from ingenuo.families.family import logs
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.families.scatter import FULL, SHARED, ScatterFamily, refuse_infinite
 from ingenuo.kernels import densities
@@ -42,11 +42,7 @@ _FAMILIES = {"shared": SHARED, "full": FULL, "diagonal": "gaussian"}
 class _Estimated(Parameters):
     """The parameters, and how far the covariances were shrunk."""
 
-    def __init__(
-        self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...], shrinkage: Floats
-    ) -> None:
-        super().__init__(classes, log_prior, families, prior)
-        self.shrinkage = shrinkage
+    shrinkage: Floats
 
 
 class GaussianDiscriminant(TallyClassifier):
@@ -147,19 +143,23 @@ class GaussianDiscriminant(TallyClassifier):
         rows = self.tally_.over(CLASS, classes).floats()
         shares, prior = class_prior.shares(self.class_prior, rows, classes)
         columns = self.schema_.columns(self._family)
+        own: Any
         given = self.tally_, MaximumLikelihood(), self.schema_, columns, classes
         if self.covariance == "diagonal":
-            alone, amounts = _shrunk(Gaussian(bool(self.unbiased)).estimate(*given), self.shrinkage)
-            return _Estimated(classes, logs(shares), {self._family: alone}, prior, amounts)
-        family = ScatterFamily(pooled=self.covariance == "shared")
-        found = family.estimate(*given, shrinkage=self.shrinkage, unbiased=bool(self.unbiased))
-        for remark in found.remarks:
-            warnings.warn(remark, stacklevel=5)
-        return _Estimated(classes, logs(shares), {self._family: found}, prior, found.shrinkage)
+            own, amounts = _shrunk(Gaussian(bool(self.unbiased)).estimate(*given), self.shrinkage)
+        else:
+            family = ScatterFamily(pooled=self.covariance == "shared")
+            own = family.estimate(*given, shrinkage=self.shrinkage, unbiased=bool(self.unbiased))
+            amounts = own.shrinkage
+            for remark in own.remarks:
+                warnings.warn(remark, stacklevel=5)
+        found = _Estimated.of_one(classes, logs(shares), prior, columns, self._family, own)
+        found.shrinkage = amounts
+        return found
 
     def _gaussians(self) -> Any:
         check_is_fitted(self)
-        return self._parameters().families[self._family]
+        return self._parameters().own
 
     @property
     def means_(self) -> Floats:
@@ -223,7 +223,7 @@ class GaussianDiscriminant(TallyClassifier):
         scores = densities.repeated(parameters.log_prior, n_rows)
         block = found[self._family]
         assert isinstance(block, Numbers)
-        ScatterFamily().scores(parameters.families[self._family], block, scores)
+        ScatterFamily().scores(parameters.own, block, scores)
         return scores
 
     def decision_function(self, X: Any) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators.likelihoods import Exactly, Floats, Number, Steps, Tables, hashable, log, shares
+from ingenuo.estimators.likelihoods import Exactly, Floats, Models, Number, Steps, Tables, hashable, log, shares
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.explanation.beliefs import Beliefs, shortened
 from ingenuo.families.family import Factor, Term, exponential
@@ -33,15 +33,11 @@ class Hypotheses:
     ----------
     priors : mapping, or sequence of names
         The probability of each hypothesis; names alone have equal ones.
-    likelihoods : mapping, or function
-        What each hypothesis says of an observation:
-
-        - a mapping from hypothesis to a table, {observation: probability}; what a table leaves out has probability 0;
-        - a mapping from hypothesis to a function of the observation, or one function f(hypothesis, observation), which
-          gives a probability or a density;
-        - a mapping from hypothesis to a fitted model that gives log p(observation): a `LanguageModel`; a distribution
-          of SciPy (`logpdf`, `logpmf`); a density of scikit-learn (`score_samples`); a generative classifier
-          (`predict_joint_log_proba`, summed over its classes).
+    likelihoods : mapping
+        What each hypothesis says of an observation: a table, {observation: probability}, where what is left out has
+        probability 0; or a fitted model that gives log p(observation): a `LanguageModel`; a distribution of SciPy, such
+        as a Gaussian (`logpdf`, `logpmf`); a density of scikit-learn (`score_samples`); a generative classifier
+        (`predict_joint_log_proba`, summed over its classes).
     normalise : bool
         Whether priors and tables are weights, such as counts, that are to be divided by their sum. By default they must
         sum to 1.
@@ -92,14 +88,15 @@ class Hypotheses:
         observation
             One observation (a string is one); a list, tuple, array, column or iterator of them; or a mapping from
             observation to how often it was made, which is one step of the trace for each. A tuple that a table knows as
-            a value is one observation. Functions and models take the rows of an array or of a table, too.
+            a value is one observation. Models take the rows of an array or of a table, too.
         """
         steps = self._likelihoods.read(observation)
         if not len(steps):
             return self
-        first = np.where(np.isneginf(self._log_joint), -1, self._likelihoods.first_impossible(steps))
-        if (first < len(steps)).all():
-            at = int(first.max())
+        _, places, logs = self._likelihoods.trace(steps)
+        impossible = np.isneginf(logs[:, ~np.isneginf(self._log_joint)])[places]
+        if impossible.any(axis=0).all():
+            at = int(impossible.argmax(axis=0).max())
             one = Beliefs(self.names, self._log_prior, *self._labelled(steps))
             raise InputError(
                 f"observation {self._n_steps + at + 1}, {one.observation(at + 1)!r}, is impossible: every hypothesis "
@@ -266,7 +263,7 @@ class Hypotheses:
         )
 
     def _factors(self) -> tuple[Factor, ...]:
-        """A line for each different observation (of functions and models: for each), the last ones together."""
+        """A line for each different observation (of models: for each), the last ones together."""
         trace = self.trace
         times = np.zeros(len(trace.labels), np.int64)
         np.add.at(times, trace.places, trace.times)
@@ -337,27 +334,18 @@ def _priors(given: Any, normalise: bool) -> dict[Any, Number]:
 
 
 def _likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
-    """What each hypothesis says of an observation: `Tables`, or `Densities` for functions and models."""
-    if not isinstance(given, Mapping) and not callable(given):
+    """What each hypothesis says of an observation: `Tables`, or `Models`."""
+    if not isinstance(given, Mapping):
         raise KindError(
-            "likelihoods must be a mapping from hypothesis to a table, a function or a fitted model, or one function "
-            f"of hypothesis and observation, got {type(given).__name__} {given!r}"
+            "likelihoods must be a mapping from hypothesis to a table or a fitted model, got "
+            f"{type(given).__name__} {given!r}"
         )
-    if isinstance(given, Mapping):
-        for name in names:
-            if name not in given:
-                raise InputError(f"the hypothesis {name!r} has a prior and no likelihood{did_you_mean(name, given)}")
-        for name in given:
-            if name not in names:
-                raise InputError(f"the hypothesis {name!r} has a likelihood and no prior{did_you_mean(name, names)}")
-        tables = [name for name in names if isinstance(given[name], Mapping)]
-        if len(tables) == len(names):
-            return Tables(names, given, normalise)
-        if tables:
-            other = next(name for name in names if name not in tables)
-            raise InputError(
-                f"{tables[0]!r} has a table and {other!r} has none; give a table to all hypotheses, or to none"
-            )
-    from ingenuo.estimators.model_likelihoods import Densities  # which needs scikit-learn, as tables do not
-
-    return Densities(names, given)
+    for one, other, lacks in ((names, given, "a prior and no likelihood"), (given, names, "a likelihood and no prior")):
+        for name in one:
+            if name not in other:
+                raise InputError(f"the hypothesis {name!r} has {lacks}{did_you_mean(name, other)}")
+    tables = [name for name in names if isinstance(given[name], Mapping)]
+    if tables and len(tables) < len(names):
+        other = next(name for name in names if name not in tables)
+        raise InputError(f"{tables[0]!r} has a table and {other!r} has none; give one to all hypotheses, or to none")
+    return Tables(names, given, normalise) if tables else Models(names, given)

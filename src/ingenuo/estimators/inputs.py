@@ -16,7 +16,7 @@ from ingenuo.labels import Labels, encode, is_missing, labels_of, objects, recod
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.arrays import ArraySource
-from ingenuo.sources.table import is_texts, refuse_elsewhere
+from ingenuo.sources.table import is_arrow_stream, is_texts, refuse_elsewhere
 from ingenuo.sources.weights import weights as weights
 
 Floats = NDArray[np.float64]
@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with columns of their own: pandas, polars or Arrow."""
-    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr"):
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or is_arrow_stream(X):
         return False
     return hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
 
@@ -174,6 +174,11 @@ def row(values: Any, schema: Schema) -> Source:
     What a mapping leaves out is missing; of a count column there is none.
     """
     names = schema.names
+    refuse_elsewhere(values)
+    if hasattr(values, "batches") or is_arrow_stream(values):
+        import pyarrow as pa
+
+        values = values.table() if hasattr(values, "batches") else pa.table(values)  # a file or a stream of one row
     if hasattr(values, "to_dict") and not is_frame(values):
         values = values.to_dict()  # a row of a pandas frame
     if isinstance(values, dict):

@@ -10,11 +10,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from ingenuo.engines import is_spread
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
 from ingenuo.estimators.adding import Adding
-from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.base import CLASS, frozen, sums
 from ingenuo.estimators.contract import Estimator, check_is_fitted, clone
+from ingenuo.estimators.rows import EVERYTHING, Part, rows_of
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.families import ngrams, sequences
 from ingenuo.families.ngrams import START
@@ -38,13 +38,13 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         How many words make an n-gram: 1 counts single words, 2 pairs, and so on; a word depends on the order - 1
         words before it.
     smoothing : Prior or str, optional
-        "ml" (relative frequencies), "witten-bell", "kneser-ney" (interpolated), or imaginary data for every context:
+        "ml" (relative frequencies), "kneser-ney" (interpolated), or imaginary data for every context:
         `Laplace()`, `Lidstone(alpha)`, `MEstimate(m, weights)`, `Dirichlet(alphas)`. By default "kneser-ney", and
         `Laplace()` for an order of 1.
     discount : float
         What "kneser-ney" takes from every count, between 0 and 1.
     base : {"observed", "uniform"}
-        What is below single words in "witten-bell" and "kneser-ney". With "observed" nothing is, and a word that was
+        What is below single words in "kneser-ney". With "observed" nothing is, and a word that was
         never seen has probability 0; with "uniform" every word of the vocabulary, the unknown one too, has a
         share.
     text : Words
@@ -63,7 +63,7 @@ class LanguageModel(SequenceModel, Adding, Estimator):
 
     Notes
     -----
-    After a context that was never seen, "ml", "witten-bell" and "kneser-ney" answer as after its longest suffix that
+    After a context that was never seen, "ml" and "kneser-ney" answer as after its longest suffix that
     was, so that probabilities sum to 1 in every context.
 
     Examples
@@ -151,20 +151,11 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         return self
 
     def _sums_of(self, texts: Any) -> Tally:
-        """The sums of texts, which may lie elsewhere."""
-        if not is_spread(texts):
-            return self._tally_of(texts)
-        from ingenuo.estimators import parts, rounds
+        """The sums of texts, wherever they lie."""
+        return rows_of(texts, declared=EVERYTHING, labelled=False).reduce(sums, clone(self))
 
-        rows = parts.in_parts(texts, declared=parts.EVERYTHING, labelled=False)
-        if len(rows.names) > 1:
-            raise InputError(
-                f"{rows.rows.called} has {len(rows.names)} columns; give the one of the texts alone, frame[['text']]"
-            )
-        return rows.total(rounds.texts, clone(self))
-
-    def _tally_of(self, texts: Any) -> Tally:
-        given = texts_of(texts)
+    def _tally_of(self, part: Part) -> Tally:
+        given = texts_of(part.X)
         return self._count(given, np.zeros(given.text.n_rows, np.int32), _ALL)
 
     @property

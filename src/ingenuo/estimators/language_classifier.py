@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from ingenuo.errors import InputError
 from ingenuo.estimators import class_prior, inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.contract import check_is_fitted
+from ingenuo.estimators.rows import EVERYTHING, Part, Rows
 from ingenuo.estimators.sequence_model import SCHEMA, WORDS, SequenceModel, seeded, texts_of, whole
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.families import ngrams, sequences
@@ -23,9 +24,6 @@ from ingenuo.prior import MaximumLikelihood, Prior
 from ingenuo.schema import Schema
 from ingenuo.tally import Tally
 from ingenuo.text import Words
-
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -85,38 +83,23 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
     def _settings(self) -> Any:
         return self.class_prior, super()._settings()
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
-        if not reset:
-            self._check_form()
-        X, y = inputs.target_column(X, y)
-        given = texts_of(X)
-        codes, classes = inputs.labels(self, y, given.text.n_rows)
-        tally = self._count(given, codes, classes, inputs.weights(sample_weight, given.text.n_rows))
-        if whole:
-            self._check_whole(SCHEMA, classes, tally)
-        return SCHEMA if reset else self.schema_, tally, classes
+    def _tally_of(self, part: Part) -> Tally:
+        given = texts_of(part.X)
+        codes, classes = inputs.labels(self, part.y, given.text.n_rows)
+        return self._count(given, codes, classes, inputs.weights(part.weights, given.text.n_rows))
 
     def _declared(self) -> Any:
-        from ingenuo.estimators.parts import EVERYTHING
-
         return EVERYTHING
 
-    def _schema_in_parts(self, rows: InParts) -> Schema:
+    def _plan(self, rows: Rows) -> Schema:
         return SCHEMA
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         if NGRAMS not in tally:
             raise InputError("the texts have no word; give one that has")
 
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn texts: the model is then, to the last bit, what it would be had it never seen them."""
-        check_is_fitted(self)
-        rest = self.tally_ - self._sums_of(X, y, sample_weight)[1]
-        sequences.check(rest, int(self.order))
-        self._set(self.schema_, rest)
-        return self
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        sequences.check(tally, int(self.order))
 
     def _set(self, schema: Schema, tally: Tally) -> None:
         super()._set(schema, tally)
@@ -141,7 +124,7 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
 
     def _rows(self, X: Any) -> tuple[Any, int]:
         check_is_fitted(self)
-        found = self._parameters().families["ngrams"].sequences(texts_of(X))
+        found = self._parameters().families["ngrams"].sequences(texts_of(self._without_target(X)))
         return found, len(found[1])
 
     def _joint(self, found: Any, n_rows: int, floor: float | None = None) -> Floats:

@@ -119,7 +119,9 @@ class LeastSquaresClassifier(TallyClassifier):
         # Beyond the doubles a line is as far as it can be: its sign is what is left of it.
         return np.nan_to_num(scores, nan=0.0, posinf=1e300, neginf=-1e300)
 
-    def _posterior(self, found: dict[str, Block], n_rows: int, *, log: bool = False) -> Floats:
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
         shares = np.maximum(self._scores(found, n_rows), 0.0)
         shares /= shares.sum(axis=1, keepdims=True)
         return logs(shares) if log else shares

@@ -1,10 +1,11 @@
-"""P(observation | hypothesis) from tables, for every hypothesis of a finite set; exact where all is rational.
+"""P(observation | hypothesis) from tables or fitted models, for every hypothesis of a finite set.
 
 What was seen is a sum, of how often each value was observed, and the likelihood is a function of it:
 
     log P(D | h) = Σ_v n_v log P(v | h)
 
-(`model_likelihoods` does the same for functions and fitted models.)
+Of fitted models it is the sum of the logarithms that each gave; a density may be larger than 1. Tables are exact where
+all their numbers are rational.
 """
 
 from __future__ import annotations
@@ -40,7 +41,6 @@ class Steps:
     observed: NDArray[Any]  # of a table the places of the values; else the observations themselves
     times: NDArray[np.int64]
     logs: Floats  # steps × hypotheses; of a table, which has them once for all, steps × 0
-    values: list[list[Number]] | None = None  # what functions gave, hypothesis by hypothesis, where it is all exact
 
     def __len__(self) -> int:
         return len(self.times)
@@ -103,28 +103,28 @@ def multiply(one: Exactly, values: Sequence[Number], times: int) -> Exactly:
     return tuple(n * a**times for n, a in zip(numerators, above)), denominator * below**times
 
 
-def items_of(observation: Any) -> Any:
-    """The observations of a sequence; None where it is a single one."""
-    if isinstance(observation, list | tuple | range):
-        return observation
-    if isinstance(observation, np.ndarray):
-        return observation if observation.ndim else None
-    if isinstance(observation, Iterator):
-        return list(observation)
-    if isinstance(observation, str | bytes | frozenset) or not hasattr(observation, "__getitem__"):
-        return None
-    return observation if hasattr(observation, "__len__") else None  # a column, or a table of rows
+def _observations(given: Any, is_value: bool = False) -> tuple[Any, NDArray[np.int64]]:
+    """The observations that are given, one, several, or how often each was made; and how often in a row each was."""
+    if isinstance(given, Mapping):
+        for value, count in given.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer):
+                raise KindError(
+                    f"{value!r} was observed {count!r} times; give a whole number, or a list of observations"
+                )
+            if not 0 <= count < 1 << 53:
+                raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
+        made = {value: int(count) for value, count in given.items() if count}
+        return list(made), np.array(list(made.values()), np.int64)
+    one = is_value or isinstance(given, str | bytes | frozenset) or getattr(given, "ndim", 1) == 0
+    if not one and isinstance(given, Iterator):
+        given = list(given)
+    several = not one and hasattr(given, "__getitem__") and hasattr(given, "__len__")  # a column or a table, too
+    items = given if several else [given]
+    return items, np.ones(len(items), np.int64)
 
 
-def times_of(counts: Mapping[Any, Any]) -> tuple[list[Any], NDArray[np.int64]]:
-    """The observations of a mapping from observation to how often, without those that were not made."""
-    for value, count in counts.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer):
-            raise KindError(f"{value!r} was observed {count!r} times; give a whole number, or a list of observations")
-        if not 0 <= count < 1 << 53:
-            raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
-    made = {value: int(count) for value, count in counts.items() if count}
-    return list(made), np.array(list(made.values()), np.int64)
+def _is_table(items: Any) -> bool:
+    return hasattr(items, "columns") or hasattr(items, "column_names")
 
 
 class Tables:
@@ -143,17 +143,10 @@ class Tables:
 
     def read(self, observation: Any) -> Steps:
         """One observation, a sequence of them, or a mapping from observation to how often."""
-        if isinstance(observation, Mapping):
-            items, times = times_of(observation)
-        else:
-            found = None if self._known(observation) else items_of(observation)  # a tuple can be a value itself
-            found = [observation] if found is None else found
-            if hasattr(found, "columns") or hasattr(found, "column_names"):
-                raise KindError(
-                    f"a {type(found).__name__} has several columns; give the one that holds the observations"
-                )
-            items = found.tolist() if isinstance(found, np.ndarray) else list(found)
-            times = np.ones(len(items), np.int64)
+        items, times = _observations(observation, self._known(observation))  # a tuple can be a value itself
+        if _is_table(items):
+            raise KindError(f"a {type(items).__name__} has several columns; give the one that holds the observations")
+        items = items.tolist() if isinstance(items, np.ndarray) else list(items)
         try:
             places = np.fromiter((self.place.get(item, -1) for item in items), np.int32, len(items))
         except TypeError:
@@ -171,12 +164,6 @@ class Tables:
 
     def _known(self, observation: Any) -> bool:
         return hashable(observation) and observation in self.place
-
-    def first_impossible(self, steps: Steps) -> NDArray[np.intp]:
-        """For each hypothesis, the first step that it makes impossible; the number of steps where there is none."""
-        first = np.full(len(self.values), len(steps))
-        np.minimum.at(first, steps.observed, np.arange(len(steps)))
-        return np.asarray(np.where(np.isneginf(self.logs), first[:, np.newaxis], len(steps)).min(axis=0), np.intp)
 
     def add(self, seen: NDArray[np.int64], steps: Steps) -> NDArray[np.int64]:
         """How often each value was observed, with these."""
@@ -205,6 +192,100 @@ class Tables:
     def trace(self, steps: Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
         """Labels, the label of each step, and the logarithms of each label."""
         return self.values, steps.observed, self.logs
+
+
+# Methods that give log p of each observation, in the order in which they are looked for; then what a model must have
+# that is known by its `score`: only of a language model is that the logarithm of each text's probability.
+_METHODS = ("logpdf", "logpmf", "score_samples", "predict_joint_log_proba")
+_OF_TEXTS = ("score", "perplexity", "generate")
+
+
+class Models:
+    """A fitted model, or a distribution such as a Gaussian of SciPy, for each hypothesis."""
+
+    values = columns = None  # which observations there can be is not known
+
+    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any]) -> None:
+        self.names, self.models = list(names), [given[name] for name in names]
+        self.methods = [_method_of(model, name) for model, name in zip(self.models, names)]
+
+    def nothing(self) -> Floats:
+        """No observation, so log 1 for all."""
+        return np.zeros(len(self.names))
+
+    def read(self, observation: Any) -> Steps:
+        """One observation, a sequence (or a table) of them, or a mapping from observation to how often."""
+        items, times = _observations(observation)
+        logs = np.empty((len(times), len(self.names)))
+        for k, (model, method, name) in enumerate(zip(self.models, self.methods, self.names)):
+            if len(times):
+                logs[:, k] = _logs(model, method, items, len(times), name)
+        plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
+        labels = np.empty(len(times), object)
+        for i, item in enumerate(items if plain else [f"row {i}" for i in range(len(times))]):
+            labels[i] = item
+        return Steps(labels, times, logs)
+
+    def add(self, seen: Floats, steps: Steps) -> Floats:
+        """The sums of the logarithms, with these."""
+        return np.asarray(seen + (steps.logs * steps.times[:, np.newaxis]).sum(axis=0))
+
+    def log_likelihoods(self, seen: Floats) -> Floats:
+        """Σ_i log p(x_i | h)."""
+        return seen
+
+    def exactly(self, seen: Floats) -> Exactly:
+        """None: models give doubles; but nothing was seen yet at first."""
+        return None if seen.any() else ((1,) * len(self.names), 1)
+
+    def probabilities(self, value: Any) -> list[Number]:
+        """p(value | h) of each hypothesis."""
+        return list(np.exp(self.read([value]).logs[0]).tolist())
+
+    def trace(self, steps: Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
+        """Labels, the label of each step, and the logarithms of each label."""
+        return list(steps.observed), np.arange(len(steps)), steps.logs
+
+
+def _method_of(model: Any, name: Any) -> str:
+    """The method of a model that gives log p(observation)."""
+    called = f"{type(model).__name__}, given for {name!r}"
+    tags = model.__sklearn_tags__() if hasattr(model, "__sklearn_tags__") else None
+    if getattr(tags, "estimator_type", None) == "outlier_detector":
+        raise KindError(f"{called}, scores outliers, which is no density; give one such as KernelDensity")
+    for method in _METHODS:
+        if hasattr(model, method):
+            return method
+    if all(hasattr(model, method) for method in _OF_TEXTS):
+        return "score"
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        raise KindError(
+            f"{called}, gives the probability of a label and not of an observation; weigh classifiers with "
+            "BayesOptimalClassifier"
+        )
+    raise KindError(
+        f"the likelihood of {name!r} is {type(model).__name__} {model!r}; give a table (a mapping from observation to "
+        f"probability), or a fitted model that has one of {', '.join(_METHODS)}, or a LanguageModel"
+    )
+
+
+def _logs(model: Any, method: str, items: Any, n: int, name: Any) -> Floats:
+    """log p of each observation by a fitted model."""
+    if method == "score_samples" and not _is_table(items) and np.asarray(items).dtype.kind in "iufb":
+        items = np.asarray(items).reshape(n, -1)  # numbers are a column to scikit-learn
+    found = np.asarray(getattr(model, method)(items), np.float64)
+    if method == "predict_joint_log_proba":  # p(x) = Σ_k P(k) p(x | k)
+        from scipy.special import logsumexp
+
+        found = logsumexp(found, axis=1)
+    found = found.reshape(-1) if found.size == n else found
+    if found.shape != (n,) or (np.isnan(found) | (found == np.inf)).any():
+        what = f"an array of shape {found.shape}" if found.shape != (n,) else str(found[~(found < np.inf)][0])
+        raise InputError(
+            f"{type(model).__name__}.{method}, for {name!r}, gave {what} for {n} observations; it must give one "
+            "logarithm for each, a number or -inf"
+        )
+    return found
 
 
 def hashable(value: Any) -> bool:

@@ -7,17 +7,18 @@ The structure is learned once, or given; the tables are a tally. What is missing
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Block, Codes
 from ingenuo.errors import InputError, KindError, RefusedError
-from ingenuo.estimators import inputs, network_explanation
+from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
 from ingenuo.estimators.contract import check_is_fitted
 from ingenuo.estimators.network_structure import (
@@ -28,33 +29,31 @@ from ingenuo.estimators.network_structure import (
     refuse_empty,
     with_class,
 )
+from ingenuo.estimators.rows import MemoryRows, Part, Rows
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
-from ingenuo.families.family import Factor, logs
+from ingenuo.families.family import Factor, Term, exponential, fraction, logs, term
 from ingenuo.kernels import moments
 from ingenuo.kernels.elimination import Flat
 from ingenuo.labels import Labels, find, labels_of, objects
-from ingenuo.networks import averaged, inference, learning
+from ingenuo.networks import averaged, inference, learn
 from ingenuo.networks.averaged import Averaged
 from ingenuo.networks.columns import cut, described, encoded, inspect, warn_of_names
 from ingenuo.networks.cuts import Cuts
-from ingenuo.networks.inference.rows import log_joint
-from ingenuo.networks.named_search import NamedSearch
+from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.network import Network
-from ingenuo.networks.searching import AODE, GIVEN, STRUCTURES, Options, search
-from ingenuo.networks.structure import Search, naive
+from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, Search, naive, search
 from ingenuo.prior import Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source
 from ingenuo.sources.table import match
 from ingenuo.tally import Table, Tally
 
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
-
 Floats = NDArray[np.float64]
 
 FAMILY = "categorical"  # what every column is to a network
+_AT_ONCE = 30  # factors of an explanation that are multiplied in one call
+AS_WHOLE = "as in the whole column"
 _TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 
 
@@ -103,7 +102,7 @@ class NetworkClassifier(TallyClassifier):
         The network, to be asked and drawn; not of "aode".
     cuts_ : dict
         The cut points of each column of numbers.
-    search_ : NamedSearch
+    search_ : Search
         How the structure was found.
     tally_, schema_, classes_
         As of every model.
@@ -155,7 +154,7 @@ class NetworkClassifier(TallyClassifier):
     # What it is.
 
     @property
-    def _a_function_of_the_tally(self) -> bool:
+    def _is_additive(self) -> bool:
         return False  # the structure and the cut points were chosen by the rows
 
     def _options(self) -> Options:
@@ -210,7 +209,7 @@ class NetworkClassifier(TallyClassifier):
         return dict(self._found.cuts)
 
     @property
-    def search_(self) -> NamedSearch | None:
+    def search_(self) -> Search | None:
         """How the structure was found; None where it was given, or there is nothing to find."""
         check_is_fitted(self)
         return self._found.search
@@ -238,36 +237,33 @@ class NetworkClassifier(TallyClassifier):
 
     # Learning.
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any) -> None:
-        with self._noting():
-            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=True)
-            self._check_classes(classes)
-            inspected = inspect(source, self._declared_columns(source), weights)
-            cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
-            schema = described(inspected.schema, cuts)
-            block = encoded(source, schema, cuts, np.arange(len(schema)))
-            refuse_empty(block, weights)
-            warn_of_names(block, weights)
-            nodes = self._nodes_of(block.names.tolist(), self.__dict__.get("_target"))
-            codes = partial(with_class, block, labels, classes)
-            found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
-            tally = self._count(found, block, labels, classes, weights)
+    def _learn(self, rows: Rows) -> None:
+        self._note_target(rows)
+        schema, self._found, tally = self._learned(rows)
         self.__dict__.pop("_declared_classes", None)
-        self._found = found
         self._set(schema, tally)
 
-    def _learn_in_parts(self, rows: InParts) -> None:
-        assert rows.target is not None
-        from ingenuo.estimators import network_in_parts
+    def _learned(self, rows: Rows) -> tuple[Schema, Structure, Tally]:
+        if not isinstance(rows, MemoryRows) and self.structure not in SEARCHED:
+            from ingenuo.estimators import network_in_parts
 
-        schema, found, tally = network_in_parts.learn(self, rows)
-        self.__dict__.pop("_declared_classes", None)
-        self._target = rows.target
-        self._found = found
-        self._set(schema, tally)
-
-    def _refuse_parts(self) -> None:
-        """Tables always add; whether a structure can be found is known when one is looked for."""
+            return network_in_parts.learn(self, rows)
+        here = rows.in_memory(
+            "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: structure=model.network_"
+        )
+        here.columns(self)
+        source, labels, classes, weights = self._opened(Part(here.X, here.y, here.weights))
+        self._check_classes(classes)
+        inspected = inspect(source, self._declared_columns(source), weights)
+        cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
+        schema = described(inspected.schema, cuts)
+        block = encoded(source, schema, cuts, np.arange(len(schema)))
+        refuse_empty(block, weights)
+        warn_of_names(block, weights)
+        nodes = self._nodes_of(block.names.tolist(), rows.target)
+        codes = partial(with_class, block, labels, classes)
+        found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
+        return schema, found, self._count(found, block, labels, classes, weights)
 
     def _declared(self) -> Collection[Any]:
         return [name for name, kind in (self.columns or {}).items() if not (isinstance(kind, str) and kind == "number")]
@@ -291,13 +287,9 @@ class NetworkClassifier(TallyClassifier):
             self._set(self.schema_, self.tally_)
         return self
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
-        with self._noting():
-            source, labels, classes, weights = self._rows_to_learn(X, y, sample_weight, reset=False)
-            block = self._codes(source)
-            return self.schema_, self._count(self._found, block, labels, classes, weights), classes
+    def _tally_of(self, part: Part) -> Tally:
+        source, labels, classes, weights = self._opened(part)
+        return self._count(self._found, self._codes(source), labels, classes, weights)
 
     def _count(
         self, found: Structure, block: Codes, labels: NDArray[np.int32], classes: Labels, weights: Floats | None
@@ -311,10 +303,10 @@ class NetworkClassifier(TallyClassifier):
         if self._averages:
             named = Codes(objects(list(found.nodes[1:])), block.n_rows, block.columns, block.labels)
             return total + averaged.count(named, labels, classes, weights)
-        return total + learning.count(with_class(block, labels, classes), found.nodes, found.parents, weights)
+        return total + learn.count(with_class(block, labels, classes), found.nodes, found.parents, weights)
 
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
-        learning.check(tally)
+        learn.check(tally)
 
     def _merged(self, other: Any) -> tuple[Schema, Tally]:
         if isinstance(other, NetworkClassifier) and other._fitted:
@@ -349,7 +341,7 @@ class NetworkClassifier(TallyClassifier):
         if self.structure == "naive":
             return Structure(nodes, naive(len(nodes), 0).parents, cuts, None)
         found = search()
-        return Structure(nodes, found.parents, cuts, NamedSearch.of(found, nodes))
+        return Structure(nodes, found.parents, cuts, found.named(nodes))
 
     # Answering.
 
@@ -372,10 +364,10 @@ class NetworkClassifier(TallyClassifier):
             average = averaged.estimate(self.tally_, named, declared, classes, self.prior, float(self.frequency))
             return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
         declared[found.nodes[0]] = classes
-        labels = learning.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
+        labels = learn.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
         labels = [own if len(own) else objects([None]) for own in labels]  # all of a column's values were forgotten
-        counts = learning.counts_over(self.tally_, found.nodes, found.parents, labels)
-        tables, imagined = learning.tables_of(found.nodes, counts, labels, self.prior)
+        counts = learn.counts_over(self.tally_, found.nodes, found.parents, labels)
+        tables, imagined = learn.tables_of(found.nodes, counts, labels, self.prior)
         flat = Flat.of(found.parents, tables)
         all_of_it = Tables(tuple(labels), tuple(counts), tuple(imagined), tuple(tables), flat)
         shares = inference.posteriors(found.parents, tables, {}, [0])[0][0]
@@ -407,7 +399,7 @@ class NetworkClassifier(TallyClassifier):
         if floor is not None:
             flat = Flat.of(self._found.parents, [np.maximum(table, _TINY) for table in parameters.tables])
         nodes = np.concatenate([np.full((n_rows, 1), -1, np.int32), codes], axis=1)
-        return log_joint(flat, nodes, 0)
+        return inference.log_joint(flat, nodes, 0)
 
     def _prior_factor(self, found: dict[str, Block]) -> Factor:
         return self._explained(found)[0]
@@ -423,9 +415,9 @@ class NetworkClassifier(TallyClassifier):
         shown = [self._shown(name, block, j) for j, name in enumerate(block.names.tolist())]
         if isinstance(parameters, Averaged):
             joint = parameters.joint(codes[np.newaxis])[0]
-            return network_explanation.of_average(parameters, codes, shown, joint, labels_of(self.classes_))
+            return _explain_average(parameters, codes, shown, joint, labels_of(self.classes_))
         names = [self._called(j) for j in range(len(parameters.labels))]
-        return network_explanation.of_tables(
+        return _explain_tables(
             self._found.nodes, self._found.parents, names, parameters.counts, parameters.imagined, parameters.tables,
             codes, shown,
         )  # fmt: skip
@@ -473,12 +465,12 @@ class NetworkClassifier(TallyClassifier):
         found = Structure.unpacked(plain)
         if list(found.nodes[1:]) != [column_name(name) for name in _used(schema)]:
             raise InputError("the nodes of the network are not the columns of the table")
-        learning.check(tally)
+        learn.check(tally)
         if not self._averages:
-            learning.check_axes(tally, found.nodes, found.parents)
+            learn.check_axes(tally, found.nodes, found.parents)
             for node, above in enumerate(found.parents):
                 for axis, each in enumerate((*above, node)):
-                    seen = tally.labels(learning.table_name(found.nodes[node]), axis)
+                    seen = tally.labels(learn.table_name(found.nodes[node]), axis)
                     if each == 0 and (find(tally.labels(CLASS, 0), seen) < 0).any():
                         raise InputError(f"the table of {found.nodes[node]!r} has a class that no row has")
         self._found = found
@@ -490,3 +482,154 @@ class NetworkClassifier(TallyClassifier):
 def _used(schema: Schema) -> list[Any]:
     """The columns that are not set aside."""
     return schema.names[schema.families != list(FAMILIES).index("ignore")].tolist()  # type: ignore[no-any-return]
+
+
+# The entries of the tables that one row's answer is the product of.
+
+
+def _explain_tables(
+    nodes: Sequence[str],
+    parents: Parents,
+    states: Sequence[Sequence[str]],
+    counts: Sequence[Floats],
+    imagined: Sequence[Floats],
+    tables: Sequence[Floats],
+    codes: NDArray[np.int32],
+    shown: Sequence[str],
+) -> list[Factor]:
+    """A factor for the class, and for each other node; those that a missing value joins are summed together.
+
+    Node 0 is the class; codes and shown values are of the others. The factors multiply to the row's joint.
+    """
+    row = [-1, *codes.tolist()]
+    idle = _idle(parents, row)
+    hidden = {node for node in range(1, len(nodes)) if row[node] < 0 and node not in idle}
+    groups = _groups(parents, hidden, idle)
+    summed = {node for group in groups for node in group}
+    factors = []
+    for node in range(len(nodes)):
+        called = "prior" if node == 0 else nodes[node]
+        missing = "missing" if node and not shown[node - 1] else shown[node - 1] if node else ""
+        if node in idle:
+            note = "summed out: what it could be sums to 1" + ("" if not shown[node - 1] else " (never seen)")
+            factors.append(Factor(called, missing, note=note))
+        elif node in summed:
+            with_ = next(group for group in groups if node in group)
+            others = ", ".join(nodes[each] for each in sorted(with_) if each in hidden)
+            factors.append(Factor(called, missing, note=f"summed over {others}, below"))
+        else:
+            given = ", ".join(f"{nodes[up]} {states[up][row[up]]}" for up in parents[node] if up != 0)
+            value = (states[node][row[node]] if node else "") + (f" | {given}" if given else "")
+            factors.append(Factor(called, value.strip(), _terms(node, parents, counts, imagined, tables, row)))
+    for group in groups:
+        over = ", ".join(nodes[each] for each in sorted(group) if each in hidden)
+        values = _summed(group, hidden, parents, tables, row)
+        terms = tuple(Term(f"Σ over {over}", float(value), _log(float(value))) for value in values)
+        inside = ", ".join("prior" if each == 0 else nodes[each] for each in sorted(group))
+        factors.append(Factor(inside, "together", terms))
+    return factors
+
+
+def _log(value: float) -> float:
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _idle(parents: Parents, row: Sequence[int]) -> set[int]:
+    """Missing nodes below which nothing is known: what they could be sums to 1."""
+    below, found = children(parents), set()
+    for node in reversed(order(parents)):
+        if node != 0 and row[node] < 0 and all(child in found for child in below[node]):
+            found.add(node)
+    return found
+
+
+def _groups(parents: Parents, hidden: set[int], idle: set[int]) -> list[set[int]]:
+    """The nodes whose tables a missing value joins, each group by itself."""
+    groups: list[tuple[set[int], set[int]]] = []  # the tables, and the missing nodes in them
+    for node, above in enumerate(parents):
+        touched = {each for each in (node, *above) if each in hidden}
+        if node in idle or not touched:
+            continue
+        joined = [group for group in groups if group[1] & touched]
+        groups = [group for group in groups if group not in joined]
+        tables = {node}.union(*(group[0] for group in joined))
+        groups.append((tables, touched.union(*(group[1] for group in joined))))
+    return [group[0] for group in groups]
+
+
+def _terms(
+    node: int,
+    parents: Parents,
+    counts: Sequence[Floats],
+    imagined: Sequence[Floats],
+    tables: Sequence[Floats],
+    row: Sequence[int],
+) -> tuple[Term, ...]:
+    """The entry of each class."""
+    n_classes = tables[0].shape[-1]
+    terms = []
+    for k in range(n_classes):
+        above = tuple(k if up == 0 else row[up] for up in parents[node])
+        own = k if node == 0 else row[node]
+        counted, pseudo = counts[node][above], imagined[node]
+        total, all_imagined = counted.sum(), pseudo.sum()
+        how = fraction(counted[own], pseudo[own], total, all_imagined) if total + all_imagined else AS_WHOLE
+        terms.append(term(how, tables[node][above][own]))
+    return tuple(terms)
+
+
+def _summed(
+    group: set[int], hidden: set[int], parents: Parents, tables: Sequence[Floats], row: Sequence[int]
+) -> Floats:
+    """Of each class, the product of the group's tables summed over what is missing."""
+    factors: list[tuple[list[int], Floats]] = []
+    for node in sorted(group):
+        scope = [*parents[node], node]
+        at = tuple(slice(None) if each == 0 or each in hidden else row[each] for each in scope)
+        factors.append(([each for each in scope if each == 0 or each in hidden], tables[node][at]))
+    waiting = sorted({each for scope, _ in factors for each in scope if each != 0})
+    while waiting:
+        sizes = {each: len({v for scope, _ in factors if each in scope for v in scope}) for each in waiting}
+        out = min(waiting, key=lambda each: sizes[each])
+        waiting.remove(out)
+        touched = [factor for factor in factors if out in factor[0]]
+        kept = sorted({each for scope, _ in touched for each in scope} - {out})
+        factors = [factor for factor in factors if out not in factor[0]]
+        factors.append((kept, _contracted(touched, kept)))
+    return np.broadcast_to(_contracted(factors, [0]), (tables[0].shape[-1],))
+
+
+def _contracted(factors: Sequence[tuple[list[int], Floats]], kept: list[int]) -> Floats:
+    """The product of factors, summed over all but what is kept."""
+    while len(factors) > _AT_ONCE:
+        some = sorted({each for scope, _ in factors[:_AT_ONCE] for each in scope})
+        factors = [(some, _contracted(factors[:_AT_ONCE], some)), *factors[_AT_ONCE:]]
+    every = sorted({each for scope, _ in factors for each in scope} | set(kept))
+    letter = {each: i for i, each in enumerate(every)}
+    operands: list[Any] = []
+    for scope, table in factors:
+        operands += [table, [letter[each] for each in scope]]
+    present = {each for scope, _ in factors for each in scope}
+    result: Floats = np.einsum(*operands, [letter[each] for each in kept if each in present])
+    return result
+
+
+def _explain_average(
+    average: Averaged, codes: NDArray[np.int32], shown: Sequence[str], joint: Floats, classes: Labels
+) -> list[Factor]:
+    """The product with each attribute as the parent, and their mean."""
+    factors = [Factor("prior", "", note="in each of the products below")]
+    models = dict(average.models(codes))
+    for j, name in enumerate(average.names):
+        if j in models:
+            each = ", ".join(
+                f"{label} {exponential(float(log)):.6g}" for label, log in zip(classes.tolist(), models[j])
+            )
+            factors.append(Factor(name, shown[j], note=f"as parent of the others: {each}"))
+        else:
+            why = "missing" if not shown[j] else "never seen" if codes[j] < 0 else "too rare to be a parent"
+            factors.append(Factor(name, shown[j] or "missing", note=f"{why}: no parent"))
+    how = f"mean of {len(models)}" if models else "naive product"
+    terms = tuple(Term(how, exponential(float(log)), float(log)) for log in joint)
+    factors.append(Factor("all", "averaged" if models else "no value can be a parent", terms))
+    return factors

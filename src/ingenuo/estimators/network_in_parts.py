@@ -18,14 +18,16 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, RefusedError
-from ingenuo.estimators import inputs, rounds, streams
+from ingenuo.errors import InputError
+from ingenuo.estimators import inputs
+from ingenuo.estimators.base import sums
 from ingenuo.estimators.network_structure import Structure
-from ingenuo.estimators.parts import InParts
+from ingenuo.estimators.rows import Part, Rows
 from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes
 from ingenuo.labels import Labels, find
-from ingenuo.networks import averaged, learning, values
+from ingenuo.networks import averaged
+from ingenuo.networks import cuts as values
 from ingenuo.networks.columns import (
     codes_of,
     described,
@@ -35,11 +37,10 @@ from ingenuo.networks.columns import (
     warn_of_name,
     without_value,
 )  # fmt: skip
-from ingenuo.networks.cuts import Cuts, told_apart
-from ingenuo.networks.searching import SEARCHED, search_pairs
-from ingenuo.networks.structure import Search
-from ingenuo.networks.structure.pair_counts import Job, PairCounts, count_pairs
-from ingenuo.networks.values import ByValue
+from ingenuo.networks.cuts import ByValue, Cuts, told_apart
+from ingenuo.networks.learn import refuse_large
+from ingenuo.networks.structure import Search, search_pairs
+from ingenuo.networks.structure.trees import Job, PairCounts, count_pairs
 from ingenuo.schema import FAMILIES, Schema, column_name
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.weights import weights as checked
@@ -53,7 +54,7 @@ _CLASS, _ROWS = "class", "rows"
 # The rounds.
 
 
-class _Part(NamedTuple):
+class _Counted(NamedTuple):
     """Some rows that have a weight."""
 
     source: Source
@@ -62,18 +63,16 @@ class _Part(NamedTuple):
     weights: Floats | None
 
 
-def _opened(rows: pa.Table, options: Mapping[str, Any]) -> _Part | None:
-    """The rows with a weight, if there are any."""
-    rows, given = streams.weighed(rows, options["weight"])
-    weights: Floats | None = None
-    if given is not None:
-        if given.dtype.kind in "fiub" and not given.any():
-            return None
-        weights = np.asarray(checked(given, rows.num_rows))
+def _opened(part: Part) -> _Counted:
+    """The rows with a weight, of which there are some."""
+    rows, labels, weights = part.X, part.y, None
+    if part.weights is not None:
+        weights = np.asarray(checked(part.weights, rows.num_rows))
         if not weights.all():
-            rows, weights = rows.filter(pa.array(weights > 0)), weights[weights > 0]
-    labels, classes = inputs.labels(None, rows.column(options["target"]), rows.num_rows)
-    return _Part(open_source(rows.drop_columns([options["target"]])), labels, classes, weights)
+            kept = pa.array(weights > 0)
+            rows, labels, weights = rows.filter(kept), labels.filter(kept), weights[weights > 0]
+    codes, classes = inputs.labels(None, labels, rows.num_rows)
+    return _Counted(open_source(rows), codes, classes, weights)
 
 
 def _numbers(source: Source, name: str) -> Floats:
@@ -81,12 +80,9 @@ def _numbers(source: Source, name: str) -> Floats:
     return source.numbers(np.array([place]), source.names[[place]]).column(0)
 
 
-def glance(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
+def glance(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How many rows and classes there are, the values of categories, and what can be told of numbers at a glance."""
-    part = _opened(rows, options)
-    if part is None:
-        return Tally()
-    source, labels, classes, _ = part
+    source, labels, classes, _ = _opened(part)
     found = {
         _CLASS: _counts("class", labels, classes),
         _ROWS: Table.of({"all": [0]}, Exact.counts(np.array([source.n_rows]))),
@@ -111,44 +107,34 @@ def _counts(axis: str, codes: NDArray[Any], labels: Labels) -> Table:
     return Table.of({axis: labels}, Exact.counts(counts))
 
 
-def count_values(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
+def count_values(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How often each class has each number, by as many bits as the options say."""
-    part = _opened(rows, options)
-    if part is None:
-        return Tally()
+    some = _opened(part)
     classes = np.asarray(options["classes"])
-    labels = find(classes, part.classes)[part.labels]
+    labels = find(classes, some.classes)[some.labels]
     found: dict[str, Table] = {}
     for name, bits in options["bits"].items():
-        found |= values.tallied(name, _numbers(part.source, name), labels, len(classes), part.weights, bits)
+        found |= values.tallied(name, _numbers(some.source, name), labels, len(classes), some.weights, bits)
     return Tally(found)
 
 
-def pairs(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
+def pairs(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How often two columns have their values together; the model knows its columns and cut points."""
-    part = _opened(rows, options)
-    if part is None:
-        return Tally()
-    block = model._codes(part.source)
+    some = _opened(part)
+    block = model._codes(some.source)
     known: list[Labels] = options["labels"]
-    own = [part.classes, *block.labels]
-    codes = [part.labels, *(column_codes(block, j) for j in range(len(block.labels)))]
+    own = [some.classes, *block.labels]
+    codes = [some.labels, *(column_codes(block, j) for j in range(len(block.labels)))]
     columns = [np.append(find(all_of_it, here), -1)[each] for all_of_it, here, each in zip(known, own, codes)]
-    return count_pairs(columns, [len(each) for each in known], options["jobs"], part.weights)
+    return count_pairs(columns, [len(each) for each in known], options["jobs"], some.weights)
 
 
 # What is made of their sums.
 
 
-def learn(model: Any, rows: InParts) -> tuple[Schema, Structure, Tally]:
+def learn(model: Any, rows: Rows) -> tuple[Schema, Structure, Tally]:
     """The schema, the structure and the tables of all rows."""
-    if model.structure in SEARCHED:
-        raise RefusedError(
-            f"structure={model.structure!r} counts any set of columns anew, step by step, which rows that lie in parts "
-            "do not allow; take 'tan' or 'kdb', or learn it from a sample and give what it finds: "
-            "structure=model.network_"
-        )
-    empty = open_source(rows.empty())
+    empty = rows.columns(model)
     declared, known = model._declared_columns(empty), model._given_cuts(empty)
     columns = _Columns(rows, empty, declared, known)
     nodes = model._nodes_of(columns.names, rows.target)
@@ -158,7 +144,7 @@ def learn(model: Any, rows: InParts) -> tuple[Schema, Structure, Tally]:
     sizes = [len(each) for each in columns.labels]
 
     def count(jobs: list[Job]) -> Tally:
-        return rows.total(pairs, bare, labels=columns.labels, jobs=jobs)
+        return rows.reduce(pairs, bare, labels=columns.labels, jobs=jobs)
 
     def found_by_pairs() -> Search:
         return search_pairs(PairCounts(nodes, sizes, count), nodes, model._options(), 0)
@@ -167,19 +153,19 @@ def learn(model: Any, rows: InParts) -> tuple[Schema, Structure, Tally]:
     if model._averages:
         averaged.refuse_large(sizes[1:], sizes[0])
     for node, above in enumerate(found.parents):
-        learning.refuse_large(nodes, node, above, sizes)
+        refuse_large(nodes, node, above, sizes)
     bare._found = found
-    return columns.schema, found, rows.total(rounds.sums, bare)
+    return columns.schema, found, rows.reduce(sums, bare)
 
 
 class _Columns:
     """What the columns are, where numbers are cut, and the values of each; those of the class come first."""
 
-    def __init__(self, rows: InParts, empty: Source, declared: Mapping[Any, Any], known: Mapping[Any, Cuts]) -> None:
+    def __init__(self, rows: Rows, empty: Source, declared: Mapping[Any, Any], known: Mapping[Any, Cuts]) -> None:
         supposed = inspect(empty, declared, few=lambda place: None)
         used = supposed.schema.names[supposed.schema.families != list(FAMILIES).index("ignore")].tolist()
         numbers = [name for name in supposed.numbers if name not in known]
-        seen = rows.total(
+        seen = rows.reduce(
             glance,
             categories=[name for name in used if name not in supposed.numbers],
             cuts={name: list(known[name].points) for name in supposed.numbers if name in known},
@@ -187,7 +173,7 @@ class _Columns:
         )
         classes = seen.labels(_CLASS, 0)
         if not len(classes):
-            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
+            raise InputError(f"{rows.name}: there are no rows to learn from")
         for name in numbers:
             if values.has_infinite(seen, name):
                 raise InputError(
@@ -221,12 +207,12 @@ class _Columns:
             self.labels.append(states)
 
 
-def _by_value(rows: InParts, seen: Tally, numbers: list[str], classes: Labels) -> dict[str, ByValue]:
+def _by_value(rows: Rows, seen: Tally, numbers: list[str], classes: Labels) -> dict[str, ByValue]:
     """How often each class has each number, in as many rounds as it takes to tell them apart."""
     found: dict[str, ByValue] = {}
     bits = {name: values.bits_by(seen, name) for name in numbers}
     while bits:
-        tally = rows.total(count_values, classes=classes, bits=bits)
+        tally = rows.reduce(count_values, classes=classes, bits=bits)
         more = {}
         for name, these in bits.items():
             found[name] = values.from_tally(tally, name, len(classes), these)

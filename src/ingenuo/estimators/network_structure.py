@@ -16,9 +16,9 @@ from ingenuo.labels import Labels, objects
 from ingenuo.networks import graph
 from ingenuo.networks.columns import without_value
 from ingenuo.networks.cuts import Cuts
-from ingenuo.networks.named_search import NamedSearch, NamedStep
+from ingenuo.networks.learn import listed
 from ingenuo.networks.network import Network
-from ingenuo.networks.rows import listed
+from ingenuo.networks.structure import Search, Step
 from ingenuo.schema import column_name
 
 
@@ -29,7 +29,7 @@ class Structure:
     nodes: tuple[str, ...]
     parents: tuple[tuple[int, ...], ...]
     cuts: Mapping[Any, Cuts]  # by column
-    search: NamedSearch | None
+    search: Search | None
 
     @property
     def arcs(self) -> list[tuple[str, str]]:
@@ -73,12 +73,11 @@ class Structure:
             return Structure(nodes, parents, cuts, None)
         measure, score, steps, evaluations, hits = plain["search"]
         path = tuple(
-            NamedStep(str(change), (str(arc[0]), str(arc[1])) if arc else None, float(gain), float(total))
+            Step(change, (str(arc[0]), str(arc[1])) if arc else None, float(gain), float(total))
             for change, arc, gain, total in steps
         )
-        return Structure(
-            nodes, parents, cuts, NamedSearch(str(measure), float(score), path, int(evaluations), int(hits))
-        )
+        found = Search(parents, float(score), str(measure), path, int(evaluations), int(hits))
+        return Structure(nodes, parents, cuts, found)
 
 
 def with_class(block: Codes, labels: NDArray[np.int32], classes: Labels) -> Codes:

@@ -18,15 +18,15 @@ def schema_of_numbers(source: Source, family: str, model: str) -> Schema:
     families = np.full(len(source.names), list(FAMILIES).index(family), np.int8)
     for place, name in enumerate(source.names.tolist()):
         kind, reason = uniform or source.guess(place)
-        if kind in ("category", "text") and reason not in ("booleans", "no values"):
+        if kind in ("category", "text") and reason != "true or false":
             if any(odd in reason for odd in ("dict", "list", "tuple", "set")):
                 raise KindError(
                     f"column {column_name(name)!r} has {reason}: the argument must be a string or a number, and for "
                     f"{model} a number"
                 )
             raise InputError(
-                f"column {column_name(name)!r} has {reason} where {model} needs numbers; set it aside, code it (a "
-                "column of 0 and 1 for each value), or take NaiveBayes, which reads both"
+                f"column {column_name(name)!r} is no number ({reason}), and {model} needs numbers; set it aside, code "
+                "it (a column of 0 and 1 for each value), or take NaiveBayes, which reads both"
             )
         if kind == "ignore":
             families[place] = list(FAMILIES).index("ignore")

@@ -1,36 +1,25 @@
-"""Learning from rows that lie in parts elsewhere: what must be known of them is asked for in rounds, each a sum.
-
-What the columns are is found out first, where it is not declared; then the sums are.
-"""
+"""Rows that lie in parts on an engine: what the columns are is found out first, where it is not declared."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from ingenuo.engines import rows_on_engine
 from ingenuo.engines.spread import Spread
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.estimators import rounds
-from ingenuo.estimators.rounds import LEFT_OUT, PICKED, Round, Task, is_string
+from ingenuo.estimators.rounds import LEFT_OUT, Task
+from ingenuo.estimators.rows import MemoryRows, Part, Statistic
 from ingenuo.packed.travelling import from_bytes, merged
-from ingenuo.sources.frames import FrameSource, described
-from ingenuo.sources.table import reads_as_text
+from ingenuo.sources import Source, open_source
+from ingenuo.sources.frames import described
+from ingenuo.sources.kinds import infer_kind
+from ingenuo.sources.objects import SAMPLE
 from ingenuo.tally import Tally
-
-__all__ = ["EVERYTHING", "InParts", "Round", "in_parts"]
-
-
-class _Everything:
-    def __contains__(self, name: object) -> bool:
-        return True
-
-
-EVERYTHING: Any = _Everything()  # columns that are declared: all
 
 
 def in_parts(
@@ -40,7 +29,6 @@ def in_parts(
     declared: Collection[Any] = (),
     *,
     labelled: bool = True,
-    strict: bool = True,
 ) -> InParts:
     """The rows of a Dask or Spark frame, or of files on an engine.
 
@@ -54,8 +42,6 @@ def in_parts(
         Columns of which it is known what they are, and that need not be looked at.
     labelled
         Whether there must be a column of classes.
-    strict
-        Whether columns that are neither numbers nor categories are an error; else they are set aside.
     """
     found: Any = rows_on_engine(X)
     if found is None:
@@ -70,7 +56,7 @@ def in_parts(
         found, weight = found.column(sample_weight, "sample_weight")
         if weight == target:
             raise InputError(f"column {weight!r} cannot be both the class and the weight; name another")
-    return InParts(found, target, weight, declared, strict=strict)
+    return InParts(found, target, weight, declared)
 
 
 class InParts:
@@ -86,16 +72,16 @@ class InParts:
         How many rows of files had no class, in the last round.
     """
 
+    is_here = False
+
     def __init__(
         self,
         rows: Spread,
         target: str | None = None,
         weight: str | None = None,
         declared: Collection[Any] = (),
-        *,
-        strict: bool = True,
     ) -> None:
-        self.rows, self.target, self.weight, self._declared, self._strict = rows, target, weight, declared, strict
+        self.rows, self.target, self.weight, self._declared = rows, target, weight, declared
         self.names = [name for name in rows.names if name not in (target, weight)]
         if not self.names:
             raise InputError(f"{rows.called} has no column to learn from; keep one at least")
@@ -106,39 +92,62 @@ class InParts:
 
     @property
     def kinds(self) -> dict[str, tuple[str, str]]:
-        """What each column is, and why; strings are looked at, unless they are declared."""
+        """What each column is, and why: inferred from the first rows, unless it is declared."""
         if self._kinds is None:
-            strings = self._strings()
-            source = FrameSource.of(pa.schema([self._field(name) for name in self.names]).empty_table())
-            assert source is not None
-            self._kinds = {}
-            for place, name in enumerate(self.names):
-                if name in self._declared:
-                    self._kinds[name] = ("category", "declared")
-                elif name in strings:
-                    self._kinds[name] = ("text", strings[name]) if strings[name] else ("category", "strings")
-                else:
-                    self._kinds[name] = self._guessed(source, place)
+            unknown = [name for name in self.names if name not in self._declared]
+            self._kinds = dict.fromkeys(self.names, ("category", "declared"))
+            for name, values in zip(unknown, self._first_rows(unknown)):
+                found = infer_kind(name, values)
+                self._kinds[name] = found.kind, found.why
         return self._kinds
 
-    def _guessed(self, source: FrameSource, place: int) -> tuple[str, str]:
-        try:
-            return source.guess(place)
-        except InputError:
-            if self._strict:
-                raise
-            return "ignore", "neither numbers nor categories"
+    def _first_rows(self, unknown: list[str]) -> list[pa.ChunkedArray]:
+        """The first rows of some columns; columns of which the engine does not know the type have one by them."""
+        typeless = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
+        wanted = list(dict.fromkeys([*unknown, *typeless]))
+        if not wanted:
+            return []
+        first = self.rows.head(wanted, SAMPLE)
+        if not first.num_rows:
+            raise InputError(f"{self.name}: there are no rows to learn from")
+        for name in typeless:
+            type = first.schema.field(name).type
+            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
+        return [first.column(name) for name in unknown]
 
-    def empty(self) -> pa.Table:
-        """No rows; the columns say what they are."""
+    @property
+    def name(self) -> str:
+        """What messages call them."""
+        return self.rows.called
+
+    def columns(self, model: Any = None) -> Source:
+        """What the columns are."""
         kinds = self.kinds
-        return described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds)
+        return open_source(described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds))
 
-    def total(self, round: Round, model: Any = None, **options: Any) -> Tally:
-        """The sum of what a round gives for every part."""
+    def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
+        """The sum of what a statistic gives for every part."""
         kinds = self.kinds
         given = {"target": self.target, "weight": self.weight, **options}
-        return self._asked(round, model, given, self._read(), kinds)
+        return self._asked(statistic, model, given, self._read(), kinds)
+
+    def parts(self) -> Iterator[Part]:
+        """They stay where they are."""
+        yield from self.in_memory().parts()
+
+    def answer(self, model: Any, method: str) -> Any:
+        """A frame of the engine with the answers beside its rows, not yet computed."""
+        from ingenuo.estimators.answers import of_frame
+
+        return of_frame(model, self.rows, method)
+
+    def in_memory(self, instead: str = "") -> MemoryRows:
+        """They are not, and stay where they are."""
+        raise RefusedError(
+            f"{self.name}: what was asked for goes over all the rows more than once, and is no sum of what each part "
+            "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas())"
+            + (f", or {instead}" if instead else "")
+        )
 
     def _read(self) -> list[str]:
         return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
@@ -148,54 +157,12 @@ class InParts:
         return pa.field(name, self._types.field(place).type if place >= 0 else pa.null())
 
     def _asked(
-        self, round: Round, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
+        self, statistic: Statistic, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
     ) -> Tally:
         drops = bool(getattr(self.rows, "drops_unlabelled", False)) and options.get("target") is not None
         task = Task(model, options, columns, self._types, kinds, drops, bool(self.rows.place(0)))
-        found = from_bytes(self.rows.reduce(columns, partial(rounds.done, round, task.packed()), merged))
+        found = from_bytes(self.rows.reduce(columns, partial(rounds.done, statistic, task.packed()), merged))
         self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
         if drops:
             self.rows.left_out = self.left_out  # type: ignore[attr-defined]
         return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
-
-    # What the columns are.
-
-    def _strings(self) -> dict[str, str]:
-        """The columns of strings that are not declared, and why each is text; "" where it is none.
-
-        They are judged by the same strings as if all rows were in memory.
-        """
-        unknown = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
-        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
-        if not unknown and not strings:
-            return {}
-        seen = self._asked(rounds.lengths, None, {"unknown": unknown}, unknown or strings[:1], {})
-        for name, type in _types(seen, unknown).items():
-            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
-        strings = [name for name in self.names if name not in self._declared and is_string(self._field(name).type)]
-        parts = seen.labels("rows", 0)
-        if not strings or not len(parts):
-            return dict.fromkeys(strings, "")
-        counts = seen.over("rows", parts).floats().astype(np.int64)
-        starts = dict(zip(parts.tolist(), (np.cumsum(counts) - counts).tolist()))
-        options = {"starts": starts, "step": max(1, int(counts.sum()) // PICKED), "strings": strings}
-        picked = self._asked(rounds.picks, None, options, strings, {})
-        return {name: reads_as_text([said[3:] for said in picked.labels(name, 0).tolist()]) for name in strings}
-
-
-def _types(seen: Tally, unknown: list[str]) -> dict[str, pa.DataType]:
-    """The types of columns that an engine knows as objects only."""
-    found: dict[str, pa.DataType] = {}
-    for said in seen.labels("types", 0).tolist():
-        type, name = said.split("\n", 1)
-        if type == "null":
-            continue
-        known = {"bool": pa.bool_(), "double": pa.float64(), "string": pa.string(), "large_string": pa.large_string()}
-        known |= {"int64": pa.int64(), "binary": pa.binary(), "large_binary": pa.large_binary()}
-        if type not in known:
-            raise InputError(f"column {name!r} holds {type} values, which are neither numbers nor categories")
-        if found.setdefault(name, known[type]) != known[type]:
-            raise InputError(
-                f"column {name!r} holds {found[name]} values in one part and {type} in another; give it one type"
-            )
-    return {name: found.get(name, pa.string()) for name in unknown}

@@ -5,37 +5,38 @@ E[y | x] = Σ_b P(b | x) · mean_b
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Numbers
-from ingenuo.engines import is_spread
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.estimators import inputs, streams
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
+from ingenuo.estimators import inputs
 from ingenuo.estimators.adding import Adding
-from ingenuo.estimators.base import CLASS, frozen
+from ingenuo.estimators.answers import answer
+from ingenuo.estimators.base import CLASS, frozen, sums
 from ingenuo.estimators.contract import Regressor, check_is_fitted, clone
 from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.rows import EVERYTHING, Part, Rows, rows_of
+from ingenuo.exact import Exact
 from ingenuo.explanation.distribution import Distribution
 from ingenuo.explanation.expectation import Expectation
 from ingenuo.explanation.summary import summary_html
 from ingenuo.families import FAMILY
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
+from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.labels import find, objects
 from ingenuo.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.schema import Schema
-from ingenuo.tally import Tally
+from ingenuo.tally import Table, Tally
 from ingenuo.target_bins import RULES, Bins, cut, edges_of
 from ingenuo.text.words import Words
-
-if TYPE_CHECKING:
-    from ingenuo.estimators.parts import InParts
 
 Floats = NDArray[np.float64]
 
@@ -119,7 +120,8 @@ class NaiveBayesRegressor(Adding, Regressor):
         sample_weight : array-like, optional
             How often each row counts.
         """
-        return self._begin(X, y, sample_weight, whole=True)
+        self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=True)
+        return self
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows. The first rows fix the bins; later targets beyond them fall into the outer bins.
@@ -129,9 +131,10 @@ class NaiveBayesRegressor(Adding, Regressor):
         X, y, sample_weight
             As for `fit`.
         """
-        if not self._fitted:
-            return self._begin(X, y, sample_weight, whole=False)
-        self._set(self.schema_, self.tally_ + self._more(*self._rows_to_learn(X, y, sample_weight)))
+        if self._fitted:
+            self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+        else:
+            self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=False)
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -144,10 +147,9 @@ class NaiveBayesRegressor(Adding, Regressor):
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        X, target, weights = self._rows_to_learn(X, y, sample_weight)
-        gone = self._more(X, target, weights)
-        low, high = float(target.min()), float(target.max())
-        whose = f"with the target {low:g}" if low == high else f"with targets from {low:g} to {high:g}"
+        gone = self._more(X, y, sample_weight)
+        bins = self._bins.names
+        whose = "with targets in " + ", ".join(bins[p] for p in find(self._bins.labels, gone.labels(CLASS, 0))[:3])
         try:
             Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
         except ForgetError as error:
@@ -186,75 +188,66 @@ class NaiveBayesRegressor(Adding, Regressor):
         self._set(*self._bayes._merged(other._bayes))
         return self
 
-    def _begin(self, X: Any, y: Any, sample_weight: Any, *, whole: bool) -> Self:
+    def _begin(self, rows: Rows, *, whole: bool) -> None:
         """Cut the target, and learn from the first rows."""
         self._check_settings()
-        if is_spread(X):
-            from ingenuo.estimators import parts
-
-            return self._begin_in_parts(parts.in_parts(X, y, sample_weight, {*(self.columns or {})}), whole=whole)
-        if streams.is_stream(X):
-            X, y, sample_weight = streams.whole(X, y, sample_weight)
-        name = y if isinstance(y, str) and inputs.is_frame(X) else None
-        X, target, weights = self._rows_to_learn(X, y, sample_weight)
-        if isinstance(self.bins, int | np.integer):
-            bins = cut(target, weights, int(self.bins), self.binning)
-            if not whole and len(bins) == 1 < self.bins:
-                raise InputError(
-                    f"the first rows that partial_fit sees fix the bins, and these have one bin only, {bins.names[0]}; "
-                    "begin with more rows, or give the edges: bins=[…]"
-                )
-            if self.binning == "mdl" and len(bins) == 1 < self.bins and bins.edges[0] < bins.edges[1]:
-                warnings.warn(
-                    f"the shortest description of these targets, few or evenly spread as they are, is one bin, "
-                    f"{bins.names[0]}, so every row will get their mean as its answer; take binning='equal-frequency'",
-                    stacklevel=3,
-                )
-        else:
-            bins = Bins(edges_of(self.bins))
-        schema, tally = _learn(self._built(), X, target, weights, bins, reset=True, whole=whole)
-        self._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
-        self.__dict__.pop("_target", None)
-        if name is not None:
-            self._target = name
-        self.__dict__.pop("tally_", None)
-        self._set(schema, tally)
-        return self
-
-    def _begin_in_parts(self, rows: InParts, *, whole: bool) -> Self:
-        """Learn from rows that lie elsewhere, into bins that are given."""
-        if isinstance(self.bins, int | np.integer):
-            raise RefusedError(
-                f"bins={self.bins!r} are cut by all the targets at once, which no sum of parts gives; give the edges: "
-                "bins=[…], such as those of a model that learned a sample (model.edges_)"
-            )
+        bins = self._cut(rows, whole)
         bare = clone(self)
-        bare._declared_classes = Bins(edges_of(self.bins)).labels
-        schema = bare._built()._schema_in_parts(rows)
+        bare._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
+        schema = bare._built()._plan(rows)
         bare._set(schema, Tally())
-        from ingenuo.estimators import rounds
-
-        tally = rows.total(rounds.targets, bare)
+        tally = rows.reduce(sums, bare)
         if CLASS not in tally:
-            raise InputError(f"{rows.rows.called}: there are no rows to learn from")
+            raise InputError(f"{rows.name}: there are no rows to learn from")
         if whole:
-            bare._built()._check_whole(schema, tally.labels(CLASS, 0), tally)
-        bare._target = str(rows.target)
+            bare._bayes._check_whole(schema, tally.labels(CLASS, 0), tally)
+        if rows.target is not None:
+            bare._target = rows.target
         bare._set(schema, tally)
         self.__dict__.clear()
         self.__dict__.update(bare.__dict__)
-        return self
 
-    def _more(self, X: Any, target: Floats, weights: Floats | None) -> Tally:
+    def _cut(self, rows: Rows, whole: bool) -> Bins:
+        """The bins of the target: as given, or cut by all the targets."""
+        if not isinstance(self.bins, int | np.integer):
+            return Bins(edges_of(self.bins))
+        counted = rows.reduce(count_targets, clone(self))
+        values = counted.labels("targets", 0)
+        if not len(values):
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        bins = cut(values, counted.over("targets", values).floats(), int(self.bins), self.binning)
+        if not whole and len(bins) == 1 < self.bins:
+            raise InputError(
+                f"the first rows that partial_fit sees fix the bins, and these have one bin only, {bins.names[0]}; "
+                "begin with more rows, or give the edges: bins=[…]"
+            )
+        if self.binning == "mdl" and len(bins) == 1 < self.bins and bins.edges[0] < bins.edges[1]:
+            warnings.warn(
+                f"the shortest description of these targets, few or evenly spread as they are, is one bin, "
+                f"{bins.names[0]}, so every row will get their mean as its answer; take binning='equal-frequency'",
+                stacklevel=4,
+            )
+        return bins
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""
         self._check_form()
+        self._bayes._check_form()
+        bare = copy.copy(self)
+        bare._set(self.schema_, Tally())
+        known = self.schema_.names.tolist()
         with _own_name(self):
-            return _learn(self._bayes, X, target, weights, self._bins, reset=False)[1]
+            return rows_of(X, y, sample_weight, known, model=self).reduce(sums, bare)
 
-    def _rows_to_learn(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats, Floats | None]:
-        X, y = inputs.target_column(X, y)
-        target = inputs.targets(self, y)
-        return X, target, inputs.weights(sample_weight, len(target))
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows, those of the target among them."""
+        target = inputs.targets(self, part.y)
+        codes, labels = self._bins.codes(target), self._bins.labels
+        weights = inputs.weights(part.weights, len(target))
+        tally = self._bayes._tally_of(Part(part.X, inputs.Coded(codes, labels), weights))
+        chunk = Chunk(len(target), {}, codes, labels, weights)
+        found = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
+        return tally + Tally({_TARGET[name]: table for name, table in found.items()})
 
     def _set(self, schema: Schema, tally: Tally) -> None:
         if not self._fitted:  # at the first rows, or when a model file is read
@@ -334,12 +327,13 @@ class NaiveBayesRegressor(Adding, Regressor):
 
         Of a Dask or Spark frame the answer is such a frame, not yet computed, with a column `predicted`.
         """
-        if is_spread(X) and not return_std:
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X)
+        if not return_std:
+            return answer(self, X, "predict")
         found = self.predict_distribution(X)
-        return (found.mean(), found.deviation()) if return_std else found.mean()
+        return found.mean(), found.deviation()
+
+    def _predict(self, X: Any) -> Floats:
+        return self.predict_distribution(X).mean()
 
     def predict_distribution(self, X: Any) -> Distribution:
         """The whole distribution of each row's target: `probabilities` (rows × bins), `edges`, and what follows."""
@@ -379,10 +373,15 @@ class NaiveBayesRegressor(Adding, Regressor):
         """The interval that holds each row's target with this probability, as much left out on either side."""
         return self.predict_distribution(X).interval(coverage)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R², the share of the target's variance that is explained; y may be the name of a column of X."""
-        X, y = inputs.target_column(X, y)
-        return float(super().score(X, inputs.targets(self, y), sample_weight))
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R², the share of the target's variance that is explained; y and weights as for `fit`."""
+        check_is_fitted(self)
+        rows = rows_of(X, y, sample_weight, EVERYTHING, model=self)
+        n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc, union-attr]
+        spread_of_targets = square - total * total / n if n else 0
+        if spread_of_targets == 0:  # as scikit-learn has it
+            return 1.0 if rest == 0 else 0.0
+        return float(1 - rest / spread_of_targets)
 
     def explain(self, row: Any) -> Expectation:
         """The arithmetic of one row's answer: which bin, by Bayes' rule, and the mean over the bins.
@@ -443,22 +442,25 @@ def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
 _SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")
 
 
-def _learn(
-    bayes: NaiveBayes,
-    X: Any,
-    target: Floats,
-    weights: Floats | None,
-    bins: Bins,
-    *,
-    reset: bool,
-    whole: bool = False,
-) -> tuple[Schema, Tally]:
-    """The schema and the sums of some rows, those of the target among them."""
-    codes = bins.codes(target)
-    schema, tally, _ = bayes._tally_of(X, inputs.Coded(codes, bins.labels), weights, reset=reset, whole=whole)
-    chunk = Chunk(len(target), {}, codes, bins.labels, weights)
-    sums = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
-    return schema, tally + Tally({_TARGET[name]: table for name, table in sums.items()})
+def count_targets(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """How often each target is there."""
+    targets = inputs.targets(model, part.y)
+    weights = inputs.weights(part.weights, len(targets))
+    if weights is not None:
+        targets, weights = targets[weights > 0], weights[weights > 0]
+    values, places = np.unique(targets, return_inverse=True)
+    counts = Exact.counts(np.bincount(places)) if weights is None else weights_by_cell(weights, places, len(values))
+    return Tally({"targets": Table.of({"target": values}, counts)})
+
+
+def squared_errors(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """Σw, Σwy, Σwy² and Σw(y - ŷ)²."""
+    targets = inputs.targets(model, part.y)
+    weights = inputs.weights(part.weights, len(targets))
+    ones = np.ones(len(targets)) if weights is None else weights
+    columns = [ones, ones * targets, ones * targets**2, ones * (targets - model._predict(part.X)) ** 2]
+    cells = np.repeat(np.arange(4), len(targets))
+    return Tally({"errors": Table.of({"of": np.arange(4)}, weights_by_cell(np.concatenate(columns), cells, 4))})
 
 
 def _target_sums(tally: Tally) -> Tally:

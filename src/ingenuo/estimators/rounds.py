@@ -1,12 +1,11 @@
-"""Rounds: what is asked of rows where they lie. Each is a function of a model and some rows, and gives a tally.
+"""A statistic sent to where rows lie: it travels with its model as a task, in the format of the model file.
 
-A round and what it needs travel as a task, in the format of the model file; what comes back is a tally, or the one
-sentence that says why there is none.
+What comes back is a tally, or the one sentence that says why there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -16,11 +15,10 @@ import pyarrow as pa
 
 from ingenuo import container
 from ingenuo.engines.local import Total
-from ingenuo.errors import EngineError, IngenuoError, InputError
-from ingenuo.estimators import streams
+from ingenuo.errors import EngineError, IngenuoError, InputError, KindError
 from ingenuo.estimators.packed_models import models, name_of, pack_model, unpack_model
+from ingenuo.estimators.rows import Statistic, part_of, together, weightless
 from ingenuo.exact import Exact
-from ingenuo.families.word_features import reference_sums
 from ingenuo.kernels import threads
 from ingenuo.labels import objects
 from ingenuo.packed.travelling import as_tensor, refused, to_bytes
@@ -29,11 +27,8 @@ from ingenuo.sources.frames import described
 from ingenuo.tally import Table, Tally
 from ingenuo.version import VERSION
 
-Round = Callable[[Any, pa.Table, Mapping[str, Any]], Tally]
-
 LEFT_OUT = "rows without a class"
-PICKED = 200  # strings by which it is told whether a column is text
-_ROWS = 1 << 17  # rows that a round is given at a time, where there are as many
+_ROWS = 1 << 17  # rows that a statistic is given at a time, where there are as many
 _BYTES = 1 << 26  # or so many bytes
 
 
@@ -65,9 +60,16 @@ class Task(NamedTuple):
 
 
 def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
-    if hasattr(model, "tally_"):
+    try:
+        name = name_of(model)
+    except KindError:
+        raise KindError(
+            f"{type(model).__name__} cannot be sent to rows that lie in parts elsewhere, for only ingenuo's own models "
+            "can; judge it by rows in memory, or by its predictions"
+        ) from None
+    if hasattr(model, "schema_"):
         return pack_model(model, tensors)
-    return {"kind": "parameters", "model": name_of(model), "parameters": pack(model.get_params(deep=False))}
+    return {"kind": "parameters", "model": name, "parameters": pack(model.get_params(deep=False))}
 
 
 @lru_cache(maxsize=4)
@@ -92,16 +94,16 @@ def _unpacked(task: bytes) -> Task:
     return Task(model, options, manifest["columns"], types, kinds, manifest["labelled"], manifest["named"])
 
 
-def done(round: Round, task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
+def done(statistic: Statistic, task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
     """What a part of the rows comes to: a tally, or an error, as bytes."""
     try:
         with threads.limited(1):  # an engine has a task for every core
-            return to_bytes(_tally_of(round, _unpacked(task), number, tables))
+            return to_bytes(_tally_of(statistic, _unpacked(task), number, tables))
     except IngenuoError as error:
         return refused(error)
 
 
-def _tally_of(round: Round, task: Task, number: int, tables: Iterable[pa.Table]) -> Tally:
+def _tally_of(statistic: Statistic, task: Task, number: int, tables: Iterable[pa.Table]) -> Tally:
     total, before, left_out = Total(), 0, 0
     target = task.options.get("target")
     with _placed(task, number):
@@ -111,7 +113,9 @@ def _tally_of(round: Round, task: Task, number: int, tables: Iterable[pa.Table])
                 left_out += rows.column(target).null_count
                 rows = rows.filter(rows.column(target).is_valid())
             if rows.num_rows:
-                total.add(round(task.model, rows, {**task.options, "part": number, "before": before}))
+                part = part_of(rows, target, task.options.get("weight"), number=number, before=before)
+                if not weightless(part.weights):
+                    total.add(statistic(task.model, part, task.options))
             before += rows.num_rows
     found = total.sum()
     return found + _counted(LEFT_OUT, ["rows"], [left_out]) if left_out else found
@@ -136,10 +140,10 @@ def _gathered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         waiting.append(table)
         rows, size = rows + table.num_rows, size + table.nbytes
         if rows >= _ROWS or size >= _BYTES:
-            yield streams.together(waiting)
+            yield together(waiting)
             waiting, rows, size = [], 0, 0
     if waiting:
-        yield streams.together(waiting)
+        yield together(waiting)
 
 
 def _conforming(table: pa.Table, task: Task) -> pa.Table:
@@ -193,61 +197,3 @@ def _counted(name: str, labels: Iterable[Any], counts: Iterable[int]) -> Tally:
     if not len(axis):
         return Tally()
     return Tally({name: Table.of({"what": axis}, Exact.counts(np.array(list(counts), np.int64)))})
-
-
-# The rounds that every model needs.
-
-
-def sums(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """What a model that knows its schema learns from some rows."""
-    rows, weights = streams.weighed(rows, options["weight"])
-    if streams.weightless(weights):
-        return Tally()
-    labels = rows.column(options["target"])
-    found: Tally = model._tally_of(rows.drop_columns([options["target"]]), labels, weights, reset=False)[1]
-    return found
-
-
-def documents(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """How frequent words are, for models that measure all rows by that."""
-    rows, weights = streams.weighed(rows, options["weight"])
-    if streams.weightless(weights):
-        return Tally()
-    labels = rows.column(options["target"])
-    chunk = model._chunk_of(rows.drop_columns([options["target"]]), labels, weights, reset=False)[1]
-    return reference_sums(chunk, options["measured"])
-
-
-def targets(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """What a regressor that knows its schema and its bins learns from some rows."""
-    rows, weights = streams.weighed(rows, options["weight"])
-    if streams.weightless(weights):
-        return Tally()
-    labels = rows.column(options["target"])
-    found: Tally = model._more(*model._rows_to_learn(rows.drop_columns([options["target"]]), labels, weights))
-    return found
-
-
-def texts(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """What a language model learns from some texts."""
-    found: Tally = model._tally_of(rows.column(0))
-    return found
-
-
-def lengths(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """How many rows each part has, and of what type the columns are whose type is not known."""
-    types = [f"{rows.schema.field(name).type}\n{name}" for name in options["unknown"]]
-    length = _counted("rows", [f"{options['part']:012d}"], [rows.num_rows])
-    return length + _counted("types", types, [1] * len(types))
-
-
-def picks(model: Any, rows: pa.Table, options: Mapping[str, Any]) -> Tally:
-    """The strings at some places of the whole, by which all rows in memory would be judged."""
-    step, first = options["step"], options["starts"][f"{options['part']:012d}"] + options["before"]
-    numbers = np.arange(-(-first // step), min(-(-(first + rows.num_rows) // step), PICKED))
-    found = Tally()
-    for name in options["strings"]:
-        values = rows.column(name).take(pa.array(numbers * step - first)).to_pylist()
-        said = [f"{number:03d}{value}" for number, value in zip(numbers.tolist(), values) if value is not None]
-        found = found + _counted(name, said, [1] * len(said))
-    return found

@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Block, Texts
-from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs, streams
-from ingenuo.estimators.base import public
+from ingenuo.estimators import inputs
+from ingenuo.estimators.answers import Answering
 from ingenuo.estimators.contract import Classifier, check_is_fitted
 from ingenuo.estimators.linear.fit import groups_of, solve
 from ingenuo.estimators.linear.numbers import NumberFeatures
@@ -27,12 +26,12 @@ from ingenuo.estimators.linear.words import TextFeatures
 from ingenuo.estimators.naive_bayes import NaiveBayes
 from ingenuo.estimators.refusals import Refusals
 from ingenuo.estimators.regions import plotted
-from ingenuo.estimators.scoring import Scoring
+from ingenuo.estimators.rows import rows_of
 from ingenuo.explanation.arithmetic import Explanation
 from ingenuo.explanation.summary import summary_html
 from ingenuo.families.family import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.kernels import densities, threads
-from ingenuo.labels import labels_of, same
+from ingenuo.labels import labels_of, public, same
 from ingenuo.prior import Lidstone
 from ingenuo.progress import Progress
 from ingenuo.schema import Schema, column_name
@@ -64,7 +63,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Scoring, Classifier):
+class SoftmaxRegression(Refusals, Answering, Classifier):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -209,10 +208,8 @@ class SoftmaxRegression(Refusals, Scoring, Classifier):
 
     def _learn(self, X: Any, y: Any, sample_weight: Any, start: str) -> dict[str, Any]:
         """What a fit sets."""
-        if streams.is_stream(X):
-            X, y, sample_weight = streams.whole(X, y, sample_weight)
-        target = y if isinstance(y, str) and inputs.is_frame(X) else None
-        X, y = inputs.target_column(X, y)
+        rows = rows_of(X, y, sample_weight).in_memory()
+        target, X, y, sample_weight = rows.target, rows.X, rows.y, rows.weights
         source = inputs.table(self, X, reset=True)
         codes, classes = inputs.labels(self, y, source.n_rows)
         weights = inputs.weights(sample_weight, source.n_rows)
@@ -328,28 +325,17 @@ class SoftmaxRegression(Refusals, Scoring, Classifier):
         joint = self._joint(*self._rows(X))
         return np.asarray(joint[:, 1]) if joint.shape[1] == 2 else joint
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of the probability of each class."""
+    def _predict_log_proba(self, X: Any) -> Floats:
         joint = self._joint(*self._rows(X))
         densities.posterior(joint, log=True)
         return joint
 
-    def predict_proba(self, X: Any) -> Any:
-        """The probability of each class, for each row; rows sum to 1. Of a Dask or Spark frame, such a frame."""
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X, answers.PROBABILITIES)
+    def _predict_proba(self, X: Any) -> Floats:
         joint = self._joint(*self._rows(X))
         densities.posterior(joint)
         return joint
 
-    def predict(self, X: Any) -> Any:
-        """The most probable class of each row. Of a Dask or Spark frame, such a frame, with probabilities."""
-        if is_spread(X):
-            from ingenuo.estimators import answers
-
-            return answers.of_frame(self, X)
+    def _predict(self, X: Any) -> NDArray[Any]:
         best, _ = densities.best(self._joint(*self._rows(X)))
         return np.asarray(self.classes_[best])
 

@@ -19,20 +19,18 @@ from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk
 from ingenuo.errors import InputError
-from ingenuo.estimators.attribute_scores import Scorer
-from ingenuo.estimators.leave_one_out import log_priors
+from ingenuo.estimators.left_out import log_priors
 from ingenuo.explanation.beliefs import aligned
-from ingenuo.families.attributes import Attribute
+from ingenuo.families.attributes import TUNED, Attribute, attributes_of
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.labels import Labels, labels_of
 from ingenuo.prior import Laplace, Lidstone, Prior
 from ingenuo.schema import FAMILIES, Schema
 from ingenuo.solve import attribute_weights
-from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
 
 DENSITIES = ("gaussian", "histogram", "kernel", "equal-mass-5", "equal-mass-10", "equal-mass-20")
-TUNED = "auto"  # what is counted of a number so that each of these can be made of it
 FLOORS = (0.1, 0.01)
 ALPHAS = {"category": (0.1, 0.5, 1.0, 3.0), "text": (0.01, 0.03, 0.1, 0.3, 1.0), "count": (0.01, 0.1, 0.3, 1.0)}
 # Scores that take more than this are those of a sample of rows, each by all the others.
@@ -73,7 +71,7 @@ class Tuning:
     @property
     def weights(self) -> dict[Any, float]:
         """The weight of each column."""
-        return {name: each.weight for each in self.attributes for name in each.names.tolist()}
+        return {name: each.weight for each in self.attributes for name in each.columns.tolist()}
 
     @property
     def gained(self) -> float:
@@ -106,7 +104,7 @@ class Tuning:
         """All but the shifts as plain values, for a file."""
         return {
             "attributes": [
-                (each.names.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
+                (each.columns.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
                 for each in self.attributes
             ],
             "classes": self.classes.tolist(),
@@ -137,19 +135,7 @@ def _smoothing(attribute: Attribute) -> str:
     return f"α {attribute.prior.alpha:g}" if isinstance(attribute.prior, Lidstone) else repr(attribute.prior)
 
 
-def plain(schema: Schema, prior: Prior) -> list[Attribute]:
-    """The attributes as they are without tuning: each column by itself, but for those that are modelled together."""
-    found = []
-    for home in schema.families_used():
-        columns = schema.columns(home)
-        together = FAMILIES[home] == "count" or home in ("gaussian-shared", "gaussian-full")
-        for names in [columns] if together else [columns[j : j + 1] for j in range(len(columns))]:
-            found.append(Attribute(names, home, "gaussian" if home == TUNED else home, prior))
-    order = {name: place for place, name in enumerate(schema.names.tolist())}
-    return sorted(found, key=lambda each: order[each.names[0]])
-
-
-def candidates(attribute: Attribute, prior: Prior) -> list[Attribute]:
+def candidates(attribute: Attribute) -> list[Attribute]:
     """What an attribute may be given; where it has categories, counts or text, the model's own prior as well.
 
     A Gaussian is not: without a floor to speak of, one value far from a class that hardly varies decides by itself, and
@@ -167,41 +153,33 @@ def candidates(attribute: Attribute, prior: Prior) -> list[Attribute]:
         else:
             priors = [Lidstone(alpha) for alpha in ALPHAS[kind]]
         found += [replace(attribute, family=family, prior=each) for each in priors]
-    return found if kind == "number" else [replace(attribute, prior=prior), *found]
+    return found if kind == "number" else [attribute, *found]
 
 
 def tune(
-    schema: Schema, tally: Tally, chunk: Chunk, prior: Prior, class_prior: Any, *, shifted: bool = True, seed: int = 0
-) -> Tuning:  # fmt: skip
+    rows: LearnedRows, start: Sequence[Attribute], class_prior: Any, *, shifted: bool = True, seed: int = 0
+) -> Tuning:
     """Choose the settings of every attribute, and their weights."""
-    classes = tally.labels("class", 0)
-    start = plain(schema, prior)
-    chunk = _sample(chunk, len(start), len(classes), seed)
-    scorer = Scorer(schema, tally, chunk, classes, seed)
-    log_prior = np.maximum(log_priors(class_prior, tally, classes, chunk), -50.0)
-    rows = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
-    codes = chunk.coded
-    untuned = log_prior.copy()
+    tally, classes = rows.tally, rows.classes
+    rows = replace(rows, chunk=_sample(rows.chunk, len(start), len(classes), seed), seed=seed)
+    log_prior = np.maximum(log_priors(class_prior, tally, classes, rows.chunk), -50.0)
+    codes, weights = rows.chunk.coded, rows.weights
+    before = log_prior.copy()
     chosen, alone = [], []
-    scores = np.empty((chunk.n_rows, len(classes), len(start)))
+    scores = np.empty((len(codes), len(classes), len(start)))
     for j, attribute in enumerate(start):
-        untuned += scorer.scores(attribute)
-        loss, best, scores[:, :, j] = best_of(scorer, attribute, prior, log_prior, codes, rows)
+        before += attribute.left_out(rows)
+        loss, best, scores[:, :, j] = best_of(rows, attribute, log_prior)
         chosen.append(best)
         alone.append(loss)
-    before = float(rows @ losses_of(untuned, codes) / rows.sum())
-    problem = attribute_weights.Problem(scores, log_prior, codes, rows)
-    shares = float(rows @ losses_of(log_prior, codes) / rows.sum())
-    helpful = np.flatnonzero(np.array(alone) < shares)
+    problem = attribute_weights.Problem(scores, log_prior, codes, weights)
+    helpful = np.flatnonzero(np.array(alone) < mean_loss(log_prior, rows))
     weighted = attribute_weights.choose(problem, [np.arange(len(start)), helpful], shifted, seed)
     attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
     return Tuning(
-        attributes, classes, weighted.shifts, before, weighted.loss, weighted.held_out, tuple(alone), chunk.n_rows
-    )
-
-
-def _is_bag(attribute: Attribute) -> bool:
-    return FAMILIES[attribute.home] in ("text", "count")
+        attributes, classes, weighted.shifts, mean_loss(before, rows), weighted.loss, weighted.held_out, tuple(alone),
+        len(codes),
+    )  # fmt: skip
 
 
 def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
@@ -214,44 +192,41 @@ def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
     return chunk.take(np.sort(by_class[np.arange(most) * chunk.n_rows // most]))
 
 
-def best_of(
-    scorer: Scorer, attribute: Attribute, prior: Prior, log_prior: Floats, codes: NDArray[Any], rows: Floats
-) -> tuple[float, Attribute, Floats]:
+def best_of(rows: LearnedRows, attribute: Attribute, log_prior: Floats) -> tuple[float, Attribute, Floats]:
     """Of what an attribute may be given, that with which it tells the classes best by itself: its loss and scores."""
     best: tuple[float, Attribute, Floats] | None = None
-    for candidate in candidates(attribute, prior):
-        found = scorer.scores(candidate)
-        if not _is_bag(attribute):
-            loss = float(rows @ losses_of(log_prior + found, codes) / rows.sum())
-            if best is None or loss < best[0] - 1e-9:
-                best = loss, candidate, found
-            continue
-        # As long as texts are, so sure are they of themselves; how much, is looked for as well.
-        lengths = scorer.lengths(candidate)
-        typical = float(np.exp(np.average(np.log1p(lengths), weights=rows)))
-        for exponent in _EXPONENTS if np.ptp(lengths) > 0 else (0.0,):
-            by_length = replace(candidate, typical=typical, exponent=exponent)
-            scaled = found * by_length.weights_of(lengths)[:, np.newaxis]
-            loss = _at_best_weight(scaled, log_prior, codes, rows)
-            if best is None or loss < best[0] - 1e-9:
-                best = loss, by_length, scaled
+    for candidate in candidates(attribute):
+        found, lengths = candidate.left_out(rows), candidate.left_out_lengths(rows)
+        tried = [(mean_loss(log_prior + found, rows), candidate, found)] if lengths is None else []
+        if lengths is not None:
+            # As long as texts are, so sure are they of themselves; how much, is looked for as well.
+            typical = float(np.exp(np.average(np.log1p(lengths), weights=rows.weights)))
+            for exponent in _EXPONENTS if np.ptp(lengths) > 0 else (0.0,):
+                by_length = replace(candidate, typical=typical, exponent=exponent)
+                scaled = found * by_length.weights_of(lengths)
+                tried.append((_loss_at_best_weight(scaled, log_prior, rows), by_length, scaled))
+        for each in tried:
+            if best is None or each[0] < best[0] - 1e-9:
+                best = each
     assert best is not None
     return best
 
 
-def losses_of(joint: Floats, codes: NDArray[Any]) -> Floats:
-    """The log loss of each row; no row counts for more than 700 nats."""
+def mean_loss(joint: Floats, rows: LearnedRows) -> float:
+    """The mean log loss; no row counts for more than 700 nats."""
     top = joint.max(axis=1)
     with np.errstate(invalid="ignore"):
-        found = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
-    return np.asarray(np.minimum(np.nan_to_num(found, nan=700.0), 700.0))
+        own = joint[np.arange(len(joint)), rows.chunk.coded]
+        losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - own
+    weights = rows.weights
+    return float(weights @ np.minimum(np.nan_to_num(losses, nan=700.0), 700.0) / weights.sum())
 
 
-def _at_best_weight(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats) -> float:
+def _loss_at_best_weight(scores: Floats, log_prior: Floats, rows: LearnedRows) -> float:
     """The log loss of one attribute by itself at the weight that suits it best, by golden section."""
 
     def loss(log_weight: float) -> float:
-        return float(rows @ losses_of(log_prior + np.exp(log_weight) * scores, codes) / rows.sum())
+        return mean_loss(log_prior + np.exp(log_weight) * scores, rows)
 
     ratio = (np.sqrt(5) - 1) / 2
     low, high = _RANGE
@@ -275,10 +250,14 @@ def unpacked(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
     attributes = []
     for names, home, family, prior, *figures in packed["attributes"]:
         weight, typical, exponent = (float(figure) for figure in figures)
-        start = [each for each in plain(schema, prior) if each.names.tolist() == names and each.home == home]
+        start = [
+            each
+            for each in attributes_of(schema, prior, to_tune=True)
+            if each.columns.tolist() == names and each.home == home
+        ]
         if not start or any(homes[name] != home for name in names):
             raise InputError(f"the columns {names!r} are not tuned together in such a table")
-        allowed = {each.family for each in candidates(start[0], prior)}
+        allowed = {each.family for each in candidates(start[0])}
         if family not in allowed or not isinstance(prior, Prior):
             raise InputError(f"the columns {names!r} cannot be {family!r}")
         if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):

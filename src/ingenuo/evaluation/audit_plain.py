@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ingenuo.evaluation.audit_comparisons import OTHERS
 from ingenuo.evaluation.verdict import level, p_text, percent
 
 if TYPE_CHECKING:
-    from ingenuo.evaluation.audit_comparisons import Comparison
     from ingenuo.evaluation.audit_groups import GroupAudit, GroupDifference
-    from ingenuo.evaluation.audit_text import TextAudit
+    from ingenuo.evaluation.audit_text import Comparison, TextAudit
 
+OTHERS = "the others"
 FEWEST_ROWS, FEWEST_OF_A_CLASS = 30, 10  # of a group: with fewer its intervals are too wide to say anything
 FEWEST_FRAMES = 6  # 2 / 2^5 > 0.05: with fewer no sign test can be significant
 _NAMED = 3
@@ -275,20 +274,10 @@ def _of(audit: GroupAudit, class_: Any) -> str:
 
 
 def _columns(audit: GroupAudit) -> list[str]:
-    found = []
-    for name, used in audit.used.items():
-        found.append(
-            f"The model uses {name}."
-            if used
-            else f"The model does not use {name}; that alone does not make it blind to it."
-        )
-    strong = audit.proxies.strong if audit.proxies is not None else []
-    if strong:
-        names = listed((f"{proxy.column} ({proxy.told:.0%})" for proxy in strong), _NAMED)
-        found.append(f"Proxies: what there is to know of {audit.protected} is told in part by {names}.")
-    elif audit.proxies is not None and len(audit.proxies):
-        found.append(f"Proxies: no column alone tells more than a twentieth of {audit.protected}.")
-    return found
+    if audit.used is None:
+        return []
+    use = "uses" if audit.used else "does not use"
+    return [f"The model {use} {audit.protected}{'' if audit.used else '; that alone does not make it blind to it'}."]
 
 
 def _not_shown(audit: GroupAudit) -> str:

@@ -1,27 +1,40 @@
-"""The sentences of an audit: alike but for the person they are about, in frames; and where they come from templates.
+"""The sentences of an audit: alike but for the person they are about, in frames; and where they come from.
 
 All sentences of one frame say the same of different people. A person is of one or more kinds of groups: Fatima is
-female by gender and Arabic by origin. What is compared is always within frames.
+female by gender and Arabic by origin. What is compared is always within frames. A user's own are templates with a slot
+× terms (columns template, group and term; also kind, label, and forms that agree), or ready sentences (sentence or
+text, pair, and groups), of which those of one pair differ in the person only.
 """
 
 from __future__ import annotations
 
+import os
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators import inputs
+from ingenuo.labels import is_missing
+from ingenuo.sources import files, open_source
+
+Columns = dict[str, list[Any]]
 
 LANGUAGES = ("english", "italian", "spanish")
 NAMES, NOUNS = "gender (names)", "gender (nouns)"
+WORD = re.compile(r"\w+")
 _SLOT = re.compile(r"\{(\w+)\}")
-_MOST = 1_000_000  # sentences
+_MOST = 100_000  # sentences
+_TEXTS, _PAIRS = ("sentence", "text"), ("pair", "frame", "template")
+_BESIDE = {"id", "term", "person", "label", *_TEXTS, *_PAIRS}
 
 
 class Person(NamedTuple):
@@ -36,33 +49,15 @@ class Person(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Sentences:
-    """Sentences in frames.
-
-    Attributes
-    ----------
-    texts : list of str
-        The sentences.
-    frames : array of int
-        The frame of each.
-    terms : list of str
-        The name or the identity that each is about.
-    kinds : mapping of str to list
-        For each kind of groups, the group of each sentence; None where it is of none.
-    truths : list, optional
-        What is true of each, where that is known.
-    said : str
-        What they are and where they come from.
-    identities : frozenset of str
-        The kinds whose groups are known by a word of their own, and not by a choice of terms such as names.
-    """
+    """Sentences in frames."""
 
     texts: list[str]
-    frames: NDArray[np.int64]
-    terms: list[str]
-    kinds: dict[str, list[str | None]]
-    truths: list[Any] | None = None
-    said: str = ""
-    identities: frozenset[str] = frozenset()
+    frames: NDArray[np.int64]  # the frame of each
+    terms: list[str]  # the name or the identity that each is about
+    kinds: dict[str, list[str | None]]  # for each kind of groups, the group of each sentence; None where it has none
+    truths: list[Any] | None = None  # what is true of each, where that is known
+    said: str = ""  # what they are and where they come from
+    identities: frozenset[str] = frozenset()  # kinds whose groups are words of their own, and no choice of names
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -209,4 +204,172 @@ def people_of(groups: Mapping[Any, Any]) -> list[Person]:
             if not listed:
                 raise InputError(f"the group {group!r} has no terms; give it two at least")
             found += [Person(term, {str(kind): str(group)}, term) for term in listed]
+    return found
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text, in small letters."""
+    return [found.group() for found in WORD.finditer(text.lower())]
+
+
+def varying(sentences: Sentences) -> list[tuple[int, list[str]]]:
+    """The words of each sentence that not all sentences of its frame have."""
+    counts = {row: Counter(words_of(text)) for row, text in enumerate(sentences.texts)}
+    common: dict[int, Counter[str]] = {}
+    for row, own in counts.items():
+        frame = int(sentences.frames[row])
+        common[frame] = own if frame not in common else common[frame] & own
+    return [(row, list(own - common[int(sentences.frames[row])])) for row, own in counts.items()]
+
+
+def sentences_of(templates: Any, groups: Any) -> Sentences:
+    """The sentences that an audit asks about.
+
+    >>> found = sentences_of(["{person} is angry."], {"women": ["Anna", "Eva"], "men": ["Tom", "Ben"]})
+    >>> found.texts[0], found.kinds["group"]
+    ('Anna is angry.', ['women', 'women', 'men', 'men'])
+    """
+    given = "english" if templates is None else templates
+    if isinstance(given, str) and given in LANGUAGES:
+        found = _of_language(given, groups)
+    elif isinstance(given, str | os.PathLike):
+        name = os.fspath(given)
+        if not Path(name).suffix and not Path(name).exists():
+            raise InputError(
+                f"templates={name!r} are not known{did_you_mean(name, LANGUAGES)}; or give the path of a CSV file"
+            )
+        found = _of_table(_columns(files.read(name, header=True, missing=[])), groups, Path(name).name)
+    elif inputs.is_frame(given):
+        found = _of_table(_columns(given), groups, "the table")
+    elif isinstance(given, Sequence) and len(given):
+        if not isinstance(groups, Mapping):
+            raise InputError("templates of your own need people: give groups={group: [term, …]}, or a table with them")
+        found = crossed(list(given), people_of(groups), f"{len(given):,} templates of your own")
+    else:
+        raise KindError(
+            f"templates must be a language ({', '.join(LANGUAGES)}), a path, a table or a list of templates, got "
+            f"{type(given).__name__} {given!r:.60}"
+        )
+    return _checked(found)
+
+
+def _of_language(language: str, groups: Any) -> Sentences:
+    templates, people = built_in(language)
+    said = f"{len(templates)} {language.capitalize()} templates"
+    if isinstance(groups, Mapping):
+        return crossed(templates, people_of(groups), f"{said} about people of your own")
+    found = replace(crossed(templates, people, said), identities=identities_of(language))
+    return _chosen(found, groups)
+
+
+def _chosen(found: Sentences, groups: Any) -> Sentences:
+    """The sentences of the kinds of groups that are asked for: "gender" is all that begins so."""
+    if groups is None:
+        return found
+    wanted = [groups] if isinstance(groups, str) else list(groups)
+    kinds = []
+    for name in wanted:
+        same = [kind for kind in found.kinds if kind == name or kind.split(" (")[0] == name]
+        if not same:
+            raise InputError(f"groups={name!r} is no kind of groups here{did_you_mean(name, found.kinds)}")
+        kinds += same
+    return found.only(list(dict.fromkeys(kinds)))
+
+
+def _columns(table: Any) -> Columns:
+    """The columns of any table; what is missing is None."""
+    frame = open_source(table).frame  # type: ignore[attr-defined]
+    found = {str(name): frame[name].to_list() for name in frame.columns}
+    return {
+        name: [None if not isinstance(value, str) and is_missing(value) else value for value in found[name]]
+        for name in found
+    }
+
+
+def _of_table(columns: Columns, groups: Any, called: str) -> Sentences:
+    lower = {name.lower().strip(): values for name, values in columns.items()}
+    names = set(lower)
+    if names >= {"template", "group", "term"}:
+        return _chosen(_templates(lower, called), groups)
+    if names >= {"template"} and isinstance(groups, Mapping):
+        templates = [t for t in lower["template"] if t is not None]
+        return crossed(templates, people_of(groups), f"{len(templates):,} templates of {called}")
+    return _ready(columns, lower, groups, called)
+
+
+def _templates(columns: Columns, called: str) -> Sentences:
+    """Templates × terms; a line may hold a template, a term with its group, or both."""
+    labels = columns.get("label")
+    truths: dict[str, Any] = {}
+    for row, template in enumerate(columns["template"]):
+        if template is not None:
+            truths.setdefault(str(template), None if labels is None else labels[row])
+    known: dict[Any, Person] = {}
+    special = {"template", "group", "term", "kind", "label"}
+    for row, (group, term) in enumerate(zip(columns["group"], columns["term"])):
+        if group is None and term is None:
+            continue
+        if group is None or term is None:
+            lacks = "group" if group is None else "term"
+            raise InputError(f"{called}: row {row} has {term or group!r} and no {lacks}; give both, or neither")
+        kind = columns["kind"][row] if "kind" in columns else None
+        forms = {name: str(values[row]) for name, values in columns.items() if name not in special and values[row]}
+        person = Person(str(term), {str(kind or "group"): str(group)}, str(term), forms=forms)
+        known.setdefault((person.text, kind, group), person)
+    templates = list(truths)
+    if not templates or not known:
+        raise InputError(f"{called}: no templates and terms were found; give template, group and term")
+    given = list(truths.values())
+    return crossed(
+        templates,
+        list(known.values()),
+        f"{called}: {len(templates):,} templates × {len(known):,} terms",
+        given if any(label is not None for label in given) else None,
+    )
+
+
+def _ready(columns: Columns, lower: Columns, groups: Any, called: str) -> Sentences:
+    """Ready sentences, with a column that says which belong together and one or more that say the groups."""
+    text = next((name for name in _TEXTS if name in lower), None)
+    pair = next((name for name in _PAIRS if name in lower), None)
+    if text is None or pair is None:
+        raise InputError(
+            f"{called} has the columns {', '.join(columns)}, of which no sentences can be made; give template, group "
+            "and term, or sentence, pair and group"
+        )
+    if groups is None:
+        kinds = [name for name in columns if name.lower() not in _BESIDE]
+    else:
+        kinds = [groups] if isinstance(groups, str) else list(groups)
+        for name in kinds:
+            if name not in columns:
+                raise InputError(f"{called} has no column {name!r} of groups{did_you_mean(name, columns)}")
+    if not kinds:
+        raise InputError(f"{called} has no column that says the group of each sentence; add one called group")
+    term = next((lower[name] for name in ("term", "person") if name in lower), None)
+    found = Sentences(
+        [str(value) for value in lower[text]],
+        coded(lower[pair]),
+        [""] * len(lower[text]) if term is None else [str(value) for value in term],
+        {kind: [None if value is None else str(value) for value in columns[kind]] for kind in kinds},
+        lower.get("label"),
+        f"{called}: ready sentences by {', '.join(kinds)}",
+    )
+    if term is not None:
+        return found
+    words = dict(varying(found))
+    return replace(found, terms=[" ".join(words[row]) for row in range(len(found))])
+
+
+def _checked(found: Sentences) -> Sentences:
+    """Raise where there is nothing to compare."""
+    if not len(found):
+        raise InputError(f"{found.said}: there are no sentences; give some")
+    for kind in found.kinds:
+        groups = found.groups(kind)
+        if len(groups) < 2:
+            raise InputError(
+                f"the kind {kind!r} has {'the one group ' + repr(groups[0]) if groups else 'no group'}, and there is "
+                "nothing to compare it with; give two groups at least"
+            )
     return found

@@ -2,40 +2,303 @@
 
 In each frame the scores of a group's sentences are averaged, and one group's mean less the other's is one difference.
 The test is of these differences: were the groups treated alike, each would be as likely to have the other sign.
+
+Which words carry a difference is found by taking them out: what the log-odds of a class lose without a word. Only words
+that differ between the sentences of a frame can carry a difference between groups. In naive Bayes on single words what
+is lost is the word's own factor, so the words' shares add up to the whole difference of the log-odds; for other models
+it is what the word does in its place. A term that changes nothing is one that the model does not use.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.evaluation import audit_classes, audit_plain
-from ingenuo.evaluation.audit_asking import TextModel
-from ingenuo.evaluation.audit_comparisons import OTHERS, Comparison, Pair, contrasts, different, weights_of, welch
-from ingenuo.evaluation.audit_rates import Share, share
-from ingenuo.evaluation.audit_sentences import Sentences, coded
-from ingenuo.evaluation.audit_templates import sentences_of
-from ingenuo.evaluation.audit_words import Carried, carried, unused_terms
-from ingenuo.evaluation.resampling import flipped, student
+from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
+from ingenuo.evaluation import audit_plain
+from ingenuo.evaluation.audit_groups import Share, judged, share
+from ingenuo.evaluation.audit_plain import OTHERS
+from ingenuo.evaluation.audit_sentences import WORD, Sentences, coded, sentences_of, varying, words_of
+from ingenuo.evaluation.paired import flipped, student
 from ingenuo.evaluation.significance import holm
 from ingenuo.evaluation.verdict import level
 from ingenuo.explanation import audit_tables
-from ingenuo.labels import Labels, find, objects
+from ingenuo.labels import Labels, encode, find, objects
+from ingenuo.schema import FAMILIES, column_name
 
 Floats = NDArray[np.float64]
 
+_FARTHEST = 700.0  # log-odds: what is impossible or certain counts as this far
+_PAIRS = 4  # groups of a kind: of more, each is compared with all others together and not with each
+_NOTHING = 1e-9  # of the log-odds
 _REPLICATES = 9_999
 _FOR_EACH = 200  # replicates for each comparison: the smallest p that can be found is 0.005 by Holm's correction
 _WORDS = 10  # that are kept of a comparison
 _WORST = 3  # pairs of sentences that are kept of a comparison
 _LOOKED = 500  # pairs that are looked at for those
+
+
+class Asked(NamedTuple):
+    """What a classifier answered."""
+
+    probabilities: Floats  # texts × classes; 0 and 1 where it gives labels only
+    log_odds: Floats  # texts × classes, each against the rest
+    predicted: NDArray[np.int64]  # places among the classes
+
+
+class TextModel:
+    """A fitted classifier and the column that it reads sentences from.
+
+    Attributes
+    ----------
+    classes : array
+        The classes.
+    notes : list of str
+        What was done with its other columns.
+    """
+
+    def __init__(self, model: Any, column: str | None = None) -> None:
+        if not hasattr(model, "predict"):
+            raise InputError(
+                f"sentences are for a fitted text classifier, got {type(model).__name__}; to audit predictions give "
+                "y and protected"
+            )
+        self.model, self.notes = model, list[str]()
+        self.others, self.column = self._columns(column)
+        if not hasattr(model, "classes_"):
+            raise InputError(f"{type(model).__name__} has no classes; give a fitted classifier")
+        self.classes = encode(np.asarray(model.classes_))[1]
+        self._places = find(self.classes, objects(np.asarray(model.classes_).tolist()))
+        self.probable = hasattr(model, "predict_proba")
+        if not self.probable:
+            self.notes.append("The model gives labels and no probabilities: its score is 1 for its answer, else 0.")
+
+    def _columns(self, column: str | None) -> tuple[list[Any], Any]:
+        """The columns besides, and the column that is read; None where the model reads a list of texts."""
+        schema = getattr(self.model, "schema_", None)
+        if schema is None or len(schema) == 0:
+            if column is not None:
+                raise InputError(f"column={column!r} cannot be chosen: {type(self.model).__name__} names no columns")
+            return [], None
+        families = list(FAMILIES)
+        texts = [
+            name for name, code in zip(schema.names.tolist(), schema.families) if FAMILIES[families[code]] == "text"
+        ]
+        if not texts:
+            raise InputError(
+                f"the model reads no text: its columns are {', '.join(map(column_name, schema.names.tolist()[:5]))}"
+                f"{', …' if len(schema) > 5 else ''}; "
+                "to audit it by rows, give X and the column of their groups with protected=…"
+            )
+        if column is not None and column not in texts:
+            raise InputError(f"the model has no text column {column!r}{did_you_mean(column, texts)}")
+        chosen = texts[0] if column is None else column
+        others = [name for name in schema.names.tolist() if name != chosen]
+        if others:
+            listed = ", ".join(repr(column_name(name)) for name in others[:5]) + (", …" if len(others) > 5 else "")
+            self.notes.append(f"The sentences stand in column {column_name(chosen)!r}; missing are {listed}.")
+        return others, chosen
+
+    def _table(self, texts: list[str]) -> Any:
+        if not self.others:
+            return texts
+        import pyarrow as pa
+
+        schema = self.model.schema_
+        columns = {name: pa.nulls(len(texts)) for name in schema.names.tolist()}
+        columns[self.column] = pa.array(texts)
+        if schema.named:
+            return pa.table({str(name): values for name, values in columns.items()})
+        return np.column_stack([objects(values.to_pylist()) for values in columns.values()])
+
+    def ask(self, texts: list[str]) -> Asked:
+        """The model's answers to some texts."""
+        table = self._table(texts)
+        k = len(self.classes)
+        try:
+            answered = np.asarray(self.model.predict(table))
+            given = np.asarray(self.model.predict_proba(table)) if self.probable else None
+            logs = np.asarray(self.model.predict_log_proba(table)) if hasattr(self.model, "predict_log_proba") else None
+        except (IngenuoError, ValueError, TypeError, AttributeError) as error:
+            first = str(error).splitlines()[0].rstrip(":") if str(error) else type(error).__name__
+            raise InputError(
+                f"{type(self.model).__name__} does not take a list of sentences ({first:.150}); give a text "
+                "classifier, or audit it by rows with X and protected=…"
+            ) from None
+        predicted = find(self.classes, objects(answered.ravel().tolist()))
+        probabilities = np.zeros((len(texts), k))
+        if given is None:
+            probabilities[np.arange(len(texts)), predicted] = 1.0
+        else:
+            probabilities[:, self._places] = given
+        with np.errstate(divide="ignore"):
+            log = np.log(probabilities)
+        if logs is not None:
+            log[:, self._places] = logs
+        return Asked(probabilities, _log_odds(log), predicted)
+
+    def log_odds(self, texts: list[str]) -> Floats:
+        """The log-odds of each class against the rest."""
+        return self.ask(texts).log_odds
+
+
+def _log_odds(log: Floats) -> Floats:
+    """log P(class) - log P(any other), from log probabilities.
+
+    >>> _log_odds(np.log([[0.8, 0.2]])).round(4).tolist()
+    [[1.3863, -1.3863]]
+    """
+    from scipy.special import logsumexp
+
+    found = np.empty_like(log)
+    for k in range(log.shape[1]):
+        rest = np.delete(log, k, axis=1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            others = logsumexp(rest, axis=1) if rest.shape[1] else np.full(len(log), -np.inf)
+            found[:, k] = log[:, k] - others
+    return np.asarray(np.nan_to_num(found.clip(-_FARTHEST, _FARTHEST)))
+
+
+class Pair(NamedTuple):
+    """Two sentences of one frame, the score of each, and the terms they are about."""
+
+    sentence: str
+    score: float
+    other: str
+    other_score: float
+    terms: tuple[str, str]
+
+    @property
+    def difference(self) -> float:
+        """The first score less the other."""
+        return self.score - self.other_score
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How the scores of one group's sentences differ from another's."""
+
+    class_: Any  # whose probability is the score
+    kind: str  # what the groups are of
+    group: str
+    against: str  # "the others" where a kind has many groups
+    frames: int  # that have sentences of both
+    difference: float  # the mean over the frames, with Student's interval; none where all differ by the same
+    low: float | None
+    high: float | None
+    p_value: float  # of the permutation test: signs of the frames' differences flipped at random
+    p_terms: float | None  # of Welch's test between the terms' means: could other terms have shown it by chance?
+    log_odds: float  # the mean difference of the log-odds
+    unused: bool = False  # whether the model uses no term of the group, so that the difference is all the other side's
+    words: tuple[tuple[str, float], ...] = ()  # what each word that differs adds to the log-odds, the strongest first
+    worst: tuple[Pair, ...] = ()  # the sentences of one frame that differ most
+    adjusted: float = 1.0  # the p-value by Holm's correction, for as many comparisons as the audit makes
+    significant: bool = False
+
+
+def contrasts(groups: int) -> list[tuple[int, int | None]]:
+    """Which groups are compared: each two of a few, each with all others of many."""
+    if groups <= _PAIRS:
+        return [(a, b) for a in range(groups) for b in range(a + 1, groups)]
+    return [(a, None) for a in range(groups)]
+
+
+def weights_of(frames: NDArray[np.int64], codes: NDArray[np.int64], group: int, against: int | None) -> Floats | None:
+    """The weight of each sentence in its frame's difference; None where no frame has both sides.
+
+    The group's sentences share a weight of 1, the other group's of -1; of several others each group has an equal part.
+    """
+    n_frames, n_groups = int(frames.max()) + 1, int(codes.max()) + 1
+    there = codes >= 0
+    cells = np.bincount(frames[there] * n_groups + codes[there], minlength=n_frames * n_groups).reshape(n_frames, -1)
+    sides = np.zeros((n_frames, n_groups))
+    others = [against] if against is not None else [g for g in range(n_groups) if g != group]
+    present = cells > 0
+    both = present[:, group] & present[:, others].any(axis=1)
+    if not both.any():
+        return None
+    sides[both, group] = 1.0
+    many = present[:, others].sum(axis=1)
+    for g in others:
+        rows = both & present[:, g]
+        sides[rows, g] = -1.0 / many[rows]
+    weights = np.zeros(len(frames))
+    weights[there] = (sides / np.maximum(cells, 1))[frames[there], codes[there]]
+    return weights
+
+
+def welch(one: Floats, other: Floats) -> float | None:
+    """The p-value of Welch's t test; None where a side has one term, or nothing varies."""
+    from scipy.special import stdtr
+
+    n, m = len(one), len(other)
+    if min(n, m) < 2 or one.var() + other.var() <= 1e-30:
+        return None
+    a, b = one.var(ddof=1) / n, other.var(ddof=1) / m
+    freedom = (a + b) ** 2 / (a * a / (n - 1) + b * b / (m - 1))
+    return float(2 * stdtr(freedom, -abs(one.mean() - other.mean()) / np.sqrt(a + b)))
+
+
+def different(pairs: list[Pair], most: int) -> list[Pair]:
+    """The pairs that differ most; of two terms, and of what is said of them, one pair is enough."""
+    kept: list[Pair] = []
+    seen: set[Any] = set()
+    for pair in sorted(pairs, key=lambda pair: -abs(pair.difference)):
+        said = pair.sentence.replace(pair.terms[0], "…") if pair.terms[0] else pair.sentence
+        if len(kept) < most and not {frozenset(pair.terms), said} & seen:
+            seen |= {frozenset(pair.terms), said} if any(pair.terms) else {said}
+            kept.append(pair)
+    return kept
+
+
+class Carried(NamedTuple):
+    """What words carry: sentence and word of each entry, what the log-odds of each class lose without it."""
+
+    rows: NDArray[np.int64]
+    words: NDArray[np.int64]
+    names: list[str]
+    losses: Floats  # entries × classes
+    own: NDArray[np.bool_]  # whether the word is part of the sentence's term
+
+
+def carried(sentences: Sentences, log_odds: Floats, ask: Callable[[list[str]], Floats]) -> Carried:
+    """Take each word that differs out of its sentence, and ask what the log-odds (sentences × classes) lose."""
+    names: dict[str, int] = {}
+    rows, words, own, texts = [], [], [], []
+    for row, found in varying(sentences):
+        term = set(words_of(sentences.terms[row])) if sentences.terms[row] else set(found)
+        for word in found:
+            rows.append(row)
+            words.append(names.setdefault(word, len(names)))
+            own.append(word in term)
+            texts.append(without_word(sentences.texts[row], word))
+    at = np.array(rows, np.int64)
+    losses = log_odds[at] - ask(texts) if texts else np.zeros((0, log_odds.shape[1]))
+    return Carried(at, np.array(words, np.int64), list(names), losses, np.array(own, np.bool_))
+
+
+def unused_terms(sentences: Sentences, found: Carried) -> set[str]:
+    """The terms whose words change nothing in any sentence."""
+    moved = found.own & (np.abs(found.losses) > _NOTHING).any(axis=1)
+    used = {sentences.terms[row] for row in found.rows[moved].tolist()}
+    # Terms that vary nowhere, for all sentences of their frames are about them, say nothing.
+    varied = {sentences.terms[row] for row in found.rows[found.own].tolist()}
+    return varied - used
+
+
+def without_word(text: str, word: str) -> str:
+    """A sentence without a word.
+
+    >>> without_word("My aunt met Aunt Ada.", "aunt")
+    'My met Ada.'
+    """
+    left = WORD.sub(lambda found: "" if found.group().lower() == word else found.group(), text)
+    return " ".join(left.split())
 
 
 @dataclass(frozen=True)
@@ -85,12 +348,8 @@ class TextAudit:
         random_state: int = 0,
         notes: tuple[str, ...] = (),
     ) -> None:
-        self.sentences, self.classes, self.confidence, self.random_state = (
-            sentences,
-            list(judged.tolist()),
-            confidence,
-            random_state,
-        )
+        self.sentences, self.classes = sentences, list(judged.tolist())
+        self.confidence, self.random_state = confidence, random_state
         found = model.ask(sentences.texts)
         self._columns = find(model.classes, judged)
         self.scores: Floats = found.probabilities[:, self._columns]
@@ -103,9 +362,7 @@ class TextAudit:
         self.lexicon: list[str] = _in_lexicon(model, sentences)
         self.labelled = truths is not None
         self._terms = coded(sentences.terms)
-        looked = int(self._carried.looked.sum())
-        said = [] if looked == len(sentences) else [f"Words were looked at in {looked:,} of the sentences."]
-        self.notes = (*notes, *model.notes, *said)
+        self.notes = (*notes, *model.notes)
 
     @property
     def kinds(self) -> list[str]:
@@ -122,18 +379,10 @@ class TextAudit:
                 for g, name in enumerate(names):
                     rows = np.flatnonzero(codes == g)
                     terms = {self.sentences.terms[row] for row in rows.tolist()}
-                    found.append(
-                        GroupScores(
-                            class_,
-                            kind,
-                            name,
-                            len(rows),
-                            len(terms),
-                            len(terms & self.unused),
-                            float(self.scores[rows, at].mean()),
-                            *self._answers(rows, int(self._columns[at])),
-                        )
-                    )
+                    counts = (len(rows), len(terms), len(terms & self.unused))
+                    answers = self._answers(rows, int(self._columns[at]))
+                    score = float(self.scores[rows, at].mean())
+                    found.append(GroupScores(class_, kind, name, *counts, score, *answers))
         return found
 
     def _codes(self, kind: str) -> tuple[NDArray[np.int64], list[str]]:
@@ -181,8 +430,6 @@ class TextAudit:
         self, at: int, kind: str, group: str, against: str, weights: Floats, replicates: int, rng: np.random.Generator
     ) -> Comparison:
         """One comparison: weights are positive for the group's sentences, negative for the others', by frame."""
-        from scipy.special import stdtr
-
         frames, scores = self.sentences.frames, self.scores[:, at]
         rows = np.flatnonzero(weights)
         present = np.unique(frames[rows])
@@ -191,23 +438,10 @@ class TextAudit:
         d[np.abs(d) < 1e-15] = 0.0
         n = len(d)
         p, _ = flipped(d, "score", replicates, rng)
-        low = high = p_student = None
-        if n > 1:
-            size = student("difference", d, 1 - self.confidence)
-            low, high = size.low, size.high
-            spread = float(d.std(ddof=1))
-            p_student = None if spread == 0 else float(2 * stdtr(n - 1, -abs(float(d.mean())) / spread * math.sqrt(n)))
+        size = student("difference", d, 1 - self.confidence) if n > 1 else None
+        ends = (None, None) if size is None else (size.low, size.high)
         return Comparison(
-            self.classes[at],
-            kind,
-            group,
-            against,
-            n,
-            float(d.mean()),
-            low,
-            high,
-            p,
-            p_student,
+            *(self.classes[at], kind, group, against, n, float(d.mean()), *ends, p),
             self._by_terms(kind, rows, weights, scores),
             float((weights[rows] * self._log_odds[rows, at]).sum() / n),
             {self.sentences.terms[row] for row in rows[weights[rows] > 0].tolist()} <= self.unused,
@@ -228,14 +462,11 @@ class TextAudit:
         return welch(means[there & side], means[there & ~side])
 
     def _words(self, at: int, weights: Floats, present: NDArray[np.int64]) -> tuple[tuple[str, float], ...]:
-        """What each word adds to the mean difference of the log-odds over the frames that were looked at."""
+        """What each word adds to the mean difference of the log-odds."""
         found = self._carried
-        seen = np.zeros(self.sentences.n_frames, np.bool_)
-        seen[self.sentences.frames[found.looked]] = True
-        n = int(seen[present].sum())
-        if n == 0 or not len(found.rows):
+        if not len(found.rows):
             return ()
-        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / n
+        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / len(present)
         first = np.argsort(-np.abs(shares), kind="stable")[:_WORDS]
         return tuple((found.names[w], float(shares[w])) for w in first.tolist() if abs(shares[w]) > 1e-12)
 
@@ -282,8 +513,7 @@ class TextAudit:
     def __str__(self) -> str:
         return audit_tables.text_text(self)
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return audit_tables.text_html(self)
@@ -308,20 +538,13 @@ def audit_text(
     """Audit a fitted text classifier by sentences; see `audit`."""
     reader = TextModel(model, column)
     sentences = sentences_of(templates, groups)
-    judged, notes = audit_classes.judged(
+    asked, notes = judged(
         reader.classes, class_, lambda: reader.ask(sentences.texts).probabilities.mean(axis=0), "likeliest here"
     )
     truths, said = _truths(sentences, reader.classes, labels)
     first = f"{len(sentences):,} sentences in {sentences.n_frames:,} frames from {sentences.said}."
-    return TextAudit(
-        sentences,
-        reader,
-        judged,
-        truths=truths,
-        confidence=confidence,
-        random_state=random_state,
-        notes=(first, *notes, *said),
-    )
+    given: dict[str, Any] = {"truths": truths, "confidence": confidence, "random_state": random_state}
+    return TextAudit(sentences, reader, asked, notes=(first, *notes, *said), **given)
 
 
 def _truths(sentences: Sentences, classes: Labels, labels: Any) -> tuple[NDArray[np.int64] | None, list[str]]:

@@ -6,24 +6,24 @@ import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs, streams
+from ingenuo.estimators import inputs
+from ingenuo.estimators.rows import rows_of
 from ingenuo.estimators.sequence_model import whole
-from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate
+from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
-from ingenuo.evaluation.paired import Judged, mcnemar_of
+from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
+from ingenuo.evaluation.paired import Judged, mcnemar_of, permutation_of
 from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.resampling import permutation_of
 from ingenuo.evaluation.significance import holm
-from ingenuo.evaluation.splits import splits_of
 from ingenuo.evaluation.verdict import Verdict, level, number, p_text, percent, share_of
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.explanation.critical_difference import intervals
+from ingenuo.explanation.evaluation_pictures import intervals
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
 LOWER_IS_BETTER = ("log_loss", "ece")
@@ -59,25 +59,13 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Several models on the same rows, out of fold; prints as a table with the differences that are significant.
+    """Several models on the same rows, out of fold; prints as a table with the differences that are significant."""
 
-    Attributes
-    ----------
-    evaluations : mapping
-        What was measured of each model.
-    cross_validations : mapping
-        Each model's answers out of fold.
-    pairs : tuple of Pair
-        A test of accuracy and one of log loss for each two models.
-    confidence, alpha : float
-        How sure the intervals are, and the level of the tests.
-    """
-
-    evaluations: Mapping[str, Evaluation]
-    cross_validations: Mapping[str, CrossValidation]
-    pairs: tuple[Pair, ...]
-    confidence: float
-    alpha: float
+    evaluations: Mapping[str, Evaluation]  # what was measured of each model
+    cross_validations: Mapping[str, CrossValidation]  # each model's answers out of fold
+    pairs: tuple[Pair, ...]  # a test of accuracy and one of log loss for each two models
+    confidence: float  # of the intervals
+    alpha: float  # the level of the tests
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -169,31 +157,35 @@ class Comparison:
     def __str__(self) -> str:
         return self.text()
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
         return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines(True))}{said}</div>"
 
     def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
-        """Draw what each model has of a measure, with its interval; the axes are returned.
-
-        Parameters
-        ----------
-        measure : {"accuracy", "f1_macro", "log_loss", "ece"}
-            What is drawn.
-        ax : optional
-            Axes of matplotlib; by default those of a new figure.
-        """
+        """Draw what each model has of a measure, with its interval; the axes are returned."""
         found = self.values(measure)
         missing = [name for name, value in zip(self.names, found) if value.value is None]
         if missing:
             raise InputError(
                 f"{missing[0]} gives labels only, and has no {MEASURES[measure]} to draw; draw accuracy or f1_macro"
             )
-        values, lows, highs = np.array([float(v) for v in found]), [v.low for v in found], [v.high for v in found]
-        return intervals(self.names, values, lows, highs, MEASURES[measure], ax)
+        return intervals(self.names, found, MEASURES[measure], ax)
+
+
+@overload
+def compare(
+    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
+    sizes: None = None, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+) -> Comparison: ...  # fmt: skip
+
+
+@overload
+def compare(
+    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
+    sizes: Any, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+) -> LearningCurves: ...  # fmt: skip
 
 
 def compare(
@@ -205,8 +197,11 @@ def compare(
     groups: Any = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
+    sizes: Any = None,
+    repeats: int = 10,
+    test_size: float = 0.3,
     random_state: int = 0,
-) -> Comparison:
+) -> Comparison | LearningCurves:
     """Cross-validate several models on the same folds, and test which differences are significant.
 
     Parameters
@@ -225,8 +220,13 @@ def compare(
         How sure the intervals are.
     alpha : float
         The level of the tests.
+    sizes : int or list of int, optional
+        Compare learning curves and not folds: fit each model on so many rows, in nested samples that are the same for
+        all, and measure it on held-out rows. An integer takes so many sizes, up to all rows that are not held out.
+    repeats, test_size
+        With sizes: how often rows are drawn, and the share, or the number, of rows that are held out.
     random_state : int
-        Seed for the folds, the intervals and the tests.
+        Seed for the folds, the intervals and the tests, or the rows that are drawn.
 
     Notes
     -----
@@ -241,16 +241,21 @@ def compare(
     >>> found = compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True))
     >>> found.best, len(found.pairs)
     ('GaussianDiscriminant', 2)
+    >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[15, 100]).leaders()
+    [None, 'GaussianDiscriminant']
     """
     named = _named(models)
     level(confidence)
     alpha = share_of("alpha", alpha)
     whole("random_state", random_state, 0)
-    if streams.is_stream(X):
-        X, y, _ = streams.whole(X, y, None)
-    X, y = inputs.target_column(X, y)
+    here = rows_of(X, y).in_memory()
+    X, y = here.X, here.y
     if y is None:
         raise InputError("y is missing: nothing can be judged without what is true of each row; give y")
+    if sizes is not None:
+        if groups is not None:
+            raise InputError("groups were given, and learning curves over sizes draw rows one by one; leave groups out")
+        return curves_of(named, X, y, sizes, repeats, test_size, random_state)
     same = _same_folds(folds, y, groups, random_state)
     found = {
         name: cross_validate(model, X, y, same, groups=groups, confidence=confidence, random_state=random_state)

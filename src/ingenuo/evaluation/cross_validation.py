@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,97 +17,67 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.estimators import inputs, streams
+from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
+from ingenuo.estimators import inputs
 from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
 from ingenuo.estimators.contract import clone, is_classifier
-from ingenuo.estimators.leave_one_out import leave_one_out
+from ingenuo.estimators.left_out import (
+    Answered,
+    ChunkRows,
+    Split,
+    learnable,
+    leave_one_out,
+    out_of_fold,
+    over_classes,
+    train_rows,
+)
 from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.out_of_fold import Answered, ChunkRows, Split, learnt, out_of_fold, over_classes, train_rows
-from ingenuo.estimators.rows import take_rows
+from ingenuo.estimators.rows import rows_of, take_rows
+from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.evaluation import Evaluation, check_confidence
 from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.splits import LEAVE_ONE_OUT, splits_of
 from ingenuo.kernels.threads import width
-from ingenuo.labels import Labels, find, labels_of, objects
+from ingenuo.labels import Labels, encode, find, labels_of, objects
 from ingenuo.progress import Counter
 
 Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+
+LEAVE_ONE_OUT = "leave-one-out"
 
 
 @dataclass(frozen=True, eq=False)
 class CrossValidation:
-    """What models said of rows they had not learned; prints as what `evaluate` says of it.
+    """What models said of rows they had not learned; prints as what `evaluate` says of it."""
 
-    Attributes
-    ----------
-    classes : array
-        The classes, sorted.
-    y : array
-        What is true of each row.
-    probabilities : array (rows, classes) or None
-        Of each class, by a model that has not learned the row; the mean where a row was tested more than once, NaN
-        where it never was. None for a classifier that gives labels only.
-    predicted : array
-        The answers, as labels (of rows that were never tested, the first class).
-    test : list of arrays
-        The test rows of each fold.
-    exact : bool
-        Whether nothing was fitted anew: each model is the total less its fold.
-    fit_time, predict_time : float
-        Seconds, over all folds.
-    remarks : tuple of str
-        What should be known about the folds.
-    """
-
-    classes: NDArray[Any]
-    y: NDArray[Any]
-    probabilities: Floats | None
-    predicted: NDArray[Any]
-    test: Sequence[NDArray[np.intp]]
-    exact: bool
-    fit_time: float
+    classes: NDArray[Any]  # sorted
+    y: NDArray[Any]  # what is true of each row
+    probabilities: Floats | None  # the mean where a row was tested more than once, NaN where it never was
+    predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class)
+    test: Sequence[NDArray[np.intp]]  # the test rows of each fold
+    exact: bool  # whether nothing was fitted anew: each model is the total less its fold
+    fit_time: float  # seconds, over all folds
     predict_time: float
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # what should be known about the folds
     confidence: float = 0.95
     random_state: int = 0
     _codes: tuple[Any, ...] = field(default=(), repr=False)
 
+    def _of(self, rows: NDArray[np.intp]) -> Evaluation:
+        """The evaluation of some rows."""
+        codes, predicted, weights, _ = self._codes
+        probabilities, weights = (None if each is None else each[rows] for each in (self.probabilities, weights))
+        found = Predictions(labels_of(self.classes), codes[rows], predicted[rows], probabilities, weights)
+        return Evaluation(found, self.confidence, self.random_state)
+
     @cached_property
     def evaluation(self) -> Evaluation:
         """All that `evaluate` says of the out-of-fold answers."""
-        codes, predicted, weights, tested = self._codes
-        probabilities = self.probabilities
-        found = Predictions(
-            labels_of(self.classes),
-            codes[tested],
-            predicted[tested],
-            None if probabilities is None else probabilities[tested],
-            None if weights is None else weights[tested],
-        )
-        return Evaluation(found, self.confidence, self.random_state)
+        return self._of(self._codes[-1])
 
     def by_fold(self, measure: str = "accuracy") -> Floats:
-        """A measure of each fold by itself, as `corrected_t` takes it.
-
-        Parameters
-        ----------
-        measure : str
-            Any measure of `evaluate`, such as "accuracy", "log_loss" or "f1_macro".
-        """
-        codes, predicted, weights, _ = self._codes
-        found = []
-        for test in self.test:
-            rows = Predictions(
-                labels_of(self.classes),
-                codes[test],
-                predicted[test],
-                None if self.probabilities is None else self.probabilities[test],
-                None if weights is None else weights[test],
-            )
-            value = Evaluation(rows, self.confidence, self.random_state)[measure].value
-            found.append(np.nan if value is None else value)
-        return np.array(found)
+        """A measure of `evaluate`, such as "log_loss" or "f1_macro", of each fold by itself, as `corrected_t` takes."""
+        return np.array([float(self._of(test)[measure]) for test in self.test])
 
     def _said(self) -> list[str]:
         n, folds = len(self.y), len(self.test)
@@ -118,8 +88,7 @@ class CrossValidation:
     def __str__(self) -> str:
         return "\n".join([*self._said(), str(self.evaluation)])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html
@@ -180,20 +149,19 @@ def cross_validate(
     check_confidence(confidence)
     if groups is None and _is_leave_one_out(folds):
         folds = LEAVE_ONE_OUT
-    if streams.is_stream(X):
-        X, y, sample_weight = streams.whole(X, y, sample_weight)
+    here = rows_of(X, y, sample_weight).in_memory("judge the model by rows that it has not learned: evaluate")
+    X, y, sample_weight = here.X, here.y, here.weights
     if isinstance(groups, str):
         X, groups = inputs.target_column(X, groups)
-    X, y = inputs.target_column(X, y)
     codes, classes = inputs.labels(model, y, inputs.count_rows(X))
     n_rows = len(codes)
     weights = inputs.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
-    exact = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    exact = isinstance(model, TallyClassifier) and (model._is_additive or isinstance(model, NaiveBayes))
     answers: Iterator[Answered]
     if exact:
-        rows = learnt(clone(model), X, inputs.Coded(codes, classes), sample_weight)
-        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and rows.divisible
+        rows = learnable(clone(model), X, inputs.Coded(codes, classes), sample_weight)
+        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
         answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
     else:
         answers = _anew(model, X, public(classes)[codes], weights, splits, classes)
@@ -328,3 +296,144 @@ def _check_model(model: Any) -> None:
         raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
     if not is_classifier(model):
         raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
+
+
+# Which rows are learned from and which are answered for, fold by fold.
+
+
+def splits_of(
+    folds: Any, codes: NDArray[np.int32], classes: Labels, groups: Any, random_state: int
+) -> tuple[list[Split], list[str]]:
+    """The training and the test rows of each fold, and what should be said of them.
+
+    >>> splits, _ = splits_of(2, np.array([0, 0, 1, 1], np.int32), np.array([0, 1]), None, 0)
+    >>> [sorted(test.tolist()) for _, test in splits]
+    [[1, 2], [0, 3]]
+    """
+    n_rows = len(codes)
+    if n_rows == 0:
+        raise InputError("Found array with 0 sample(s): there are no rows to learn from; give two at least")
+    if n_rows < 2:
+        raise InputError("there is one row only, which cannot be both learned from and answered for; give two at least")
+    whole("random_state", random_state, 0)
+    grouped = None if groups is None else _groups(groups, n_rows)
+    if isinstance(folds, str):
+        if folds != LEAVE_ONE_OUT:
+            raise InputError(f"folds={folds!r} is not known{did_you_mean(folds, [LEAVE_ONE_OUT])}")
+        if grouped is not None:
+            raise InputError(
+                "groups are not parted, and leaving one row out would part them; take "
+                "folds=sklearn.model_selection.LeaveOneGroupOut(), or leave groups out"
+            )
+        every = np.arange(n_rows)
+        return [(None, row) for row in every[:, np.newaxis]], _lone_classes(codes, classes)
+    if isinstance(folds, bool | float) or folds is None:
+        raise KindError(
+            f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got {folds!r}"
+        )
+    if isinstance(folds, int | np.integer):
+        return _stratified(int(folds), codes, classes, grouped, random_state), []
+    if hasattr(folds, "split"):
+        try:
+            with inputs.ours():
+                given = list(folds.split(np.zeros((n_rows, 1)), codes, grouped))
+        except InputError as error:
+            raise InputError(f"{type(folds).__name__} cannot split these rows: {error}") from None
+    elif isinstance(folds, Iterable):
+        given = list(folds)
+    else:
+        raise KindError(
+            f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got "
+            f"{type(folds).__name__} {folds!r}"
+        )
+    return _checked(given, n_rows), []
+
+
+def _stratified(
+    folds: int, codes: NDArray[np.int32], classes: Labels, groups: NDArray[Any] | None, random_state: int
+) -> list[Split]:
+    if folds < 2:
+        raise InputError(
+            f"folds={folds} leaves nothing to learn from for the rows that are tested; take 2 at least, usually 10"
+        )
+    counts = np.bincount(codes, minlength=len(classes))
+    rarest = int(counts.argmin())
+    if counts[rarest] < folds:
+        few = int(counts[rarest])
+        instead = (
+            f"take folds={few} at most, folds={LEAVE_ONE_OUT!r}, " if few > 1 else f"take folds={LEAVE_ONE_OUT!r}, "
+        )
+        raise InputError(
+            f"class {classes.tolist()[rarest]!r} has {few} row{'s' if few > 1 else ''}, fewer than the {folds} folds, "
+            f"so a fold would have none of it; {instead}give more rows of it, leave it out, or pass a splitter such as "
+            "sklearn.model_selection.KFold"
+        )
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=random_state)
+    if groups is not None:
+        distinct = len(np.unique(groups))
+        if distinct < folds:
+            raise InputError(f"{distinct} groups cannot be parted into {folds} folds; take {distinct} at most")
+        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=random_state)
+    with inputs.ours():
+        return [(None, test) for _, test in splitter.split(np.zeros((len(codes), 1)), codes, groups)]
+
+
+def _groups(groups: Any, n_rows: int) -> NDArray[Any]:
+    found = encode(groups if isinstance(groups, np.ndarray) else np.array([*groups, None], object)[:-1])[0]
+    if len(found) != n_rows:
+        raise InputError(f"there are {len(found)} groups for {n_rows} rows; give one for each row")
+    if len(found) and int(found.min()) < 0:
+        raise InputError(f"row {int(np.argmin(found))} has no group; give one for each row")
+    return found
+
+
+def _checked(given: list[Any], n_rows: int) -> list[Split]:
+    """Pairs of places that are rows, none of which is both learned from and tested."""
+    if not given:
+        raise InputError("there are no folds; give pairs of training and test rows")
+    splits: list[Split] = []
+    for f, pair in enumerate(given):
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise KindError(f"fold {f} must be a pair of training and test rows, got {type(pair).__name__}")
+        train, test = (_places(each, n_rows, f, name) for each, name in zip(pair, ("training", "test")))
+        learned = np.zeros(n_rows, np.bool_)
+        learned[train] = True
+        if learned[test].any():
+            both = int(test[learned[test]][0])
+            raise InputError(f"row {both} is both learned from and tested in fold {f}; keep them apart")
+        splits.append((train, test))
+    return splits
+
+
+def _places(given: Any, n_rows: int, fold: int, name: str) -> Places:
+    array = np.asarray(given)
+    if array.dtype == np.bool_ and array.shape == (n_rows,):
+        array = np.flatnonzero(array)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise KindError(f"the {name} rows of fold {fold} must be a list of places, got {array.dtype}")
+    if not array.size:
+        raise InputError(f"fold {fold} has no {name} rows; give one at least")
+    outside = (array < 0) | (array >= n_rows)
+    if outside.any():
+        raise InputError(f"fold {fold} names row {int(array[outside][0])} of {n_rows}; rows count from 0")
+    named = np.zeros(n_rows, np.bool_)
+    named[array] = True
+    found = np.flatnonzero(named)
+    if len(found) != len(array):
+        raise InputError(f"fold {fold} names one of its {name} rows twice; name each once")
+    return found
+
+
+def _lone_classes(codes: NDArray[np.int32], classes: Labels) -> list[str]:
+    counts = np.bincount(codes, minlength=len(classes))
+    lone = [repr(label) for label in classes[counts == 1].tolist()]
+    if not lone:
+        return []
+    shown = ", ".join(lone[:5]) + (f" and {len(lone) - 5} more" if len(lone) > 5 else "")
+    one = len(lone) == 1
+    return [
+        f"{'Class' if one else 'Classes'} {shown} {'has' if one else 'have'} one row only, which is answered for by a "
+        "model that has never seen that class: its probability is 0, which the log loss takes for 2.2e-16."
+    ]

@@ -1,46 +1,144 @@
 """`evaluate`: everything that is measured of a classifier on some rows, with intervals; evaluations add.
 
-An evaluation keeps its rows (what was true, what was answered, with what probabilities) and nothing of the model. So
-two evaluations add to that of all their rows: the rows are brought to an order of their own before anything is
-measured, and every number and interval is the same however they were cut.
+An evaluation has exact sums of the answers (`counted_sums`) and, where they were kept, the rows: what was true, what
+was answered, with what probabilities. Of the model there is nothing. Counts, shares and means are read from the sums.
+Of rows that were kept, areas and intervals are theirs; else areas are of a grid of probabilities, with bounds, and
+intervals are had from the sums, or there is a reason why not. Evaluations of two parts add to that of all their rows,
+and every number and interval is the same however they were cut.
 """
 
 from __future__ import annotations
 
-from functools import cached_property
-from typing import Any, Literal, overload
+import math
+from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, reduce
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.engines import is_spread
-from ingenuo.errors import KindError
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.estimators.base import public
+from ingenuo.estimators.rows import EVERYTHING, rows_of
 from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation import intervals
-from ingenuo.evaluation.counted import CountedEvaluation, count
+from ingenuo.evaluation.counted_sums import (
+    CURVES,
+    LOSSES,
+    OF_IT,
+    OTHER,
+    SUMS,
+    bounds,
+    column,
+    counted,
+    grid,
+    known_classes,
+    merged,
+    sums_of,
+)
 from ingenuo.evaluation.intervals import Interval
-from ingenuo.evaluation.measured import Measure as Measure
-from ingenuo.evaluation.measured import Measured
-from ingenuo.evaluation.measured import check_confidence as check_confidence
 from ingenuo.evaluation.measures import (
+    AREAS,
     BINS,
-    EDGES,
+    OF_ROWS,
+    SUMMED,
     Key,
     Matrix,
     Steps,
-    matrix_of,
+    areas,
+    by_class,
+    judged_classes,
+    listed,
     mean_area,
+    of_confusion,
     steps,
-    values_of,
 )
-from ingenuo.evaluation.predictions import Predictions, predictions_of
+from ingenuo.evaluation.predictions import Predictions, predictions_of, unseen_remarks
+from ingenuo.evaluation.reliability import Reliability, place_of
+from ingenuo.exact import Exact
+from ingenuo.explanation import evaluation_pictures as drawing
 from ingenuo.explanation import evaluation_tables
-from ingenuo.labels import Labels, same
+from ingenuo.labels import Labels, find, objects, same, unite
+from ingenuo.tally import Tally
 
 Floats = NDArray[np.float64]
 
+_EXACT = {
+    "accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"
+}  # fmt: skip
+_OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
+_MERGED = 256  # cells of the grid that are drawn anew: more would not change an interval that can be seen
+_REPLICATES = 500  # of these
+_POINTS = 1_000  # of a curve: more cannot be seen
+_CROWDED = 8  # classes, from which on the panels of a picture are larger
+_NOT_KEPT = "the rows have weights and are not kept, so they cannot be drawn anew"
 
-@overload
+
+def check_confidence(confidence: Any) -> None:
+    """Raise if this is no share that intervals could hold true in."""
+    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.integer | np.floating):
+        raise KindError(f"confidence must be a number between 0 and 1, got {type(confidence).__name__} {confidence!r}")
+    if not 0 < confidence < 1:
+        raise InputError(f"confidence={confidence!r} is no confidence; take one between 0 and 1, such as 0.95")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measure:
+    """A measured value and its interval, which is found when it is asked for.
+
+    Attributes
+    ----------
+    name : str
+        What is measured.
+    label
+        The class that it is of; None where it is of all.
+    value : float or None
+        NaN where it is undefined, None where it takes probabilities and there are labels only.
+    """
+
+    name: str
+    label: Hashable
+    value: float | None
+    _evaluation: Evaluation
+
+    @property
+    def interval(self) -> Interval:
+        """From where to where, and how that was found."""
+        return self._evaluation._interval((self.name, self.label))
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval; None where there is none."""
+        return self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval; None where there is none."""
+        return self.interval.high
+
+    @property
+    def how(self) -> str:
+        """How the interval was found."""
+        return self.interval.how
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no interval; None where there is one."""
+        return self.interval.reason
+
+    def __float__(self) -> float:
+        return math.nan if self.value is None else self.value
+
+    def __str__(self) -> str:
+        return evaluation_tables.cell(self.value, self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"Measure({self})"
+
+
 def evaluate(
     model: Any,
     X: Any = None,
@@ -50,35 +148,8 @@ def evaluate(
     sample_weight: Any = None,
     confidence: float = 0.95,
     random_state: int = 0,
-    counted: Literal[False] = False,
-) -> Evaluation: ...
-
-
-@overload
-def evaluate(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    classes: Any = None,
-    sample_weight: Any = None,
-    confidence: float = 0.95,
-    random_state: int = 0,
-    counted: bool,
-) -> Evaluation | CountedEvaluation: ...
-
-
-def evaluate(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    classes: Any = None,
-    sample_weight: Any = None,
-    confidence: float = 0.95,
-    random_state: int = 0,
-    counted: bool = False,
-) -> Evaluation | CountedEvaluation:
+    keep_rows: bool = True,
+) -> Evaluation:
     """Judge a fitted classifier, or its predictions, by what is true.
 
     Parameters
@@ -97,9 +168,10 @@ def evaluate(
         How sure the intervals are.
     random_state : int
         Seed of the bootstrap.
-    counted : bool
-        Whether to keep sums alone and no rows, as is done anyway of rows that lie on an engine. Then memory does not
-        grow with the rows of a scan; areas are of a fixed grid of probabilities.
+    keep_rows : bool
+        Whether to keep the answers, row by row. Of a scan, which is read a batch at a time, and of rows that lie on an
+        engine they are not: sums alone are kept, which do not grow with the rows, and areas are of a fixed grid of
+        probabilities.
 
     Examples
     --------
@@ -111,109 +183,390 @@ def evaluate(
     """
     check_confidence(confidence)
     whole("random_state", random_state, 0)
-    if not isinstance(counted, bool | np.bool_):
-        raise KindError(f"counted must be True or False, got {type(counted).__name__} {counted!r}")
-    if counted or is_spread(X):
-        return count(model, X, y, classes, sample_weight, float(confidence), int(random_state))
-    return Evaluation(predictions_of(model, X, y, classes, sample_weight), float(confidence), int(random_state))
+    if not isinstance(keep_rows, bool | np.bool_):
+        raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
+    asked = (float(confidence), int(random_state))
+    rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)
+    if rows.is_here and keep_rows:
+        return Evaluation(predictions_of(model, X, y, classes, sample_weight), *asked)
+    if rows.is_here:
+        total = sums_of(predictions_of(model, X, y, classes, sample_weight), known_classes(model, classes))
+    elif hasattr(model, "predict"):
+        total = rows.reduce(counted, model, classes=None if classes is None else list(classes))
+    else:
+        raise InputError(f"predictions cannot be judged by {rows.name}; give the fitted classifier itself")
+    if "rows" not in total:
+        raise InputError(f"{rows.name}: there are no rows to judge by")
+    return Evaluation(None, *asked, tally=total)
 
 
-class Evaluation(Measured):
+class Evaluation:
     """What was measured on some rows; prints as tables, and adds.
+
+    Parameters
+    ----------
+    predictions : Predictions or None
+        The answers, row by row; None where they were not kept.
+    confidence, random_state
+        How sure the intervals are, and the seed of the bootstrap.
+    tally : Tally, optional
+        The sums, where the answers were not kept.
 
     Attributes
     ----------
     classes : array
-        The classes, sorted.
+        The classes, sorted: those the model knows and those that are true of a row.
     n_rows : int
         How many rows were judged; those of weight 0 are not.
-    confidence, random_state
-        As they were given.
+    weighted, probable : bool
+        Whether rows count otherwise than once; whether there are probabilities.
+
+    Examples
+    --------
+    >>> answers = [[0.9, 0.1], [0.6, 0.4], [0.3, 0.7], [0.45, 0.55]]
+    >>> found = evaluate(answers, y=["no", "yes", "yes", "no"], keep_rows=False)
+    >>> found["accuracy"].value, found["roc_area"].value
+    (0.5, 0.75)
+    >>> print(found["log_loss"])
+    0.544 [0.173, 0.916]
     """
 
-    def __init__(self, predictions: Predictions, confidence: float = 0.95, random_state: int = 0) -> None:
-        self.predictions, self.confidence, self.random_state = predictions, confidence, random_state
+    def __init__(
+        self,
+        predictions: Predictions | None,
+        confidence: float = 0.95,
+        random_state: int = 0,
+        *,
+        tally: Tally | None = None,
+    ) -> None:
+        self._predictions, self._given = predictions, tally
+        self.confidence, self.random_state = confidence, random_state
+
+    # What there is: rows, or sums, and what is read from them.
+
+    @property
+    def predictions(self) -> Predictions:
+        """The answers in the order of the rows; an error where they were not kept."""
+        if self._predictions is None:
+            raise InputError("the rows of this evaluation were not kept; evaluate rows in memory, with keep_rows=True")
+        return self._predictions
 
     @cached_property
-    def rows(self) -> Predictions:
-        """The rows, in an order that depends on nothing but them."""
-        return self.predictions.canonical()
+    def rows(self) -> Predictions | None:
+        """The rows that were kept, in an order that depends on nothing but them."""
+        return None if self._predictions is None else self._predictions.canonical()
+
+    @cached_property
+    def tally(self) -> Tally:
+        """The sums, whose size depends on the classes and not on the rows."""
+        return sums_of(self.predictions) if self._given is None else self._given
+
+    @cached_property
+    def _sums(self) -> Tally:
+        return sums_of(self.predictions, kept=True) if self._given is None else self._given
+
+    def _over(self, name: str, *axes: Any) -> NDArray[Any]:
+        """Sums as fractions."""
+        found: NDArray[Any] = self._sums.over(name, *axes).fractions()  # type: ignore[union-attr]
+        return found
+
+    @cached_property
+    def _heads(self) -> dict[str, int]:
+        labels = self._sums.labels("rows", 0)
+        return dict(zip(labels.tolist(), self._sums.over("rows", labels).floats().astype(np.int64).tolist()))
 
     @property
     def n_rows(self) -> int:
         """How many rows were judged."""
-        return len(self.rows)
+        return self._heads["judged"]
 
     @property
     def weighted(self) -> bool:
         """Whether rows count otherwise than once."""
-        return self.rows.weights is not None
+        return self._heads.get("weighted", 0) > 0
 
     @property
     def probable(self) -> bool:
         """Whether there are probabilities."""
-        return self.rows.probabilities is not None
-
-    @property
-    def _known(self) -> Labels:
-        return self.predictions.classes
+        return self._heads.get("probable", 0) > 0
 
     @cached_property
-    def _matrix(self) -> Matrix:
-        return matrix_of(self.rows)
+    def _known(self) -> Labels:
+        if self._predictions is not None:
+            return self._predictions.classes
+        of_rows = [self._sums.labels("confusion", axis) for axis in (0, 1)]
+        return reduce(unite, [self._sums.labels("known", 0), *of_rows])
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The classes, sorted: those the model knows and those that are true of a row."""
+        return public(self._known)
+
+    @property
+    def support(self) -> Floats:
+        """How many rows each class is true of; with weights, their sum."""
+        return self._matrix.true
+
+    @property
+    def majority(self) -> Any:
+        """The class of most rows."""
+        return self.labels[int(self._matrix.true.argmax())]
+
+    @cached_property
+    def labels(self) -> list[Any]:
+        """The classes as a list."""
+        return list(self._known.tolist())
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {label: k for k, label in enumerate(self.labels)}
 
     @cached_property
     def confusion(self) -> NDArray[Any]:
         """Rows of each class (down) by what was answered (across); with weights, their sums."""
-        n = len(self.rows.classes)
-        cells = np.bincount(self.rows.codes.astype(np.int64) * n + self.rows.predicted, self.rows.weights, n * n)
-        return (cells if self.rows.weights is not None else cells.astype(np.int64)).reshape(n, n)
+        cells = self._sums.over("confusion", self._known, self._known).floats()
+        return cells if self.weighted else cells.astype(np.int64)
 
     @property
     def confused(self) -> tuple[list[int], list[int], list[float]]:
         """The largest wrong cells of the confusion matrix: true class, answered class, rows."""
-        return evaluation_tables.worst(self.rows)
+        wrong = self.confusion.copy()
+        np.fill_diagonal(wrong, 0)
+        return evaluation_tables.largest(wrong)
+
+    @cached_property
+    def _matrix(self) -> Matrix:
+        cells = self.confusion.astype(np.float64)
+        return Matrix(cells.diagonal().copy(), cells.sum(axis=1), cells.sum(axis=0))
+
+    @cached_property
+    def _weights(self) -> list[Fraction]:
+        """Σw and Σw²."""
+        return list(self._over("weights", np.array([1, 2])))
+
+    @cached_property
+    def _losses(self) -> NDArray[Any]:
+        """Of each loss: Σwl, Σw²l, Σw²l², as fractions."""
+        return self._over("losses", LOSSES, np.arange(3))
+
+    @cached_property
+    def answers(self) -> NDArray[Any]:
+        """The answers in ten bins of their probability: bins × the sums of `forecast_sums`, as fractions."""
+        return self._over("answers", np.arange(BINS), SUMS)
+
+    def forecasts(self, k: int) -> NDArray[Any]:
+        """The probabilities of class k in ten bins, of rows that were not kept: bins × the sums of `forecast_sums`."""
+        found: NDArray[Any] = self._over("forecasts", self._known[[k]], np.arange(BINS), SUMS)[0]
+        # Rows that are not there gave the class a probability of 0.
+        whole = {"rows": Fraction(self.n_rows), "weight": self._weights[0], "true": self._true(k)}
+        for name, value in whole.items():
+            place = int(find(SUMS, objects([name]))[0])
+            found[0, place] += value - sum(found[:, place], Fraction(0))
+        return found
+
+    def _true(self, k: int) -> Fraction:
+        """How many rows class k is true of; with weights, their sum."""
+        return Fraction(sum(self._over("confusion", self._known[[k]], self._known).ravel(), Fraction(0)))
+
+    @cached_property
+    def _curves(self) -> str:
+        """The name of the table of curves, which says how fine its grid is."""
+        return next(name for name in self.tally if name.startswith(CURVES))
+
+    def steps(self, k: int) -> Steps:
+        """The rows of class k, and the others, by the probability of the class, or its cell, which descends."""
+        rows = self.rows
+        if rows is not None:
+            assert rows.probabilities is not None
+            return steps(rows.probabilities[:, k], rows.codes == k, rows.weights)
+        cells = self.tally.labels(self._curves, 1)
+        found = self.tally.over(self._curves, self._known[[k]], cells, objects([OF_IT, OTHER]))
+        assert isinstance(found, Exact)
+        sums = found.floats()[0, ::-1]
+        there = sums.any(axis=1)
+        # Rows that are not there gave the class a probability of 0.
+        here = Exact.canonical(found.limbs[:, 0].sum(axis=1), found.low).fractions()
+        true = self._true(k)
+        rest = np.array([true, self._weights[0] - true], object) - here
+        scores, sums = cells[::-1][there].astype(np.float64), sums[there]
+        if rest.any():
+            scores = np.append(scores, -np.inf)
+            sums = np.concatenate([sums, rest.astype(np.float64)[np.newaxis]])
+        return Steps(scores, np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1]))
 
     @cached_property
     def _values(self) -> dict[Key, float | None]:
-        return values_of(self.rows, self._matrix)
+        """Every measure."""
+        if not self.probable:
+            return listed(self.labels, self._matrix, {}, [])
+        n = self._weights[0]
+        means = {name: float(sums[0] / n) for name, sums in zip(LOSSES.tolist(), self._losses)}
+        off = sum((abs(each) for each in column(self.answers, "true") - column(self.answers, "p")), Fraction(0))
+        pairs = [areas(self.steps(k)) for k in judged_classes(len(self.labels))]
+        return listed(self.labels, self._matrix, means | {"ece": float(off / n)}, pairs)
 
-    def steps(self, k: int) -> Steps:
-        """The rows of class k, and the others, by the probability of the class, which descends."""
-        assert self.rows.probabilities is not None
-        return steps(self.rows.probabilities[:, k], self.rows.codes == k, self.rows.weights)
+    @cached_property
+    def resolution(self) -> dict[Any, tuple[float, float]]:
+        """How small and how large each area may be, for all that a grid of probabilities tells; by its key.
 
-    def answer_bins(self) -> tuple[Floats, Floats, Floats]:
-        """Rows by bins of the answer's confidence: how many (with weights, their sum), Σ confidence, how many right."""
-        rows = self.rows
-        assert rows.probabilities is not None
-        sure = rows.probabilities[np.arange(len(rows)), rows.predicted]
-        right = (rows.codes == rows.predicted).astype(np.float64)
-        bins = np.searchsorted(EDGES, sure, side="left")
-        w = np.ones(len(rows)) if rows.weights is None else rows.weights
-        n, ours, hits = (np.bincount(bins, values, BINS).astype(np.float64) for values in (w, w * sure, w * right))
-        return n, ours, hits
+        Of rows that were kept areas are exact, and there is nothing to say.
+        """
+        if not self.probable or self.rows is not None:
+            return {}
+        last = len(grid(int(self._curves.removeprefix(CURVES)))) - 1  # 0 and 1 alone are ties; 0 is -inf
+        every = [self.steps(k) for k in judged_classes(len(self.labels))]
+        found = [bounds(each, (each.scores <= 0) | (each.scores >= last), not self.weighted) for each in every]
+        sides = [listed(self.labels, self._matrix, {}, [(roc[at], pr[at]) for roc, pr in found]) for at in (0, 1)]
+        keys = [key for key in sides[0] if key[0].startswith(AREAS)]
+        return {
+            (key[0] if key[1] is None else key): (sides[0][key] or 0.0, sides[1][key] or 0.0)
+            for key in keys
+            if not math.isnan(self._values[key] or 0.0)
+        }
+
+    # Measures by name, with intervals.
+
+    @property
+    def measures(self) -> Mapping[Any, Measure]:
+        """Every measure by its name, or by its name and its class."""
+        return MappingProxyType(
+            {
+                (name if label is None else (name, label)): Measure(name, label, value, self)
+                for (name, label), value in self._values.items()
+            }
+        )
+
+    def __getitem__(self, key: Any) -> Measure:
+        wanted = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        try:
+            return Measure(wanted[0], wanted[1], self._values[wanted], self)
+        except (KeyError, TypeError):
+            if isinstance(key, str) and f"{key}_macro" in self:
+                one = repr(self.labels[0])
+                raise InputError(
+                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {one}], [{key + '_macro'!r}], "
+                    f"[{key + '_weighted'!r}]"
+                ) from None
+            known = [name if label is None else f"{name}, {label}" for name, label in self._values]
+            said = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            raise InputError(f"{key!r} is not measured here{did_you_mean(said, known)}") from None
+
+    def __contains__(self, key: Any) -> bool:
+        return (key if isinstance(key, tuple) else (key, None)) in self._values
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.measures)
+
+    @cached_property
+    def _replicates(self) -> int:
+        return intervals.how_many(self.n_rows, len(self.labels), self.probable)
+
+    @cached_property
+    def _matrices(self) -> tuple[Matrix, dict[str, Floats], dict[str, Floats]]:
+        """Confusion matrices of rows drawn anew, and what they measure."""
+        found = self._redrawn()
+        return found, of_confusion(found), by_class(found)
+
+    @cached_property
+    def _intervals(self) -> dict[Key, Interval]:
+        return {}
+
+    def _interval(self, key: Key) -> Interval:
+        if key not in self._intervals:
+            self._intervals[key] = self._found(*key)
+        return self._intervals[key]
+
+    def _found(self, name: str, label: Hashable) -> Interval:
+        value = self._values[name, label]
+        if value is None:
+            return Interval.refused("labels were given, and it takes probabilities")
+        if math.isnan(value):
+            return Interval.refused("it is undefined")
+        if self.n_rows < 2:
+            return Interval.refused("one row does not say how much others would differ")
+        k = None if label is None else self._places[label]
+        if name in _EXACT and not self.weighted:
+            return self._share(name, k)
+        if name in OF_ROWS:
+            return self._of_losses(name, value)
+        if name.startswith(AREAS):
+            return self._of_area(name, k, value)
+        return self._of_matrix(name, k, value)
+
+    def _of_matrix(self, name: str, k: int | None, value: float) -> Interval:
+        """The interval of what the confusion matrix measures, by rows drawn anew."""
+        found, of_all, of_classes = self._matrices
+        if k is not None:
+            values = of_classes[name][:, k]
+        elif name == "majority_rate":  # of the class that has the majority here
+            values = found.true[:, int(self._matrix.true.argmax())] / found.true.sum(axis=1)
+        else:
+            values = of_all[name]
+        if name in _OVER_CLASSES:
+            values = intervals.where_all_are_there(values, found, self._matrix)
+        interval = intervals.percentile(values, self.confidence).around(value)
+        if self.weighted and self.rows is None:
+            return interval._replace(how=interval.how.replace("bootstrap", "bootstrap of cells"))
+        return interval
+
+    def _share(self, name: str, k: int | None) -> Interval:
+        tp, true, answered = self._matrix
+        if name == "majority_rate":
+            return intervals.exact(true.max(), true.sum(), self.confidence)
+        if k is None:
+            return intervals.exact(tp.sum(), true.sum(), self.confidence)
+        return intervals.exact(tp[k], (answered if name == "precision" else true)[k], self.confidence)
 
     @cached_property
     def _resampled(self) -> intervals.Resampled:
+        assert self.rows is not None
         return intervals.of_rows(self.rows, self._replicates, self.random_state)
 
     def _redrawn(self) -> Matrix:
-        if self.weighted:
+        """Confusion matrices of rows drawn anew."""
+        if self.weighted and self.rows is not None:
             return self._resampled.matrix
-        n = len(self.rows.classes)
-        cells, counts = np.unique(self.rows.codes.astype(np.int64) * n + self.rows.predicted, return_counts=True)
-        return intervals.of_cells(cells, counts, n, self._replicates, self.random_state)
+        cells = np.flatnonzero(self.confusion)
+        counts, drawn = self.confusion.ravel()[cells], (len(self.labels), self._replicates, self.random_state)
+        if self.weighted:
+            squares = self._sums.over("squares", self._known, self._known).floats().ravel()[cells]
+            return intervals.of_weighted_cells(cells, counts, squares, *drawn)
+        return intervals.of_cells(cells, counts, *drawn)
 
     def _of_losses(self, name: str, value: float) -> Interval:
-        return intervals.percentile(self._resampled.rows[name], self.confidence).around(value)
+        """The interval of what is summed over the rows."""
+        if self.rows is not None:
+            return intervals.percentile(self._resampled.rows[name], self.confidence).around(value)
+        if name != "ece":
+            sums = self._losses[LOSSES.tolist().index(name)]
+            return intervals.normal(sums, self._weights, self.n_rows, self.confidence)
+        if self.weighted:
+            return Interval.refused(_NOT_KEPT)
+        rows, sure, hits = (column(self.answers, each).astype(np.float64) for each in ("weight", "p", "true"))
+        found = intervals.of_bins(rows, hits, sure, self.confidence, [self.random_state, 3])
+        return found._replace(how=found.how.replace("bootstrap", "bootstrap of bins"))
 
     def _of_area(self, name: str, k: int | None, value: float) -> Interval:
-        counts = np.bincount(self.rows.codes, minlength=len(self.labels))
+        """The interval of an area: of class k, or of all."""
+        kept = self.rows is not None
+        if not kept and self.weighted:
+            return Interval.refused(_NOT_KEPT)
+        if not kept and k is None and len(self.labels) > 2:
+            return Interval.refused("the grids of the classes do not tell how their areas vary together")
+        codes = None if self.rows is None else self.rows.codes  # of rows, not of their weights
+        counts = self.confusion.sum(axis=1) if codes is None else np.bincount(codes, minlength=len(self.labels))
         refusal = intervals.too_few(counts, self.labels, k)
         if refusal is not None:
             return refusal
-        return intervals.percentile(self._area(name, k), self.confidence).around(value)
+        if kept:
+            return intervals.percentile(self._area(name, k), self.confidence).around(value)
+        k = judged_classes(len(self.labels))[0] if k is None else k
+        found = intervals.percentile(self._drawn_areas(k)[:, AREAS.index(name)], self.confidence)
+        if found.low is None or found.high is None:
+            return found
+        low, high = self.resolution[name if len(self.labels) <= 2 else (name, self.labels[k])]
+        ends = max(0.0, found.low - (value - low)), min(1.0, found.high + (high - value))
+        return Interval(*ends, found.how.replace("bootstrap", "bootstrap of the grid's cells, widened by the grid"))
 
     def _area(self, name: str, k: int | None) -> Floats:
         drawn = self._resampled
@@ -225,19 +578,56 @@ class Evaluation(Measured):
         weights = drawn.matrix.true if name.endswith("weighted") else None
         return mean_area(areas, self._matrix.true, weights)
 
+    def _drawn_areas(self, k: int) -> Floats:
+        """The areas of class k in replicates: cells of the grid drawn anew, neighbours together where they are many."""
+        if k not in self._drawn:
+            whole = self.steps(k)
+            few = merged(whole, _MERGED)
+            shares = np.concatenate([few.positive, few.negative])
+            rng = np.random.default_rng([self.random_state, 4, k])
+            drawn = rng.multinomial(self.n_rows, shares / shares.sum(), size=_REPLICATES).astype(np.float64)
+            found = [areas(_there(Steps(few.scores, *np.split(cells, 2)))) for cells in drawn]
+            self._drawn[k] = np.array(found) + (np.array(areas(whole)) - areas(few))
+        return self._drawn[k]
+
+    @cached_property
+    def _drawn(self) -> dict[int, Floats]:
+        return {}
+
+    # Adding and showing.
+
     def __add__(self, other: Any) -> Evaluation:
-        """The evaluation of the rows of both."""
+        """The evaluation of the rows of both; they are kept where both have kept them."""
         if not isinstance(other, Evaluation):
             return NotImplemented
-        self._refuse_other(other, "confidence", "random_state")
-        return Evaluation(self.predictions + other.predictions, self.confidence, self.random_state)
+        for name in ("confidence", "random_state"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine != theirs:
+                raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
+        asked = (self.confidence, self.random_state)
+        if self._predictions is not None and other._predictions is not None:
+            return Evaluation(self._predictions + other._predictions, *asked)
+        if self.probable != other.probable:
+            raise MergeError("one part has probabilities and the other has labels only; judge both by the same")
+        if self.probable and self._curves != other._curves:
+            raise MergeError(
+                f"one evaluation is of a model of {len(self.tally.labels('known', 0))} classes and the other of "
+                f"{len(other.tally.labels('known', 0))}, and their grids of probabilities differ; evaluate one model"
+            )
+        return Evaluation(None, *asked, tally=self.tally + other.tally)
+
+    def __radd__(self, other: Any) -> Evaluation:
+        """Let `sum` begin with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evaluation):
             return NotImplemented
-        if (self.confidence, self.random_state) != (other.confidence, other.random_state):
-            return False
         a, b = self.rows, other.rows
+        if (self.confidence, self.random_state) != (other.confidence, other.random_state) or (a is None) != (b is None):
+            return False
+        if a is None or b is None:
+            return self.tally == other.tally
         names = ("codes", "predicted", "probabilities", "weights")
         return same(a.classes, b.classes) and all(
             np.array_equal(x, y) if x is not None and y is not None else x is y
@@ -248,5 +638,199 @@ class Evaluation(Measured):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What is undefined here and why, and labels that the model does not know."""
-        return (*self.predictions.remarks, *evaluation_tables.remarks(self.labels, self._matrix, self.probable))
+        """What is undefined here and why, labels that the model does not know, and how exact the areas are."""
+        undefined = evaluation_tables.remarks(self.labels, self._matrix, self.probable)
+        said = "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
+        return (*self.unseen, *undefined, *([said] if self.resolution else []))
+
+    @property
+    def unseen(self) -> tuple[str, ...]:
+        """A sentence on labels that the model does not know, where there are any."""
+        if self._predictions is not None:
+            return self._predictions.remarks
+        return unseen_remarks(self._known, self._sums.over("unseen", self._known).floats(), self.probable)
+
+    def table(self) -> Any:
+        """An Arrow table with a line for each measure: measure, class, value, low, high, method."""
+        import pyarrow as pa
+
+        every = list(self.measures.values())
+        columns: dict[str, Any] = {
+            "measure": [m.name for m in every],
+            "class": pa.array([None if m.label is None else str(m.label) for m in every], pa.string()),
+        }
+        for name in ("value", "low", "high"):
+            columns[name] = pa.array([getattr(m, name) for m in every], pa.float64())
+        columns["method"] = [m.how if m.reason is None else f"{m.how}: {m.reason}" for m in every]
+        return pa.table(columns)
+
+    def __str__(self) -> str:
+        return evaluation_tables.text(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return evaluation_tables.html_of(self)
+
+    def plot(self) -> EvaluationDisplay:
+        """Draw the confusion matrix, the curves and the reliability: see `EvaluationDisplay`."""
+        return EvaluationDisplay(self).plot()
+
+
+def _there(found: Steps) -> Steps:
+    """Without the cells that have no rows."""
+    return Steps(*(each[found.positive + found.negative > 0] for each in found))
+
+
+class EvaluationDisplay:
+    """Four panels: confusion matrix, ROC curves, precision-recall curves, reliability; of labels the first only.
+
+    `axes_` are the panels, and `figure_` is where they were drawn.
+
+    >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]
+    >>> display = EvaluationDisplay.from_predictions(["no", "no", "yes"], probabilities, classes=["no", "yes"])
+    >>> len(display.axes_)
+    4
+    """
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.evaluation = evaluation
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, axes: Any = None
+    ) -> EvaluationDisplay:
+        """Judge a fitted classifier by other rows, as `evaluate` does, and draw it."""
+        return cls(evaluate(estimator, X, y, sample_weight=sample_weight)).plot(axes)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None, axes: Any = None
+    ) -> EvaluationDisplay:
+        """Judge probabilities (rows × classes) or labels, as `evaluate` does, and draw them."""
+        return cls(evaluate(y_pred, y=y_true, classes=classes, sample_weight=sample_weight)).plot(axes)
+
+    def plot(self, axes: Any = None) -> EvaluationDisplay:
+        """Draw the panels on four axes, or one where there are labels only; by default on a figure of its own."""
+        found = self.evaluation
+        names = [drawing.short(label) for label in found.labels]
+        panels = 4 if found.probable else 1
+        if axes is None:
+            given = drawing.grid(panels, len(names) >= _CROWDED)
+        else:
+            given = list(np.ravel(np.asarray(axes, object)))
+            if len(given) != panels:
+                raise InputError(f"{panels} axes are needed, one for each panel, got {len(given)}")
+        drawing.confusion(found.confusion, names, given[0])
+        if found.probable:
+            roc, pr, shares = self._curves(names)
+            means = [found[name].value if name in found else None for name in ("roc_area_macro", "pr_area_macro")]
+            drawing.roc(roc, means[0], given[1])
+            drawing.precision_recall(pr, shares, means[1], given[2])
+            reliability = Reliability(found, BINS, "width", None, found.confidence)
+            reliability.plot(given[3]).set_title(f"reliability, ECE {float(found['ece']):.3f}")
+        self.axes_, self.figure_ = given, given[0].figure
+        return self
+
+    def _curves(self, names: list[str]) -> tuple[list[drawing.Curve], list[drawing.Curve], list[float]]:
+        """ROC and precision-recall curves of each class that has them, and the shares of the latter."""
+        found = self.evaluation
+        labels, whole = found.labels, float(found.support.sum())
+        roc, pr, shares = [], [], []
+        for k in judged_classes(len(labels)):
+            P = float(found.support[k])
+            if P == 0:
+                continue
+            _, positive, negative = found.steps(k)
+            tp, fp = np.append(0.0, np.cumsum(positive)), np.append(0.0, np.cumsum(negative))
+            seen = np.unique(np.linspace(0, len(tp) - 1, _POINTS).astype(int))
+            tp, fp = tp[seen], fp[seen]
+            keys = AREAS if len(labels) <= 2 else tuple((name, labels[k]) for name in AREAS)
+            area, precise = (float(found[key]) for key in keys)
+            if not math.isnan(area):
+                roc.append(drawing.Curve(names[k], fp / fp[-1], tp / P, area))
+            precision = tp[1:] / (tp[1:] + fp[1:])
+            recall, precision = np.append(0.0, tp[1:] / P), np.append(precision[0], precision)
+            pr.append(drawing.Curve(names[k], recall, precision, precise))
+            shares.append(P / whole)
+        return roc, pr, shares
+
+
+def reliability(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    classes: Any = None,
+    bins: int = 10,
+    strategy: str = "width",
+    class_: Any = None,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+) -> Reliability:
+    """Compare probabilities with shares: rows in bins by how sure the answer was, and how often it was right.
+
+    Parameters
+    ----------
+    model : classifier, array or Evaluation
+        A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
+        classes); or what `evaluate` found, which has all it takes.
+    X, y, classes, sample_weight
+        As in `evaluate`. Rows of a scan or on an engine are counted where they are, in ten bins of equal width.
+    bins : int
+        How many bins.
+    strategy : {"width", "mass"}
+        Bins of equal width, or with equally many rows.
+    class_ : label, optional
+        Judge the probability of this class; by default that of the class that was answered.
+    confidence : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> probabilities = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.05, 0.95]]
+    >>> found = reliability(probabilities, y=["no", "no", "yes", "yes"], bins=2)
+    >>> round(found.ece, 4), found.rows.tolist()
+    (0.0875, [0, 4])
+    """
+    check_confidence(confidence)
+    asked = {"classes": classes, "sample_weight": sample_weight}
+    found = model if isinstance(model, Evaluation) else evaluate(model, X, y, **asked)
+    place = None if class_ is None else place_of(class_, found._known)
+    named = None if place is None else found.labels[place]
+    return Reliability(found, bins, strategy, named, float(confidence))
+
+
+class ReliabilityDisplay:
+    """The reliability diagram as scikit-learn's displays give it.
+
+    Parameters
+    ----------
+    reliability : Reliability
+        What is drawn.
+
+    Examples
+    --------
+    >>> display = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]])
+    >>> display.ax_.get_ylabel()
+    'share that is right'
+    """
+
+    def __init__(self, reliability: Reliability) -> None:
+        self.reliability = reliability
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
+        """Judge a fitted classifier on rows and draw it; options as of `reliability`."""
+        return cls(reliability(estimator, X, y, **options)).plot(ax)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_prob: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
+        """Judge probabilities (rows × classes) and draw them; options as of `reliability`."""
+        return cls(reliability(y_prob, y=y_true, **options)).plot(ax)
+
+    def plot(self, ax: Any = None) -> ReliabilityDisplay:
+        """Draw it, on the caller's axes or on a figure of its own."""
+        self.ax_ = self.reliability.plot(ax)
+        self.figure_ = self.ax_.figure
+        return self

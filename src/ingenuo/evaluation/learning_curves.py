@@ -1,222 +1,200 @@
-"""Two learning curves: what two models measured over growing numbers of rows, who is ahead, and where they cross."""
+"""Learning curves: what models measure on held-out rows over growing numbers of rows learned from, and who is ahead."""
 
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.estimators import inputs
+from ingenuo.estimators.base import public
+from ingenuo.estimators.bayes_optimal import log_probabilities
+from ingenuo.estimators.contract import clone
+from ingenuo.estimators.naive_bayes import NaiveBayes
+from ingenuo.estimators.rows import take_rows
+from ingenuo.estimators.sequence_model import seeded, whole
+from ingenuo.estimators.softmax import SoftmaxRegression
+from ingenuo.evaluation.measures import LEAST
 from ingenuo.explanation import STYLE, learning_curves
 from ingenuo.explanation.beliefs import aligned, html_table
+from ingenuo.labels import Labels
+from ingenuo.schema import FAMILIES
+from ingenuo.sources import open_source
+from ingenuo.sources.table import is_texts
 
 Floats = NDArray[np.float64]
 
-MEASURES = {"accuracy": "accuracy on held-out rows", "log_loss": "log loss on held-out rows (nats)"}
-# A lead counts where its mean is farther from 0 than so many of its standard errors.
-_ERRORS = 2.0
-# From fewer repeats no standard error is worth the name.
-_ENOUGH = 3
+MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
-    """Two learning curves; prints as a table and a sentence.
+class LearningCurves:
+    """What models measured (accuracy, log_loss: repeats × sizes × models); prints as a table and a sentence."""
 
-    Attributes
-    ----------
-    names : tuple
-        The generative model and its discriminative twin.
-    sizes : array
-        How many rows were learned from.
-    accuracy, log_loss : array (repeats, sizes, 2)
-        What each measured on the held-out rows, each time; the twins of one repeat had the same rows.
-    test_rows : int
-        How many rows were held out.
-    remarks : tuple of str
-        What the models warned of, and sizes that were left out.
-    """
-
-    names: tuple[str, str]
+    names: tuple[str, ...]
     sizes: NDArray[np.int64]
     accuracy: Floats
     log_loss: Floats
     test_rows: int
-    remarks: tuple[str, ...] = ()
 
-    def _measured(self, what: Any) -> Floats:
-        if not isinstance(what, str) or what not in MEASURES:
-            raise InputError(f"what={what!r} is not measured{did_you_mean(what, MEASURES)}")
-        return self.accuracy if what == "accuracy" else self.log_loss
+    def values(self, measure: str = "accuracy") -> Floats:
+        """What each model measured on the held-out rows: repeats × sizes × models; NaN without probabilities."""
+        if measure not in MEASURES:
+            raise InputError(f"measure={measure!r} is not measured{did_you_mean(measure, MEASURES)}")
+        return self.accuracy if measure == "accuracy" else self.log_loss
 
-    def means(self, what: str = "accuracy") -> Floats:
-        """The mean over the repeats: sizes × 2."""
-        return np.asarray(self._measured(what).mean(axis=0))
+    def leaders(self, measure: str = "accuracy") -> list[str | None]:
+        """Who is ahead at each size: by more than two standard errors of the lead over the next best, else None.
 
-    def spreads(self, what: str = "accuracy") -> Floats:
-        """The standard deviation over the repeats: sizes × 2; of one repeat it is 0."""
-        found = self._measured(what)
-        return np.asarray(found.std(axis=0, ddof=1)) if len(found) > 1 else np.zeros(found.shape[1:])
-
-    def _leads(self, what: str) -> Floats:
-        """By how much the generative twin is better: repeats × sizes."""
-        found = self._measured(what)
-        lead = found[..., 0] - found[..., 1]
-        return np.asarray(lead if what == "accuracy" else -lead)
-
-    def leaders(self, what: str = "accuracy") -> list[str | None]:
-        """Who is ahead at each size; None where the mean lead is within two of its standard errors.
-
-        A few repeats may agree by chance. So in each of them a lead counts as uncertain by one held-out row at least:
-        by one answer more that is right, or by the loss of an average row. The standard error is never less than that
-        over √repeats. Fewer than 3 repeats show no one ahead.
+        A few repeats may agree by chance, so in each of them a lead is uncertain by one held-out row at least.
         """
-        leads = self._leads(what)
-        if not self._enough:
-            return [None] * len(self.sizes)
-        mean = leads.mean(axis=0)
-        row = (np.ones(len(mean)) if what == "accuracy" else self.means(what).max(axis=1)) / self.test_rows
-        error = np.maximum(leads.std(axis=0, ddof=1), row) / np.sqrt(len(leads))
-        clear = np.abs(mean) > _ERRORS * error
-        return [self.names[0 if m > 0 else 1] if sure else None for m, sure in zip(mean, clear)]
+        found = self.values(measure) if measure == "accuracy" else -self.values(measure)
+        repeats, ahead = len(found), list[str | None]()
+        for at, means in enumerate(found.mean(axis=0)):
+            second, best = np.argsort(means)[-2:].tolist()
+            lead = found[:, at, best] - found[:, at, second]
+            row = (1.0 if measure == "accuracy" else float(-means.min())) / self.test_rows
+            error = max(float(lead.std(ddof=1)), row) / np.sqrt(repeats) if repeats > 2 else np.inf
+            ahead.append(self.names[best] if lead.mean() > 2 * error else None)
+        return ahead
 
-    @property
-    def _enough(self) -> bool:
-        return len(self.accuracy) >= _ENOUGH
+    def crossings(self, measure: str = "accuracy") -> tuple[float, ...]:
+        """Where the mean curves of two models cross, in rows, on a logarithmic scale."""
+        means, logs = self.values(measure).mean(axis=0), np.log(self.sizes)
+        lead = means[:, 0] - means[:, 1]
+        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0) if len(self.names) == 2 else np.zeros(0, np.intp)
+        share = lead[turns] / (lead[turns] - lead[turns + 1])
+        return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
 
-    def _runs(self, what: str) -> list[tuple[int, int, int]]:
-        """Each stretch of sizes with one leader: who (0 or 1), the first size's place, the last one's."""
-        runs: list[tuple[int, int, int]] = []
-        for place, leader in enumerate(self.leaders(what)):
-            if leader is None:
-                continue
-            who = self.names.index(leader)
-            if runs and runs[-1][0] == who:
-                runs[-1] = (who, runs[-1][1], place)
-            else:
-                runs.append((who, place, place))
-        return runs
-
-    def crossings(self, what: str = "accuracy") -> tuple[float, ...]:
-        """Where the lead changes hands, in rows: the mean lead is 0 there, on a logarithmic scale of rows."""
-        runs, lead, logs = self._runs(what), self._leads(what).mean(axis=0), np.log(self.sizes)
-        found = []
-        for (who, _, last), (_, first, _) in pairwise(runs):
-            sign = 1 if who == 0 else -1
-            t = max(t for t in range(last, first) if sign * lead[t] >= 0 > sign * lead[t + 1])
-            share = lead[t] / (lead[t] - lead[t + 1])
-            found.append(float(np.exp(logs[t] + share * (logs[t + 1] - logs[t]))))
-        return tuple(found)
-
-    @property
-    def sentence(self) -> str:
-        """Who is right more often with few rows, who with many, and where the curves cross."""
-        return self.conclude()
-
-    def conclude(self, what: str = "accuracy") -> str:
-        """Who is ahead with few rows, who with many, and where the curves cross, in one sentence.
-
-        Parameters
-        ----------
-        what : {"accuracy", "log_loss"}
-            By what it is measured.
-        """
-        runs, means = self._runs(what), self.means(what)
-        by = "accuracy" if what == "accuracy" else "log loss"
-
-        def at(place: int, who: int) -> str:
-            return f"{by} {means[place, who]:.3f} against {means[place, 1 - who]:.3f} with {self.sizes[place]:,}"
-
-        if not self._enough:
-            repeats, places = len(self.accuracy), sorted({0, len(self.sizes) - 1})
-            shown = "; ".join(f"{at(place, 0)} rows" for place in places)
-            return (
-                f"{'One repeat is' if repeats == 1 else f'{repeats} repeats are'} too few to tell who is ahead "
-                f"({self.names[0]} has {shown}); take {_ENOUGH} repeats at least."
-            )
-        if not runs:
-            first, last = f"{self.sizes[0]:,}", f"{self.sizes[-1]:,}"
-            where = f"with {last} rows" if first == last else f"at any size from {first} to {last} rows"
-            return f"Neither is ahead {where}, as far as {len(self.accuracy)} repeats can show."
-        who, low, high = runs[0]
-        if len(runs) == 1:
-            clear, all_sizes = sum(leader is not None for leader in self.leaders(what)), len(self.sizes)
-            shown = at(low, who) if low == high else f"{at(low, who)}; {at(high, who)}"
-            if all_sizes == 1:
-                return f"{self.names[who]} is ahead ({shown})."
-            if clear == all_sizes:
-                return f"{self.names[who]} is ahead at every size ({shown}); the curves do not cross."
-            return (
-                f"{self.names[who]} is ahead at {clear} of {all_sizes} sizes ({shown}), and at the others neither is."
-            )
-        then, _, end = runs[-1]
-        many = "with many" if end == len(self.sizes) - 1 else "with more"
-        rest = "" if many == "with many" else f", and with {self.sizes[-1]:,} neither is"
-        crossed = [f"{rows:,.0f}" for rows in self.crossings(what)]
-        few = f"With few rows {self.names[who]} is ahead ({at(low, who)})"
-        if then == who:
-            return f"{few}, {many} as well ({at(end, who)}), but not between {crossed[0]} and {crossed[-1]} rows{rest}."
-        where = f"the curves cross near {' and '.join(crossed)} rows"
-        return f"{few}, {many} {self.names[then]} ({at(end, then)}); {where}{rest}."
+    def conclude(self, measure: str = "accuracy") -> str:
+        """Who is ahead with how many rows, in one sentence."""
+        pairs = zip(self.leaders(measure), self.sizes.tolist())
+        runs = [(who, [f"{size:,}" for _, size in run]) for who, run in groupby(pairs, lambda pair: pair[0])]
+        spans = [(who, " to ".join(dict.fromkeys((run[0], run[-1])))) for who, run in runs if who]
+        told = [f"{who} is ahead with {span} rows" for who, span in spans]
+        crossed = " and ".join(f"{rows:,.0f}" for rows in self.crossings(measure))
+        said = "; ".join(told) or f"nobody is clearly ahead in {len(self.accuracy)} repeats"
+        return f"By {MEASURES[measure]}, {said}{f'; the curves cross near {crossed} rows' if crossed and told else ''}."
 
     def table(self) -> Any:
         """An Arrow table with a line for each size and model: means, and standard deviations over the repeats."""
         import pyarrow as pa
 
-        columns: dict[str, Any] = {"rows": np.repeat(self.sizes, 2), "model": list(self.names) * len(self.sizes)}
-        for what in MEASURES:
-            columns[what] = self.means(what).ravel()
-            columns[f"{what}_spread"] = self.spreads(what).ravel()
+        n = len(self.names)
+        columns: dict[str, Any] = {"rows": np.repeat(self.sizes, n), "model": list(self.names) * len(self.sizes)}
+        for measure in MEASURES:
+            means, spreads = self._means(measure)
+            columns |= {measure: means.ravel(), f"{measure}_spread": spreads.ravel()}
         return pa.table(columns)
 
+    def _means(self, measure: str) -> tuple[Floats, Floats]:
+        found = self.values(measure)
+        return found.mean(axis=0), found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])
+
     def _lines(self) -> list[list[str]]:
-        repeated = len(self.accuracy) > 1
-        cells = [
-            [
-                f"{mean:.3f} ± {spread:.3f}" if repeated else f"{mean:.3f}"
-                for mean, spread in zip(self.means(what).ravel(), self.spreads(what).ravel())
-            ]
-            for what in MEASURES
-        ]
-        ahead = [leader or ("neither" if self._enough else "–") for leader in self.leaders()]
-        return [
-            [f"{size:,}", *(cell for found in cells for cell in found[2 * i : 2 * i + 2]), ahead[i]]
-            for i, size in enumerate(self.sizes.tolist())
-        ]
+        heads = [f"{name}, {what}" for name in self.names for what in MEASURES.values()]
+        lines = [["rows", *heads, "ahead in accuracy"]]
+        for at, (leader, size) in enumerate(zip(self.leaders(), self.sizes.tolist())):
+            both = [(mean[at], spread[at]) for mean, spread in map(self._means, MEASURES)]
+            cells = [f"{mean[k]:.3f} ± {spread[k]:.3f}" for k in range(len(self.names)) for mean, spread in both]
+            lines.append([f"{size:,}", *cells, leader or "–"])
+        return lines
 
     def _said(self) -> list[str]:
-        repeats = len(self.accuracy)
-        times = f"Means over {repeats} repeats ± their standard deviation" if repeats > 1 else "Measured in one repeat"
-        return [self.sentence, f"{times}; {self.test_rows:,} rows were held out, the same for both.", *self.remarks]
+        held = f"{self.test_rows:,} rows were held out, the same for all"
+        means = f"Means over {len(self.accuracy)} repeats ± their standard deviation; {held}."
+        return [*(self.conclude(m) for m in MEASURES if not np.isnan(self.values(m)).any()), means]
 
     def __str__(self) -> str:
-        heads = [["", "accuracy", "", "log loss", "", "ahead in"], ["rows", *self.names, *self.names, "accuracy"]]
-        text = aligned([*heads, *self._lines()])
-        return "\n".join([*text[:2], "─" * max(map(len, text)), *text[2:], *self._said()])
+        lines = aligned(self._lines())
+        return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:], *self._said()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        heads = [f"{measure}, {name}" for measure in ("accuracy", "log loss") for name in self.names]
-        table = html_table([["rows", *heads, "ahead in accuracy"], *self._lines()])
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}{said}</div>"
+        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines())}{said}</div>"
 
-    def plot(self, what: str = "accuracy", ax: Any = None) -> Any:
-        """Draw both curves over the rows, with bands of one standard deviation; the axes are returned.
+    def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
+        """Draw a curve for each model over the rows, with bands of one standard deviation; the axes are returned."""
+        name = f"{MEASURES.get(measure)} on held-out rows"
+        return learning_curves.draw(self.sizes, *self._means(measure), self.names, name, self.crossings(measure), ax)
 
-        Parameters
-        ----------
-        what : {"accuracy", "log_loss"}
-            What is drawn.
-        ax : matplotlib axes, optional
-            Where to draw; by default on a figure of its own.
-        """
-        means, spreads = self.means(what), self.spreads(what)
-        crossings = self.crossings(what)
-        return learning_curves.draw(self.sizes, means, spreads, self.names, MEASURES[what], crossings, ax)
+
+def curves_of(
+    models: Mapping[str, Any], X: Any, y: Any, sizes: Any, repeats: int, test_size: Any, random_state: Any
+) -> LearningCurves:
+    """Fit models on nested, stratified samples of growing size, the same for all, and measure them on held-out rows."""
+    whole("repeats", repeats, 1)
+    rng, n_rows = seeded("random_state", random_state), inputs.count_rows(X)
+    codes, classes = inputs.labels(next(iter(models.values())), y, n_rows)
+    if isinstance(test_size, bool) or not isinstance(test_size, float | int) or not 0 < test_size < n_rows:
+        raise InputError(f"test_size={test_size!r} must be a share of the rows, or a number below {n_rows}")
+    n_test = int(test_size) if test_size >= 1 else min(max(round(test_size * n_rows), 1), n_rows - 1)
+    wanted = _sizes(sizes, np.bincount(codes, minlength=len(classes)), classes, n_rows - n_test)
+    truth, declared = public(classes)[codes], {name: _declared(model, X) for name, model in models.items()}
+    found = np.full((2, repeats, len(wanted), len(models)), np.nan)
+    for repeat in range(repeats):
+        rows = order(codes, rng)
+        test = rows[n_rows - n_test :]
+        asked = take_rows(X, test)
+        for (at, size), (k, (name, model)) in ((s, m) for s in enumerate(wanted) for m in enumerate(declared.items())):
+            try:
+                fitted = clone(model).fit(take_rows(X, rows[:size]), truth[rows[:size]])
+                found[0, repeat, at, k] = np.mean(np.asarray(fitted.predict(asked)) == truth[test])
+                if hasattr(fitted, "predict_proba"):
+                    logs = log_probabilities(fitted, asked, classes, codes[test], name)
+                    found[1, repeat, at, k] = -np.maximum(logs, np.log(LEAST)).mean()
+            except ValueError as error:
+                raise InputError(f"with {size} rows {name} cannot be fitted: {error}; try larger sizes") from error
+    return LearningCurves(tuple(models), np.array(wanted), found[0], found[1], n_test)
+
+
+def order(codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows in a random order, each beginning of which has its share of every class, up to rounding.
+
+    The i-th of the n_k rows of class k, in a random order of its own, stands at (i + ½)/n_k of the way.
+
+    >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1])
+    >>> codes[order(codes, np.random.default_rng(0))].tolist()
+    [0, 1, 0, 0, 1, 0, 0, 1, 0]
+    """
+    shuffled, counts = rng.permutation(len(codes)), np.bincount(codes)
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    at = np.empty(len(codes))
+    nth = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at[by_class] = (nth + 0.5) / np.repeat(counts, counts)
+    return np.asarray(shuffled[np.argsort(at[shuffled], kind="stable")])
+
+
+def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list[int]:
+    """Sizes that were asked for, or so many geometric ones; each sample surely has a row of every class."""
+    if len(counts) < 2 or counts.min() < 2:
+        raise InputError(f"class {classes[counts.argmin()]!r} has too few rows, or is the only one; give more rows")
+    # All rows that stand no farther than the few-th of the rarest class: (2i + 1)/2n_k ≤ (2 few - 1)/2n_min.
+    least, first = (int((((2 * few - 1) * counts // counts.min() + 1) // 2).sum()) for few in (1, 3))
+    if isinstance(sizes, int) and sizes > 0:
+        return list(np.unique(np.rint(np.geomspace(min(first, most), most, sizes)).astype(int)).tolist())
+    if not isinstance(sizes, list | tuple | np.ndarray) or not len(sizes):
+        raise KindError(f"sizes must be a list of numbers of rows, or how many sizes to take, got {sizes!r}")
+    for size in sizes:
+        whole("a size", size, 1)
+        if not least <= size <= most:
+            raise InputError(f"a size is {size}; with these classes and held-out rows take from {least} to {most} rows")
+    return sorted({int(size) for size in sizes})
+
+
+def _declared(model: Any, X: Any) -> Any:
+    """The model with the kind of every column declared as it is inferred from all rows: a few might look different."""
+    if not isinstance(model, NaiveBayes | SoftmaxRegression) or is_texts(X) or open_source(X).uniform() is not None:
+        return model
+    settings = {k: v for k, v in model.get_params(deep=False).items() if k in ("columns", "numbers", "counts", "text")}
+    schema = NaiveBayes(**settings)._schema_of(open_source(X))
+    kinds = zip(schema.names.tolist(), (FAMILIES[list(FAMILIES)[code]] for code in schema.families.tolist()))
+    return clone(model).set_params(columns={**dict(kinds), **(model.columns or {})})

@@ -37,15 +37,6 @@ class Matrix(NamedTuple):
     answered: Floats
 
 
-def matrix_of(rows: Predictions) -> Matrix:
-    """The three sums of some rows."""
-    n = len(rows.classes)
-    right = rows.codes == rows.predicted
-    weights = np.ones(len(rows)) if rows.weights is None else rows.weights
-    counted = ((rows.codes, weights * right), (rows.codes, weights), (rows.predicted, weights))
-    return Matrix(*(np.bincount(codes, w, n).astype(np.float64) for codes, w in counted))
-
-
 def _ratio(top: Any, bottom: Any) -> Floats:
     """top / bottom, NaN where that is 0 / 0."""
     out = np.full(np.broadcast_shapes(np.shape(top), np.shape(bottom)), np.nan)
@@ -135,18 +126,6 @@ def total(values: Floats) -> float:
     return math.fsum(values.tolist())
 
 
-def of_rows(rows: Predictions) -> dict[str, float]:
-    """Log loss, Brier score, and ECE = Σ (B_m/n)·|a_m - p_m| = Σ_m |Σ (right - confidence)| / n."""
-    numbers, gaps, bins = row_measures(rows)
-    if rows.weights is not None:
-        numbers, gaps = numbers * rows.weights[:, np.newaxis], gaps * rows.weights
-    n = float(len(rows)) if rows.weights is None else total(rows.weights)
-    order = np.argsort(bins, kind="stable")
-    cuts = np.searchsorted(bins[order], np.arange(1, BINS))
-    off = [abs(total(part)) for part in np.split(gaps[order], cuts)]
-    return {"log_loss": total(numbers[:, 0]) / n, "brier": total(numbers[:, 1]) / n, "ece": math.fsum(off) / n}
-
-
 class Steps(NamedTuple):
     """Rows of a class, and other rows, with each distinct score: the scores descend."""
 
@@ -196,16 +175,6 @@ def mean_area(areas: Floats, true: Floats, weights: Floats | None = None) -> Flo
     areas = areas[:, defined]
     w = np.ones_like(areas) if weights is None else weights[:, defined]
     return np.asarray((areas * w).sum(axis=1) / w.sum(axis=1))
-
-
-def values_of(rows: Predictions, matrix: Matrix) -> dict[Key, float | None]:
-    """Every measure of some rows, first those of all classes; None where it takes probabilities and there are none."""
-    p = rows.probabilities
-    if p is None:
-        return listed(rows.classes.tolist(), matrix, {}, [])
-    judged = judged_classes(len(rows.classes))
-    pairs = [areas(steps(p[:, k], rows.codes == k, rows.weights)) for k in judged]
-    return listed(rows.classes.tolist(), matrix, of_rows(rows), pairs)
 
 
 def listed(

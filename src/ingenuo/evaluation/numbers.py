@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.estimators import inputs, streams
+from ingenuo.estimators import inputs
+from ingenuo.estimators.rows import rows_of
 from ingenuo.evaluation.intervals import exact
 from ingenuo.explanation.beliefs import aligned
 
@@ -93,13 +94,11 @@ def evaluate_numbers(model: Any, X: Any, y: Any) -> NumbersEvaluation:
     >>> round(found["mean_absolute_error"]["value"], 1)
     2.6
     """
-    parts = []
-    batches = X.batches() if streams.is_stream(X) else [X]
-    for batch in batches:
-        rows, labels = inputs.target_column(batch, streams.named(X, y, None)[0] if streams.is_stream(X) else y)
-        truth = inputs.targets(model, labels)
-        parts.append((truth, np.asarray(model.predict(rows)), np.asarray(model.predict_interval(rows, _COVERAGE))))
-    if not parts:
-        raise InputError(f"{streams.files(X)}: there are no rows to judge by")
-    truth, answers, ends = (np.concatenate(each) for each in zip(*parts))
+    rows, found = rows_of(X, y), []
+    for part in rows.parts():
+        truth = inputs.targets(model, part.y)
+        found.append((truth, model.predict(part.X), model.predict_interval(part.X, _COVERAGE)))
+    if not found:
+        raise InputError(f"{rows.name}: there are no rows to judge by")
+    truth, answers, ends = (np.concatenate(each) for each in zip(*found))
     return NumbersEvaluation(truth, answers, ends)

@@ -7,15 +7,13 @@ classes that the model knows and those that are true of a row: a label unseen in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError
-from ingenuo.estimators import inputs, streams
+from ingenuo.estimators import inputs
 from ingenuo.labels import Labels, encode, find, objects, recode, same, unite
 
 Floats = NDArray[np.float64]
@@ -30,28 +28,14 @@ _DIGITS = 9  # of probabilities and weights, for the order of rows
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What was true and what was answered, row by row.
+    """What was true and what was answered, row by row."""
 
-    Attributes
-    ----------
-    classes : array
-        The classes, sorted: those the model knows and those that are true of a row.
-    codes, predicted : int32 arrays
-        The class that is true, and the one that was answered, as positions in `classes`.
-    probabilities : array (rows, classes) or None
-        What the model gave each class; None where it gave labels only.
-    weights : array or None
-        How much each row counts; None where each counts once.
-    unseen : int64 array or None
-        For each class, how many of its rows the model could not know, for it knows no such class; None: none.
-    """
-
-    classes: Labels
-    codes: Codes
-    predicted: Codes
-    probabilities: Floats | None = None
-    weights: Floats | None = None
-    unseen: NDArray[np.int64] | None = None
+    classes: Labels  # sorted: those the model knows and those that are true of a row
+    codes: Codes  # the class that is true, as its place among the classes
+    predicted: Codes  # and the one that was answered
+    probabilities: Floats | None = None  # rows × classes; None where there are labels only
+    weights: Floats | None = None  # None where each row counts once
+    unseen: NDArray[np.int64] | None = None  # of each class, the rows that the model could not know; None: none
 
     def __len__(self) -> int:
         return len(self.codes)
@@ -147,21 +131,6 @@ def _order(rows: Predictions) -> NDArray[np.intp]:
     return order
 
 
-def _of_batches(model: Any, X: Any, y: Any, classes: Any, sample_weight: Any) -> Predictions:
-    """The answers for rows that come in batches; only the answers are kept."""
-    target, weight = streams.named(X, y, sample_weight)
-    parts: list[Predictions] = []
-    for batch in X.batches():
-        if batch.num_rows:
-            rows, weights = streams.weighed(batch, weight)
-            parts.append(predictions_of(model, rows, target, classes, weights))
-    if not parts:
-        raise InputError(f"{streams.files(X)}: there are no rows to judge by")
-    while len(parts) > 1:  # in pairs, so that no row is copied often
-        parts = [reduce(add, parts[at : at + 2]) for at in range(0, len(parts), 2)]
-    return parts[0]
-
-
 def predictions_of(
     model: Any, X: Any = None, y: Any = None, classes: Any = None, sample_weight: Any = None
 ) -> Predictions:
@@ -171,7 +140,7 @@ def predictions_of(
     ----------
     model : classifier, or array
         A fitted classifier; or probabilities (rows × classes); or a list of labels that were answered.
-    X : table, or what `scan` gives
+    X : table
         The rows for the classifier; None beside answers (or the table that `y` names a column of).
     y : array-like, or the name of a column of X
         What is true of each row.
@@ -190,8 +159,6 @@ def predictions_of(
     if isinstance(model, type):
         raise KindError(f"a fitted classifier or its predictions were expected, got the class {model.__name__}")
     judged = model if hasattr(model, "predict") else None
-    if streams.is_stream(X):
-        return _of_batches(model, X, y, classes, sample_weight)
     named = isinstance(y, str)
     X, y = inputs.target_column(X, y)
     if y is None:

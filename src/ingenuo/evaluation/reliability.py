@@ -1,105 +1,142 @@
-"""Whether probabilities can be believed: of the rows that were given 80 %, were 80 % right?"""
+"""Whether probabilities can be believed: of the rows that were given 80 %, were 80 % right?
+
+Rows are in bins by their forecast p, and the mean p of a bin is held against its share:
+
+    ECE = Σ_m (n_m / n) |ē_m - p̄_m|        MCE = max_m |ē_m - p̄_m|
+
+where e is 1 for rows of which the forecast came true. Of equal width, bin m has the forecasts above m/M up to
+(m + 1)/M; 0 is in the first. All is read from exact sums of each bin, so the order of the rows does not matter.
+"""
 
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.evaluation.calibration_error import (
-    Bins,
-    BrierScore,
-    binned,
-    brier_score,
-    class_wise_calibration_error,
-    edges_of,
-)
-from ingenuo.evaluation.counted import CountedEvaluation, count
-from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.counted_sums import forecast_sums
 from ingenuo.evaluation.intervals import exact
-from ingenuo.evaluation.predictions import Predictions, predictions_of
-from ingenuo.explanation import STYLE, reliability_diagram
+from ingenuo.evaluation.measures import BINS
+from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table
+from ingenuo.explanation.evaluation_pictures import reliability as drawn
 from ingenuo.labels import Labels, find, labels_of
 
 Floats = NDArray[np.float64]
 
-LABELS_ONLY = "reliability is of probabilities, and there are labels only; give predict_proba's output"
+STRATEGIES = ("width", "mass")
 
 
-def reliability(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    classes: Any = None,
-    bins: int = 10,
-    strategy: str = "width",
-    class_: Any = None,
-    confidence: float = 0.95,
-    sample_weight: Any = None,
-) -> Reliability:
-    """Compare probabilities with shares: rows in bins by how sure the answer was, and how often it was right.
+def edges_of(forecast: Floats, bins: int, strategy: str, weights: Floats | None = None) -> Floats:
+    """Where the bins end, from 0 to 1; of equal mass equal forecasts stay together, so there may be fewer bins.
 
-    Parameters
-    ----------
-    model : classifier, array, Evaluation or CountedEvaluation
-        A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
-        classes); or what `evaluate` found, which has all it takes.
-    X : table, or a Dask or Spark DataFrame
-        The rows for the classifier; None beside probabilities. Rows on an engine are counted where they are, in ten
-        bins of equal width.
-    y : array-like, or the name of a column of X
-        What is true of each row.
-    classes : list, optional
-        The classes of the columns of probabilities, in their order.
-    bins : int
-        How many bins.
-    strategy : {"width", "mass"}
-        Bins of equal width, or with equally many rows.
-    class_ : label, optional
-        Judge the probability of this class; by default that of the class that was answered.
-    confidence : float
-        Of the intervals.
-    sample_weight : array-like, optional
-        How much each row counts.
-
-    Examples
-    --------
-    >>> probabilities = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.05, 0.95]]
-    >>> found = reliability(probabilities, y=["no", "no", "yes", "yes"], bins=2)
-    >>> round(found.ece, 4), found.rows.tolist()
-    (0.0875, [0, 4])
+    >>> edges_of(np.array([0.1, 0.2, 0.2, 0.9]), 2, "mass").tolist()
+    [0.0, 0.2, 1.0]
     """
-    counted: CountedEvaluation | None = model if isinstance(model, CountedEvaluation) else None
-    if counted is None and is_spread(X):
-        counted = count(model, X, y, classes, sample_weight, 0.95, 0)
-    if counted is not None:
-        from ingenuo.evaluation.counted_reliability import counted_reliability
-
-        _check_confidence(confidence)
-        return counted_reliability(counted, bins, strategy, class_, float(confidence))
-    rows = model.rows if isinstance(model, Evaluation) else predictions_of(model, X, y, classes, sample_weight)
-    if rows.probabilities is None:
-        raise RefusedError(LABELS_ONLY)
-    _check_confidence(confidence)
-    edges_of(np.zeros(1), bins, strategy)  # refuses what cannot be
-    place = None if class_ is None else place_of(class_, rows.classes)
-    return Reliability(rows, bins, strategy, None if place is None else rows.classes[place], float(confidence))
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
+        raise KindError(f"bins must be a whole number, got {type(bins).__name__} {bins!r}")
+    if not 1 <= bins <= 10_000:
+        raise InputError(f"bins={bins} cannot be drawn; take 1 to 10,000")
+    if strategy not in STRATEGIES:
+        raise InputError(f"strategy={strategy!r} is not known{did_you_mean(strategy, STRATEGIES)}")
+    if strategy == "width":
+        return np.arange(bins + 1) / bins
+    order = np.argsort(forecast, kind="stable")
+    mass = np.arange(1.0, len(order) + 1) if weights is None else np.cumsum(weights[order])
+    cuts = np.searchsorted(mass, np.arange(1, bins) / bins * mass[-1] * (1 - 1e-12))
+    inner = np.unique(forecast[order][cuts])
+    return np.concatenate([[0.0], inner[(inner > 0) & (inner < 1)], [1.0]])
 
 
-def _check_confidence(confidence: Any) -> None:
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.floating):
-        raise KindError(f"confidence must be a number between 0 and 1, got {confidence!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence must lie between 0 and 1, got {confidence!r}")
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """What is in each bin: sums of `forecast_sums` as fractions; means and shares are NaN where it is empty."""
+
+    edges: Floats
+    sums: NDArray[Any]
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """How many rows each has."""
+        return self.sums[:, 2].astype(np.int64)
+
+    @cached_property
+    def weight(self) -> Floats:
+        """How much they count."""
+        return self.sums[:, 5].astype(np.float64)
+
+    def _mean(self, place: int) -> Floats:
+        return np.array([float(row[place] / row[5]) if row[5] > 0 else np.nan for row in self.sums])
+
+    @cached_property
+    def forecast(self) -> Floats:
+        """The mean forecast, p̄."""
+        return self._mean(0)
+
+    @cached_property
+    def share(self) -> Floats:
+        """How often it came true, ē."""
+        return self._mean(4)
+
+    @property
+    def gaps(self) -> Floats:
+        """|ē - p̄|, 0 where there is no row."""
+        return np.asarray(np.where(self.weight > 0, np.abs(self.share - self.forecast), 0.0))
+
+    @property
+    def ece(self) -> float:
+        """The mean gap."""
+        return math.fsum((self.weight * self.gaps).tolist()) / math.fsum(self.weight.tolist())
+
+    @property
+    def mce(self) -> float:
+        """The widest gap."""
+        return float(self.gaps.max())
+
+    @cached_property
+    def brier(self) -> BrierScore:
+        """The Brier score of the forecasts, Σ w(p - e)² / Σw, and its parts."""
+        p, product, _, square, true, weight = self.sums[self.sums[:, 5] > 0].T
+        n, base = weight.sum(), true.sum() / weight.sum()
+        within = [max(each, Fraction(0)) for each in square - p * p / weight]
+        return BrierScore(
+            score=float(max((square - 2 * product + true).sum(), Fraction(0)) / n),
+            reliability=float(((p - true) ** 2 / weight).sum() / n),
+            resolution=float((weight * (true / weight - base) ** 2).sum() / n),
+            uncertainty=float(base * (1 - base)),
+            variance=float(sum(within, Fraction(0)) / n),
+            covariance=float(2 * (product - p * true / weight).sum() / n),
+        )
+
+
+@dataclass(frozen=True)
+class BrierScore:
+    """The Brier score and its parts: reliability - resolution + uncertainty + variance - covariance, exactly.
+
+    The first three are Murphy's; the last two are what rows within a bin differ by (Stephenson, Coelho and Jolliffe,
+    2008), without which the parts do not add up. `covariance` is twice the mean covariance of p and e within bins.
+    """
+
+    score: float
+    reliability: float
+    resolution: float
+    uncertainty: float
+    variance: float
+    covariance: float
+
+
+def _binned(p: Floats, event: Any, bins: int, strategy: str, weights: Floats | None) -> Bins:
+    """Forecasts of events in bins."""
+    edges = edges_of(p, bins, strategy, weights)
+    return Bins(edges, forecast_sums(p, np.asarray(event, bool), weights, edges=edges).fractions()[0])
 
 
 def place_of(class_: Any, classes: Labels) -> int:
@@ -119,40 +156,49 @@ class Reliability:
 
     Attributes
     ----------
-    predictions : Predictions
-        The rows.
+    evaluation : Evaluation
+        The rows, or their sums: of rows that were not kept there are ten bins of equal width.
     n_bins, strategy, class_, confidence
         What was asked for; `class_` is None where the class that was answered is judged.
     """
 
-    predictions: Predictions
+    evaluation: Any
     n_bins: int
     strategy: str
     class_: Any
     confidence: float
 
-    @cached_property
-    def _questions(self) -> tuple[Floats, NDArray[np.bool_]]:
-        """The forecast for each row, and whether it came true."""
-        rows = self.predictions
-        assert rows.probabilities is not None
-        if self.class_ is None:
-            p = rows.probabilities[np.arange(len(rows)), rows.predicted]
-            return p.clip(0, 1), rows.codes == rows.predicted
-        place = place_of(self.class_, rows.classes)
-        return rows.probabilities[:, place].clip(0, 1), rows.codes == place
+    def __post_init__(self) -> None:
+        if not self.evaluation.probable:
+            raise RefusedError(
+                "reliability is of probabilities, and there are labels only; give predict_proba's output"
+            )
+        edges_of(np.zeros(1), self.n_bins, self.strategy)  # refuses what cannot be
+        if self.evaluation.rows is None and (self.n_bins, self.strategy) != (BINS, "width"):
+            raise InputError(
+                f"rows that were not kept are in {BINS} bins of equal width, and cannot be put in {self.n_bins} by "
+                f"{self.strategy}; take bins={BINS} and strategy='width', or judge rows in memory"
+            )
 
     @property
     def weighted(self) -> bool:
         """Whether the rows have weights."""
-        return self.predictions.weights is not None
+        return bool(self.evaluation.weighted)
 
     @cached_property
     def bins(self) -> Bins:
         """What is in each bin."""
-        p, event = self._questions
-        weights = self.predictions.weights
-        return binned(p, event, edges_of(p, self.n_bins, self.strategy, weights), weights)
+        return self._bins(None if self.class_ is None else place_of(self.class_, self.evaluation._known))
+
+    def _bins(self, k: int | None) -> Bins:
+        """Of the probability of class k, or of the answer's."""
+        rows = self.evaluation.rows
+        if rows is None:
+            sums = self.evaluation.answers if k is None else self.evaluation.forecasts(k)
+            return Bins(np.arange(BINS + 1) / BINS, sums)
+        at = rows.predicted if k is None else np.full(len(rows), k)
+        p = rows.probabilities[np.arange(len(rows)), at].clip(0, 1)
+        return _binned(p, rows.codes == at, self.n_bins, self.strategy, rows.weights)
 
     @property
     def edges(self) -> Floats:
@@ -198,21 +244,18 @@ class Reliability:
     @cached_property
     def class_wise_ece(self) -> float:
         """The mean over all classes of the ECE of each one's probability."""
-        rows = self.predictions
-        assert rows.probabilities is not None
-        p = rows.probabilities.clip(0, 1)
-        return class_wise_calibration_error(p, rows.codes, self.n_bins, self.strategy, rows.weights)
+        found = [self._bins(k).ece for k in range(len(self.evaluation.labels))]
+        return math.fsum(found) / len(found)
 
-    @cached_property
+    @property
     def brier(self) -> BrierScore:
         """The Brier score of the forecasts that are judged here, and its parts."""
-        p, event = self._questions
-        return brier_score(p, event, self.bins, self.predictions.weights)
+        return self.bins.brier
 
     def per_class(self) -> dict[Any, Reliability]:
         """The reliability of each class's own probability."""
-        classes = self.predictions.classes.tolist()
-        return {c: Reliability(self.predictions, self.n_bins, self.strategy, c, self.confidence) for c in classes}
+        asked = (self.evaluation, self.n_bins, self.strategy)
+        return {label: Reliability(*asked, label, self.confidence) for label in self.evaluation.labels}
 
     def __add__(self, other: Reliability) -> Reliability:
         """Of the rows of both; bins of equal mass are cut anew."""
@@ -225,7 +268,7 @@ class Reliability:
             raise MergeError(
                 f"two reliabilities add when they were asked for alike; {name} is {a!r} here and {b!r} there"
             )
-        return Reliability(self.predictions + other.predictions, *mine)
+        return Reliability(self.evaluation + other.evaluation, *mine)
 
     def _lines(self) -> list[list[str]]:
         span = f"{self.confidence:.4g}".removeprefix("0.")
@@ -248,18 +291,14 @@ class Reliability:
             f"- resolution {brier.resolution:.4f} "
             f"+ uncertainty {brier.uncertainty:.4f} + within bins {brier.variance - brier.covariance:.4f}.",
             *(["Rows have weights, so there are no intervals."] if self.weighted else []),
-            *self._said(),
+            *self.evaluation.unseen,
+            *([] if self.evaluation.rows is not None else ["The rows were counted and not kept."]),
         ]
-
-    def _said(self) -> tuple[str, ...]:
-        """A sentence on labels that the model does not know, where there are any."""
-        return self.predictions.remarks
 
     def __str__(self) -> str:
         return "\n".join([*aligned(self._lines()), *self._remarks()])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks())
@@ -285,39 +324,4 @@ class Reliability:
             "share that is right" if of_answers else f"share that is {self.class_}",
         )
         points = (self.forecast, self.share, self.intervals[:, 0], self.intervals[:, 1])
-        return reliability_diagram.draw(self.edges, self.rows, points, labels, f"ECE {self.ece:.3f}", ax)
-
-
-class ReliabilityDisplay:
-    """The reliability diagram as scikit-learn's displays give it.
-
-    Parameters
-    ----------
-    reliability : Reliability
-        What is drawn.
-
-    Examples
-    --------
-    >>> display = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]])
-    >>> display.ax_.get_ylabel()
-    'share that is right'
-    """
-
-    def __init__(self, reliability: Reliability) -> None:
-        self.reliability = reliability
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge a fitted classifier on rows and draw it; options as of `reliability`."""
-        return cls(reliability(estimator, X, y, **options)).plot(ax)
-
-    @classmethod
-    def from_predictions(cls, y_true: Any, y_prob: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge probabilities (rows × classes) and draw them; options as of `reliability`."""
-        return cls(reliability(y_prob, y=y_true, **options)).plot(ax)
-
-    def plot(self, ax: Any = None) -> ReliabilityDisplay:
-        """Draw it, on the caller's axes or on a figure of its own."""
-        self.ax_ = self.reliability.plot(ax)
-        self.figure_ = self.ax_.figure
-        return self
+        return drawn(self.edges, self.bins.weight, points, labels, f"reliability, ECE {self.ece:.3f}", ax)

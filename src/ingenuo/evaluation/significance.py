@@ -3,7 +3,7 @@
 ================================  ==============================================================
 two classifiers, the same rows    `mcnemar`, `paired_bootstrap`, `permutation`
 two models, over folds            `corrected_t`
-two models, over many sets        `wilcoxon`, `bayesian_signed_rank`
+two models, over many sets        `wilcoxon`
 several models, over many sets    `friedman`, `nemenyi`
 several tests at once             `holm`
 ================================  ==============================================================
@@ -17,19 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.evaluation.over_folds import corrected_t
 from ingenuo.evaluation.over_sets import Nemenyi, friedman, nemenyi, wilcoxon
-from ingenuo.evaluation.paired import mcnemar
-from ingenuo.evaluation.practical_equivalence import Practical, bayesian_signed_rank
-from ingenuo.evaluation.resampling import paired_bootstrap, permutation
+from ingenuo.evaluation.paired import corrected_t, mcnemar, paired_bootstrap, permutation
 from ingenuo.evaluation.verdict import Effect, Verdict, numbers_of
 
 __all__ = [
     "Effect",
     "Nemenyi",
-    "Practical",
     "Verdict",
-    "bayesian_signed_rank",
     "corrected_t",
     "friedman",
     "holm",

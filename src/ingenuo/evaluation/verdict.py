@@ -32,43 +32,19 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a test found.
-
-    Attributes
-    ----------
-    test : str
-        The test's name.
-    h0 : str
-        The null hypothesis.
-    statistic, statistic_name
-        The statistic, and what it is.
-    p_value : float or None
-        The probability of a statistic at least as extreme if H0 holds; a Bayesian test has none.
-    size : Effect
-        How large the difference is; `effect`, `effect_name`, `low` and `high` are its parts.
-    n : int
-        How many rows, differences or sets were judged.
-    said : str
-        What was seen, as the beginning of the sentence.
-    alpha : float
-        The level at which the difference is called significant; intervals hold with 1 - alpha.
-    others : tuple of Effect
-        Further effect sizes.
-    details : mapping
-        What else was counted.
-    """
+    """What a test found."""
 
     test: str
-    h0: str
+    h0: str  # the null hypothesis
     statistic: float
     statistic_name: str
-    p_value: float | None
-    size: Effect
-    n: int
-    said: str
-    alpha: float = 0.05
-    others: tuple[Effect, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    p_value: float | None  # the probability of a statistic at least as extreme if H0 holds
+    size: Effect  # how large the difference is
+    n: int  # how many rows, differences or sets were judged
+    said: str  # what was seen, as the beginning of the sentence
+    alpha: float = 0.05  # the level at which it is called significant; intervals hold with 1 - alpha
+    others: tuple[Effect, ...] = ()  # further effect sizes
+    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # what else was counted
 
     @property
     def effect(self) -> float | None:
@@ -111,8 +87,7 @@ class Verdict:
         lines += [["also", self._line(size)] for size in self.others]
         return "\n".join([self.test, *("  " + line for line in aligned(lines)), self.sentence])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
     def _line(self, size: Effect) -> str:
         if size.value is None:

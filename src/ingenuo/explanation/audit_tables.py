@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 import html
-import math
 from dataclasses import asdict
 from typing import Any
 
 from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table, shortened
 from ingenuo.explanation.evaluation_tables import cell, span
+from ingenuo.explanation.plain_data import plain
 
 _COMPARISONS = 12  # shown of an audit by sentences
 _WORST = 5
 _WORDS = 4  # beside a comparison
 _GROUPS = 20
 _DIFFERENCES = 15
-_PROXIES = 5
-
-
-def plain(value: Any) -> Any:
-    """A value that JSON can hold: NumPy's numbers as Python's, labels of other types as strings.
-
-    >>> plain({"a": (1, float("nan")), 2: None})
-    {'a': [1, None], '2': None}
-    """
-    if isinstance(value, dict):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [plain(each) for each in value]
-    if hasattr(value, "item") and not isinstance(value, str):
-        value = value.item()
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, str | int | bool) else str(value)
 
 
 def _p(value: float | None) -> str:
@@ -78,18 +60,15 @@ def comparison_lines(audit: Any, most: int = _COMPARISONS) -> list[list[str]]:
     lines = [head]
     for c in audit.comparisons[:most]:
         words = ", ".join(f"{word} {value:+.2f}" for word, value in c.words[:_WORDS])
-        lines.append(
-            [
-                f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})",
-                *([shortened(c.class_)] if several else []),
-                f"{c.difference:+.3f}{'*' if c.significant else ''}",
-                _interval(c.low, c.high),
-                _p(c.adjusted),
-                _p(c.p_terms),
-                words,
-            ]
-        )
+        who = [f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})", *_class(c, several)]
+        much = f"{c.difference:+.3f}{'*' if c.significant else ''}"
+        lines.append([*who, much, _interval(c.low, c.high), _p(c.adjusted), _p(c.p_terms), words])
     return lines
+
+
+def _class(found: Any, several: bool) -> list[str]:
+    """The class that a line is of, where there are several."""
+    return [shortened(found.class_)] if several else []
 
 
 def score_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
@@ -102,19 +81,9 @@ def score_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
         means = {key: sum(own) / len(own) for key, own in _by_kind(found).items()}
         found = sorted(found, key=lambda g: -abs(g.score - means[g.class_, g.kind]))[:most]
     for g in found:
-        lines.append(
-            [
-                shortened(g.group),
-                g.kind,
-                *([shortened(g.class_)] if several else []),
-                f"{g.sentences:,}",
-                f"{g.terms:,}",
-                f"{g.unused:,}",
-                f"{g.score:.3f}",
-                f"{g.answered.value:.3f}",
-                *([_share(g.false_positive), _share(g.false_negative)] if labelled else []),
-            ]
-        )
+        counts = [f"{count:,}" for count in (g.sentences, g.terms, g.unused)]
+        cells = [shortened(g.group), g.kind, *_class(g, several), *counts, f"{g.score:.3f}", f"{g.answered.value:.3f}"]
+        lines.append([*cells, *([_share(g.false_positive), _share(g.false_negative)] if labelled else [])])
     return lines
 
 
@@ -189,7 +158,7 @@ def rate_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
     head = [audit.protected, *(["class"] if several else []), "rows", "answered"]
     lines = [[*head, *(["true", "false positives", "false negatives", "accuracy"] if audit.truths else [])]]
     for r in sorted(audit.rates, key=lambda r: -r.rows)[:most]:
-        cells = [shortened(r.group), *([shortened(r.class_)] if several else []), f"{r.rows:,}", _share(r.selection)]
+        cells = [shortened(r.group), *_class(r, several), f"{r.rows:,}", _share(r.selection)]
         if audit.truths:
             cells += [_share(each) for each in (r.base, r.false_positive, r.false_negative, r.accuracy)]
         lines.append(cells)
@@ -203,7 +172,7 @@ def calibration_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
     for r in sorted(audit.rates, key=lambda r: -r.rows)[:most]:
         if r.gap.value is not None:
             gap = f"{r.gap.value:+.3f} {_interval(r.gap.low, r.gap.high)}"
-            own = [shortened(r.group), *([shortened(r.class_)] if several else [])]
+            own = [shortened(r.group), *_class(r, several)]
             lines.append([*own, f"{r.probability:.3f}", f"{r.base.value:.3f}", gap, _share(r.ece)])
     return lines
 
@@ -226,31 +195,10 @@ def difference_lines(audit: Any, most: int = _DIFFERENCES) -> list[list[str]]:
         + ["p (Holm)", "test"]
     ]
     for d in sorted(audit.differences, key=lambda d: (d.adjusted, -abs(d.difference)))[:most]:
-        lines.append(
-            [
-                shortened(d.group),
-                *([shortened(d.class_)] if several else []),
-                _TITLES[d.measure],
-                f"{d.difference:+.3f}{'*' if d.significant else ''}",
-                _interval(d.low, d.high),
-                "–" if d.ratio is None else f"{d.ratio:.2f}",
-                "–" if d.ratio is None else span(d.ratio_low, d.ratio_high),
-                _p(d.adjusted),
-                d.test,
-            ]
-        )
-    return lines
-
-
-def proxy_lines(audit: Any, most: int = _PROXIES) -> list[list[str]]:
-    """The columns that tell the group, with heads."""
-    lines = [["column", f"tells of {audit.protected}", "used by the model", "what it says"]]
-    for proxy in list(audit.proxies or ())[:most]:
-        says = "; ".join(
-            f"{shortened(s.value)}: {s.share:.0%} {shortened(s.group)} (of all {s.overall:.0%})" for s in proxy.says[:2]
-        )
-        used = "–" if proxy.used is None else "yes" if proxy.used else "no"
-        lines.append([shortened(proxy.column), f"{proxy.told:.1%}", used, says])
+        much = f"{d.difference:+.3f}{'*' if d.significant else ''}"
+        ratio = ["–", "–"] if d.ratio is None else [f"{d.ratio:.2f}", span(d.ratio_low, d.ratio_high)]
+        who = [shortened(d.group), *_class(d, several), _TITLES[d.measure]]
+        lines.append([*who, much, _interval(d.low, d.high), *ratio, _p(d.adjusted), d.test])
     return lines
 
 
@@ -267,15 +215,15 @@ def groups_text(audit: Any) -> str:
     """An audit of rows in a terminal."""
     parts = [*_group_head(audit), *_table(rate_lines(audit)), *_more(_GROUPS, len(audit.rates), "groups")]
     parts += [*_table(difference_lines(audit)), *_more(_DIFFERENCES, len(audit.differences), "differences")]
-    for lines in (calibration_lines(audit), proxy_lines(audit)):
-        parts += _table(lines) if len(lines) > 1 else []
+    off = calibration_lines(audit)
+    parts += _table(off) if len(off) > 1 else []
     return "\n".join([*parts, "", *(f"– {line}" for line in _said(audit))])
 
 
 def groups_html(audit: Any) -> str:
     """An audit of rows in a notebook."""
     rates, off = rate_lines(audit, 2 * _GROUPS), calibration_lines(audit, 2 * _GROUPS)
-    tables = [rates, difference_lines(audit, 2 * _DIFFERENCES), off, proxy_lines(audit)]
+    tables = [rates, difference_lines(audit, 2 * _DIFFERENCES), off]
     return _page(_group_head(audit), tables, _said(audit))
 
 
@@ -292,11 +240,6 @@ def groups_dict(audit: Any) -> dict[str, Any]:
         "confidence": audit.confidence,
         "rates": [asdict(r) for r in audit.rates],
         "differences": [asdict(d) for d in audit.differences],
-        "proxies": [
-            {"column": p.column, "told": p.told, "used": p.used, "says": [s._asdict() for s in p.says]}
-            for p in audit.proxies or ()
-        ],
-        "not_looked_at": {} if audit.proxies is None else audit.proxies.left_out,
         "notes": audit.notes,
         "warnings": audit.warnings,
         "plain": audit.plain,

@@ -12,9 +12,10 @@ from ingenuo.errors import InputError, RefusedError, did_you_mean
 from ingenuo.explanation.beliefs import aligned
 from ingenuo.explanation.evidence import Bags, Measure, Part, Values, WordTable, evidence
 from ingenuo.explanation.pictures import axes
-from ingenuo.families.family import Floats, logs
+from ingenuo.explanation.strongest import values_of_node
+from ingenuo.families.family import Floats
 from ingenuo.families.word_features import totals
-from ingenuo.labels import Labels, labels_of, objects
+from ingenuo.labels import Labels, labels_of
 from ingenuo.schema import column_name
 
 FIGURES = "figures of each class"
@@ -68,7 +69,7 @@ class ColumnView:
         if self.density is not None:
             return self.density(self.column, ax)
         if self.kind == FIGURES:
-            return self._spans(ax)
+            raise InputError(f"the column {self.column!r} has no density by itself, so that there is nothing to draw")
         n, k = len(self.values), min(len(self.classes), _CLASSES)
         ax = axes(ax, (6.4, max(2.4, 0.8 + 0.18 * n * (k + 1))))
         height = 0.8 / k
@@ -81,21 +82,6 @@ class ColumnView:
         ax.set_title(self.column, fontsize="medium")
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(title="class", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        return ax
-
-    def _spans(self, ax: Any) -> Any:
-        """Mean and deviation of each class, where there is no density of the column by itself."""
-        if "mean" not in self.values:
-            raise InputError(f"the column {self.column!r} is of counts, of which there is nothing to draw")
-        ax = axes(ax, (6.4, 1.2 + 0.35 * len(self.classes)))
-        places = np.arange(len(self.classes))
-        means, deviations = self.numbers[0], self.numbers[1]
-        ax.errorbar(means, places, xerr=deviations, fmt="o", capsize=4)
-        ax.set_yticks(places, [str(label) for label in self.classes.tolist()])
-        ax.invert_yaxis()
-        ax.margins(y=0.2)
-        ax.set_xlabel(f"{self.column}: mean, and one standard deviation to either side")
-        ax.spines[["top", "right"]].set_visible(False)
         return ax
 
 
@@ -152,9 +138,7 @@ def _parts(model: Any, column: str) -> tuple[Labels, Iterable[Part]]:
         raise InputError(f"the column {column!r} cannot be shown by itself: {refused}") from None
     if column not in network.nodes:
         return classes, ()
-    shares = [network.posterior(column, {network.target: label}) for label in classes.tolist()]
-    table = np.array([list(each.values()) for each in shares])
-    return classes, (Values(column, objects(list(shares[0])), logs(table).T, shares=table),)
+    return classes, (values_of_node(network, column, classes),)
 
 
 def _values(part: Values, column: str, classes: Labels, n: int) -> ColumnView:
@@ -180,7 +164,8 @@ def _measure(part: Measure, column: str, classes: Labels, density: Callable[...,
     if part.slopes is not None:
         lines["weight of one more"] = part.slopes
     remark = "(it has one value only, and is left out of the product)" if part.silent else ""
-    return ColumnView(column, FIGURES, classes, tuple(lines), np.array(list(lines.values())), None, remark)
+    figures = np.array(list(lines.values()))
+    return ColumnView(column, FIGURES, classes, tuple(lines), figures, remark=remark, density=density)
 
 
 def _count(part: Bags, column: str, classes: Labels) -> ColumnView:

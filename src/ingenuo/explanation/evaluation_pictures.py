@@ -5,6 +5,7 @@ The drawing knows nothing of models: it is given counts, curves and bins.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,25 +31,28 @@ class Curve(NamedTuple):
     area: float
 
 
-class Bins(NamedTuple):
-    """Rows by their confidence: edges, rows, mean confidence and share that is right, with its interval."""
-
-    edges: Floats
-    rows: Floats
-    confidence: Floats
-    right: Floats
-    low: Floats
-    high: Floats
-
-
-def short(label: Any) -> str:
-    """A class in a picture; a long name without its middle, for names often differ at their ends.
+def short(label: Any, letters: int = _NAME) -> str:
+    """A name in a picture; a long one without its middle, for names often differ at their ends.
 
     >>> short("comp.sys.ibm.pc.hardware")
     'comp.sys.…hardware'
     """
     name = str(label)
-    return name if len(name) <= _NAME else f"{name[: _NAME // 2]}…{name[1 - _NAME // 2 :]}"
+    return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
+
+
+def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
+    """Draw a dot for each model, with its interval where it has one; the first stands at the top."""
+    ax = pictures.axes(ax, (6.4, 0.9 + 0.32 * len(names)))
+    for place, value in enumerate(values):
+        if value.low is not None and value.high is not None:
+            ax.plot([value.low, value.high], [place, place], color=colour(0), lw=1.8, zorder=2)
+        ax.plot([value.value], [place], color=colour(0), marker="o", ms=5, zorder=3)
+    ax.set_yticks(range(len(names)), [short(name, 40) for name in names])
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=measure)
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def grid(panels: int = 4, crowded: bool = False) -> list[Any]:
@@ -140,28 +144,32 @@ def _legend(ax: Any, curves: list[Curve], place: str) -> None:
         ax.text(0.5, 0.6, "no class has rows to tell apart", ha="center", transform=ax.transAxes, color="0.35")
 
 
-def reliability(bins: Bins, ece: float, ax: Any = None) -> Any:
-    """Draw how often answers are right, over how sure they were; bars beneath are the rows in each bin."""
+def reliability(
+    edges: Floats, rows: Floats, points: tuple[Floats, ...], labels: tuple[str, str], title: str, ax: Any = None
+) -> Any:
+    """Draw how often forecasts came true over what they said; bars beneath are the rows in each bin.
+
+    Points are, of each bin, the mean forecast, the share that came true and the ends of its interval; NaN where there
+    is none.
+    """
     ax = pictures.axes(ax, (5.0, 4.4))
     ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
-    there = bins.rows > 0
     beneath = ax.twinx()
-    width = np.diff(bins.edges)
-    beneath.bar(bins.edges[:-1], bins.rows, width, align="edge", color="0.85", edgecolor="white", zorder=0)
+    width = np.diff(edges)
+    beneath.bar(edges[:-1], rows, width, align="edge", color="0.85", edgecolor="white", zorder=0)
     # The bars take the lower quarter of the picture.
-    beneath.set_ylim(0, 4 * max(float(bins.rows.max()), 1.0))
+    beneath.set_ylim(0, 4 * max(float(rows.max()), 1.0))
     beneath.set_yticks([])
     beneath.spines[["top", "right"]].set_visible(False)
-    for left, wide, n in zip(bins.edges[:-1], width, bins.rows):
-        if n:
+    for left, wide, n in zip(edges[:-1], width, rows):
+        if n and len(rows) <= _NUMBERED:
             beneath.text(left + wide / 2, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.35")
     ax.set_zorder(beneath.get_zorder() + 1)
     ax.patch.set_visible(False)
-    x, y = bins.confidence[there], bins.right[there]
-    off = np.array([y - np.minimum(bins.low[there], y), np.maximum(bins.high[there], y) - y])
-    ax.errorbar(x, y, yerr=np.where(np.isnan(off), 0.0, off), color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
-    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    ax.set(xlabel="confidence of the answer", ylabel="share that is right", title=f"reliability, ECE {ece:.3f}")
+    x, y, low, high = (each[rows > 0] for each in points)
+    off = np.nan_to_num(np.array([y - np.minimum(low, y), np.maximum(high, y) - y]))
+    ax.errorbar(x, y, yerr=off, color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=labels[0], ylabel=labels[1], title=title)
     ax.grid(alpha=0.25)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

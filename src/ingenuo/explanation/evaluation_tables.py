@@ -64,19 +64,6 @@ def cell(value: float | None, low: float | None, high: float | None) -> str:
     return number(value) if low is None or high is None else f"{number(value)} {span(low, high)}"
 
 
-def error(value: float) -> str:
-    """By how much a value may be off, rounded up to one digit.
-
-    >>> error(0.00029), error(0.0), error(0.012)
-    ('0.0003', '0', '0.02')
-    """
-    if value < 1e-9:
-        return "0"
-    digits = -math.floor(math.log10(value))
-    shown = f"{math.ceil(value * 10**digits - 1e-9) / 10**digits:.{max(digits, 0)}f}"
-    return shown.rstrip("0").rstrip(".") if "." in shown else shown
-
-
 def count(value: float) -> str:
     """Rows, or a sum of their weights."""
     return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
@@ -178,21 +165,12 @@ def confusion_lines(found: Any) -> list[list[str]]:
     return [["true", "answered", "rows"], *confused]
 
 
-def worst(rows: Any) -> tuple[list[int], list[int], list[float]]:
-    """The largest wrong cells of the confusion matrix of some rows: true class, answered class, rows."""
-    wrong = np.flatnonzero(rows.codes != rows.predicted)
-    cells, places = np.unique(
-        rows.codes[wrong].astype(np.int64) * len(rows.classes) + rows.predicted[wrong], return_inverse=True
-    )
-    sums = np.bincount(places, None if rows.weights is None else rows.weights[wrong], len(cells)).astype(np.float64)
-    return largest(cells, sums, len(rows.classes))
-
-
-def largest(cells: NDArray[np.int64], sums: Any, n_classes: int) -> tuple[list[int], list[int], list[float]]:
-    """The largest of some cells, true · n_classes + answered: true class, answered class, rows."""
-    first = np.argsort(-sums, kind="stable")[:_CONFUSIONS]
-    codes, predicted = np.divmod(cells[first], n_classes)
-    return codes.tolist(), predicted.tolist(), sums[first].tolist()
+def largest(wrong: NDArray[Any]) -> tuple[list[int], list[int], list[float]]:
+    """The largest cells of a confusion matrix: true class, answered class, rows."""
+    cells = np.flatnonzero(wrong)
+    first = cells[np.argsort(-wrong.ravel()[cells], kind="stable")[:_CONFUSIONS]]
+    codes, predicted = np.divmod(first, len(wrong))
+    return codes.tolist(), predicted.tolist(), wrong.ravel()[first].astype(np.float64).tolist()
 
 
 def _said(found: Any) -> list[str]:

@@ -130,19 +130,13 @@ def evidence(model: Any, what: str = "nomogram", *, added: bool = True) -> Evide
     if not hasattr(model, "schema_") or not hasattr(model, "_parameters"):
         raise InputError(f"a {name} has no {what}: its answer is no sum over its columns")
     parameters = model._parameters()
-    families = parameters.families
     priors = np.exp(parameters.log_prior - np.logaddexp.reduce(parameters.log_prior))
     constant = np.array(parameters.log_prior, np.float64)
     parts: list[Part] = []
-    if "attributes" in families:
-        for place, attribute in enumerate(families["attributes"]):
-            if attribute.weight:
-                parts += _parts(
-                    families[str(place)], attribute.family, attribute.weight, priors, constant, attribute, added
-                )
-    else:
-        for family, own in families.items():
-            parts += _parts(own, family, 1.0, priors, constant, None, added)
+    for each in parameters.attributes:
+        attribute = each.attribute
+        if attribute.weight:
+            parts += _parts(each.own, attribute.family, attribute.weight, priors, constant, attribute, added)
     return Evidence(parameters.classes, constant, priors, _in_order(parts, model.schema_.names), False)
 
 
@@ -283,7 +277,7 @@ def _line(
 def _words(p: ColumnParameters, model: str, weight: float, attribute: Any) -> WordTable:
     used = np.asarray(p.weights != 0)
     typical = ""
-    if attribute is not None and attribute.exponent:
+    if attribute.exponent:
         typical = f"in a text of {attribute.typical - 1:.4g} words"
     elif p.words.norm is not None:
         typical = "divided by the length of the text's vector"

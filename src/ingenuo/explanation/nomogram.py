@@ -20,15 +20,21 @@ import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.explanation.beliefs import aligned
-from ingenuo.explanation.evidence import Bags, Evidence, Measure, evidence
-from ingenuo.explanation.nomogram_scales import Scale, in_points, scales_of
+from ingenuo.explanation.evidence import Bags, Evidence, Measure, Part, Values, WordTable, evidence
+from ingenuo.explanation.nomogram_svg import round_values, svg
 from ingenuo.explanation.page import Shown
 from ingenuo.explanation.plain_data import plain
+from ingenuo.explanation.svg import Picture
 from ingenuo.families.family import Floats
 from ingenuo.labels import is_missing, labels_of
 from ingenuo.schema import column_name
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+KEPT = 1000  # columns of counts have scales of their own
+_WORDS = 10  # that speak most for either class
+_POINTS = 201  # of the curve of a number
+_ALONE = 6.0  # nats, odds of 400 to 1: a value of such an effect leaves the others little to say
+_TICKS = 12  # of a number, at most
 
 
 class Reading(NamedTuple):
@@ -37,6 +43,36 @@ class Reading(NamedTuple):
     points: dict[str, float]
     total: float
     probability: float
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A value of a column, what it adds to the log odds, and its points."""
+
+    label: str
+    value: Any
+    effect: float
+    points: float = 0.0
+
+
+@dataclass(frozen=True)
+class Scale:
+    """One column: its values, each with its points."""
+
+    column: str
+    kind: str  # "category", "number", "count" or "text"
+    ticks: tuple[Tick, ...]
+    least: float  # the effect that has 0 points
+    width: float  # in points, from the least to the most
+    missing: float = 0.0  # the points of a missing value, which has no effect
+    curve: tuple[tuple[float, float], ...] = ()  # of a number: values and their points
+    note: str = ""
+
+    def in_points(self, unit: float) -> Scale:
+        """The scale with its points, so many for a nat."""
+        ticks = tuple(replace(t, points=(t.effect - self.least) * unit) for t in self.ticks)
+        curve = tuple((x, (effect - self.least) * unit) for x, effect in self.curve)
+        return replace(self, ticks=ticks, curve=curve, width=self.width * unit, missing=0.0 - self.least * unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +148,8 @@ class Nomogram(Shown):
         with np.errstate(invalid="ignore"):
             total = float(np.sum(list(found.values())))
         if math.isnan(total):  # each class has something that it holds impossible
-            posterior = dict(zip(*_posterior(self.model.explain(row))))
+            explained = self.model.explain(row)
+            posterior = dict(zip(explained.classes.tolist(), explained.posterior.tolist()))
             share = posterior[self.positive] / (posterior[self.positive] + posterior[self.against])
             return Reading(found, total, float(share))
         return Reading(found, total, self.probability(total))
@@ -136,7 +173,11 @@ class Nomogram(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """All the scales, and the constants that lead from points to the probability, as plain data."""
-        levels = [(p, self.total(p)) for p in PROBABILITIES]
+        columns = []
+        for scale in self.scales:
+            ticks = [{"value": t.value, "points": t.points, "effect": t.effect} for t in scale.ticks]
+            about = {name: getattr(scale, name) for name in ("column", "kind", "width", "missing", "note")}
+            columns.append({**about, "least_effect": scale.least, "ticks": ticks})
         found = {
             "title": self.title,
             "positive": self.positive,
@@ -145,10 +186,14 @@ class Nomogram(Shown):
             "log_odds_at_0_points": self.base,
             "drawn": self.drawn,
             "remarks": list(self.remarks),
-            "columns": [scale.to_dict() for scale in self.scales],
-            "probability": [{"probability": p, "total_points": t} for p, t in levels if t is not None],
+            "columns": columns,
+            "probability": [{"probability": p, "total_points": total} for p, total in self.levels()],
         }
         return plain(found)  # type: ignore[no-any-return]
+
+    def levels(self) -> list[tuple[float, float]]:
+        """Probabilities, and the total of points that each has, as far as any has it."""
+        return [(p, total) for p in PROBABILITIES if (total := self.total(p)) is not None]
 
     def __str__(self) -> str:
         lines = [["column", "points"]]
@@ -157,25 +202,16 @@ class Nomogram(Shown):
             shown = [f"{tick.label} {_figure(tick.points)}" for tick in ticks]
             shown = shown if len(shown) <= 20 else [*shown[:10], "…", *shown[-10:]]
             lines.append([scale.column, " · ".join([*shown, f"(missing {_figure(scale.missing)})"])])
-        totals = [(p, self.total(p)) for p in PROBABILITIES]
-        levels = [["total points", *(f"{t:.0f}" for _, t in totals if t is not None)]]
-        levels.append(["probability", *(f"{p:g}" for p, t in totals if t is not None)])
+        levels = [["total points", *(f"{total:.0f}" for _, total in self.levels())]]
+        levels.append(["probability", *(f"{p:g}" for p, _ in self.levels())])
         return "\n".join([self.title, *aligned(lines), "", *aligned(levels), *self.remarks])
 
     def __repr__(self) -> str:
         return str(self)
 
-    def svg(self) -> str:
+    def svg(self) -> Picture:
         """The picture as SVG: selectable text, in the colours of the page around it."""
-        from ingenuo.explanation.nomogram_svg import svg
-
         return svg(self)
-
-    def draw(self, ax: Any = None) -> Any:
-        """The picture on axes of matplotlib; by default on those of a new figure. The axes are returned."""
-        from ingenuo.explanation.nomogram_picture import draw
-
-        return draw(self, ax)
 
     def _repr_html_(self) -> str:
         return f"<div style='overflow-x:auto'>{self.svg()}</div>"
@@ -219,12 +255,12 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
         raise InputError(f"rows={rows!r} leaves nothing to draw; take 1 at least")
     found = evidence(model)
     yes, no = _pair(found, positive, against)
-    scales = [scale for part in found.parts for scale in scales_of(part, yes, no)]
+    scales = [scale for part in found.parts for scale in _scales_of(part, yes, no)]
     widest = max((scale.width for scale in scales), default=0.0)
     unit = 100 / widest if widest > 0 else 1.0
     scales.sort(key=lambda scale: -scale.width)
     scales = [scale if place < rows else replace(scale, least=0.0) for place, scale in enumerate(scales)]
-    scales = [in_points(scale, unit) for scale in scales]
+    scales = [scale.in_points(unit) for scale in scales]
     names = found.classes.tolist()
     with np.errstate(invalid="ignore"):
         base = float(found.constant[yes] - found.constant[no]) + sum(scale.least for scale in scales)
@@ -302,10 +338,6 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
     return repaired, f"Calibrated: {calibrator.describe()}."
 
 
-def _posterior(shown: Any) -> tuple[list[Any], list[float]]:
-    return shown.classes.tolist(), shown.posterior.tolist()
-
-
 def _numbers(model: Any, row: Any, columns: list[Any]) -> dict[Any, float]:
     """The numbers that a row has in some columns, all of which must be there."""
     if not columns:
@@ -331,3 +363,109 @@ def _numbers(model: Any, row: Any, columns: list[Any]) -> dict[Any, float]:
 
 def _figure(points: float) -> str:
     return f"{points:.0f}" if math.isfinite(points) else {True: "∞", False: "−∞"}.get(points > 0, "?")
+
+
+# The scales of columns: each value's effect on the log odds; points are worked out when the unit is known.
+
+
+def _scales_of(part: Part, yes: int, no: int) -> list[Scale]:
+    """The values of each column and their effects; points are worked out when the unit is known."""
+    if isinstance(part, Bags):
+        return _bag_scales(part, yes, no)
+    name = column_name(part.column)
+    if isinstance(part, Values):
+        with np.errstate(invalid="ignore"):
+            effects = part.logs[:, yes] - part.logs[:, no]
+        ticks = [Tick(str(value), value, effect) for value, effect in zip(part.values.tolist(), effects.tolist())]
+        return [_spanned(name, "category", ticks)]
+    return [_number_scale(part, name, yes, no) if isinstance(part, Measure) else _word_scale(part, name, yes, no)]
+
+
+def _bag_scales(part: Bags, yes: int, no: int) -> list[Scale]:
+    """Of counts, and of things that are there or not; of very many columns, those of the widest effect."""
+    with np.errstate(invalid="ignore"):
+        each = part.each[:, yes] - part.each[:, no]
+        absent = np.zeros_like(each) if part.absent is None else part.absent[:, yes] - part.absent[:, no]
+    width = np.maximum.reduce([each * part.most, absent, 0 * absent]) - np.minimum.reduce(
+        [each * part.most, absent, 0 * absent]
+    )
+    chosen = np.sort(np.argsort(-np.nan_to_num(width), kind="stable")[:KEPT]).tolist()
+    found = []
+    for j in chosen:
+        effect = float(each[j])
+        if part.absent is not None:
+            ticks = [Tick("absent", "absent", float(absent[j])), Tick("there", "there", effect)]
+        else:
+            whole = round_values(0.0, float(part.most[j]), _TICKS, whole=True)
+            ticks = [Tick(f"{x:g}", x, effect * x if x else 0.0) for x in whole]
+        found.append(_spanned(column_name(part.columns[j]), "category" if part.absent is not None else "count", ticks))
+    return found
+
+
+def _spanned(name: str, kind: str, ticks: list[Tick], curve: tuple[tuple[float, float], ...] = ()) -> Scale:
+    """From the least effect to the most, that of a missing value, which is 0, among them."""
+    finite = [0.0, *(t.effect for t in ticks if math.isfinite(t.effect)), *(e for _, e in curve)]
+    certain = [t.label for t in ticks if math.isinf(t.effect)]
+    impossible = [t.label for t in ticks if math.isnan(t.effect)]
+    note = f"decides alone: {', '.join(certain[:5])}" if certain else ""
+    note += f"{'; ' if note else ''}held impossible by both classes: {', '.join(impossible[:5])}" if impossible else ""
+    return Scale(name, kind, tuple(ticks), min(finite), max(finite) - min(finite), curve=curve, note=note)
+
+
+def _number_scale(part: Measure, name: str, yes: int, no: int) -> Scale:
+    def effects(x: Floats) -> list[float]:
+        with np.errstate(invalid="ignore"):
+            logs = part.at(x)
+            return (logs[:, yes] - logs[:, no]).tolist()  # type: ignore[no-any-return]
+
+    if part.silent or not part.low < part.high:
+        return Scale(name, "number", (), 0.0, 0.0, note="one value only: it says nothing")
+    low, high = _readable(np.linspace(part.low, part.high, _POINTS), effects)
+    x = np.linspace(low, high, _POINTS)
+    curve = tuple((a, b) for a, b in zip(x.tolist(), effects(x)) if math.isfinite(b))
+    values = round_values(low, high, _TICKS)
+    ticks = [Tick(f"{v:.6g}", v, e) for v, e in zip(values, effects(np.array(values)))]
+    scale = _spanned(name, "number", ticks, curve)
+    ends = (("below", low, low > part.low), ("above", high, high < part.high))
+    beyond = [f"{what} {end:.4g}" for what, end, cut in ends if cut]
+    return replace(scale, note=f"{' and '.join(beyond)} it decides nearly alone") if beyond else scale
+
+
+def _readable(x: Floats, effects: Callable[[Floats], list[float]]) -> tuple[float, float]:
+    """The stretch of a number's range in which other columns still have a say; beyond it, no other could be read."""
+    fine = np.abs(np.asarray(effects(x))) <= _ALONE
+    if fine.all() or not fine.any():
+        return float(x[0]), float(x[-1])
+    middle = int(np.flatnonzero(fine)[np.argmin(np.abs(np.flatnonzero(fine) - len(x) // 2))])
+    low = high = middle
+    while low > 0 and fine[low - 1]:
+        low -= 1
+    while high < len(x) - 1 and fine[high + 1]:
+        high += 1
+    return (float(x[low]), float(x[high])) if low < high else (float(x[0]), float(x[-1]))
+
+
+def _word_scale(part: WordTable, name: str, yes: int, no: int) -> Scale:
+    with np.errstate(invalid="ignore"):
+        effects = np.where(part.used, part.each(yes) - part.each(no), np.nan)
+    strength = _said_by(part, effects, yes, no)
+    order = np.argsort(strength, kind="stable")
+    order = order[np.isfinite(strength[order])]
+    chosen = [*order[:_WORDS].tolist(), *order[max(_WORDS, len(order) - _WORDS) :].tolist()]
+    ticks = [Tick(text, text, float(effects[node])) for text, node in zip(part.bag.vocabulary.texts(chosen), chosen)]
+    least = sorted(tick.effect for tick in ticks if math.isfinite(tick.effect))
+    width = max([0.0, *least]) - min([0.0, *least])
+    used = int(np.count_nonzero(part.used))
+    each = "points of a word that is there" if part.parameters.once else "points per occurrence"
+    note = f"{each}{', ' + part.typical if part.typical else ''}; {used:,} words"
+    if part.empty is not None:
+        empty = float(part.empty[yes] - part.empty[no])
+        ticks.append(Tick("(no word)", "", empty))
+        note += "; and those of no word besides"
+    return Scale(name, "text", tuple(ticks), 0.0, width, note=note)
+
+
+def _said_by(part: WordTable, effects: Floats, yes: int, no: int) -> Floats:
+    """The effect of each word times how often it can be expected: a rare word's large effect is hardly ever met."""
+    seen = sum(np.asarray(part.bag.column(k), np.float64) for k in (yes, no))
+    return np.asarray(effects * seen)

@@ -13,22 +13,60 @@ others. Linear models have weights in place of ratios: what one standard deviati
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError
-from ingenuo.explanation import STYLE, strongest_ratios, strongest_weights
+from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.explanation import STYLE
 from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.explanation.evidence import Bags, Evidence, Measure, Part, Values, evidence
+from ingenuo.explanation.evidence import Bags, Measure, Part, Values, WordTable, evidence
 from ingenuo.explanation.page import Shown
 from ingenuo.explanation.plain_data import plain
-from ingenuo.explanation.strongest_sign import Sign, strength
-from ingenuo.labels import Labels, labels_of
+from ingenuo.families.family import Floats, logs
+from ingenuo.families.word_features import totals
+from ingenuo.labels import Labels, labels_of, objects
+from ingenuo.schema import column_name
 
 _CLASSES = 12  # are printed
+_POINTS = 401  # at which densities are compared, about
+_PRODUCTS = 1 << 28  # that are worked out one by one
+_NONE = 0.005  # of the rows
+_LEAST = 1e-9  # a log ratio below this is none
+
+
+@dataclass(frozen=True)
+class Sign:
+    """One thing that speaks for a class."""
+
+    column: str
+    value: str
+    kind: str  # "category", "number", "count", "text"
+    information: float  # nats that a row of the class can be expected to bring; of a line, its effect per deviation
+    ratio: float  # how many times as likely as in the other classes; of a line, what the odds are multiplied by
+    in_class: float | None = None  # how often it was seen in the class, and in all
+    in_all: float | None = None
+    share: float | None = None  # P(v | class) and P(v | the other classes)
+    share_in_rest: float | None = None
+    per: str = ""  # of a line: what the ratio is for
+    note: str = ""
+
+    @property
+    def times(self) -> str:
+        """The ratio in words."""
+        if self.per:
+            return f"×{self.ratio:.3g} {self.per}" if self.per != "added" else f"{self.information:+.3g}"
+        return "only here" if math.isinf(self.ratio) else f"×{self.ratio:.3g} as likely"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {name: value for name, value in asdict(self).items() if value is not None and value != ""}
+
+
+Signs = tuple[tuple[Sign, ...], ...]  # of each class, the strongest first
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +74,7 @@ class Strongest(Shown):
     """For each class what speaks most for it; prints as a table."""
 
     classes: Labels
-    signs: tuple[tuple[Sign, ...], ...]  # of each class, the strongest first
+    signs: Signs
     linear: bool = False
     remark: str = ""
 
@@ -68,7 +106,8 @@ class Strongest(Shown):
         """The table of one class, by its place: rows of cells, the heads first."""
         signs = self.signs[k]
         heads = ["", "value", "odds" if self.linear else "how likely", "in class", "in all", ""]
-        cells = [[s.column, s.value, s.times, s.seen(s.in_class), s.seen(s.in_all), s.note] for s in signs]
+        counts = [["" if n is None else f"{n:,.10g}" for n in (s.in_class, s.in_all)] for s in signs]
+        cells = [[s.column, s.value, s.times, *counted, s.note] for s, counted in zip(signs, counts)]
         used = [i for i in range(len(heads)) if any(line[i] for line in cells)]
         return [[line[i] for i in used] for line in (heads, *cells)]
 
@@ -84,14 +123,8 @@ class Strongest(Shown):
         return found + ([self.remark] if self.remark else [])
 
     def __str__(self) -> str:
-        text: list[str] = []
-        for k in self._shown():
-            text += [
-                *([""] if text else []),
-                f"for {self.classes[k]}",
-                *(f"  {line}" for line in aligned(self.lines(k))),
-            ]
-        return "\n".join([*text, *self._remarks()])
+        tables = ["\n  ".join([f"for {self.classes[k]}", *aligned(self.lines(k))]) for k in self._shown()]
+        return "\n".join([*(["\n\n".join(tables)] if tables else []), *self._remarks()])
 
     def __repr__(self) -> str:
         return str(self)
@@ -138,9 +171,9 @@ def strongest(model: Any, n: int = 10) -> Strongest:
     if n < 1:
         raise InputError(f"n={n!r} leaves nothing to show; take 1 at least")
     if hasattr(model, "brier_") and hasattr(model, "coef_"):
-        return Strongest(labels_of(model.classes_), strongest_weights.by_lines(model, int(n)), linear=True)
+        return Strongest(labels_of(model.classes_), _signs_of_lines(model, int(n)), linear=True)
     if type(model).__name__ == "NetworkClassifier" and hasattr(model, "classes_"):
-        return Strongest(labels_of(model.classes_), *strongest_ratios.by_network(model, int(n)))
+        return _of_network(model, int(n))
     try:
         found = evidence(model, "table of the strongest evidence", added=False)
     except InputError as error:
@@ -149,25 +182,301 @@ def strongest(model: Any, n: int = 10) -> Strongest:
         classes = labels_of(model.classes_)
         return Strongest(classes, ((),) * len(classes), remark=f"({error})")
     linear = found.linear or all(getattr(part, "slopes", None) is not None for part in found.parts)
-    return Strongest(found.classes, _signs_of(found, int(n)), linear)
+    return Strongest(found.classes, _signs(found.parts, found.priors, int(n)), linear)
 
 
-def _signs_of(found: Evidence, n: int) -> tuple[tuple[Sign, ...], ...]:
-    """Of each class the n strongest signs."""
-    best: list[list[Sign]] = [[] for _ in found.classes]
-    for part in found.parts:
-        for k, sign in _signs(part, found, n):
+def _signs(parts: Iterable[Part], priors: Floats, n: int) -> Signs:
+    """Of each class the n signs that bring most."""
+    best: list[list[Sign]] = [[] for _ in priors]
+    for part in parts:
+        for k, sign in _signs_of(part, priors, n):
             best[k].append(sign)
-    return tuple(tuple(sorted(each, key=strength)[:n]) for each in best)
+    return tuple(tuple(sorted(each, key=lambda s: (-s.information, -(s.share or 0.0)))[:n]) for each in best)
 
 
-def _signs(part: Part, found: Evidence, n: int) -> Iterator[tuple[int, Sign]]:
+def _signs_of(part: Part, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
     """What one column says, with the places of the classes for which it speaks."""
-    ratios, weights, priors = strongest_ratios, strongest_weights, found.priors
     if isinstance(part, Values):
-        return weights.of_values(part, priors, n) if part.shares is None else ratios.of_values(part, priors, n)
+        called = [(column_name(part.column), str(value)) for value in part.values.tolist()]
+        if part.shares is not None:
+            return _likely(called, "category", part.weight * part.shares, part.shares, part.counts, priors, n)
+        counts = np.zeros((len(priors), len(part.values))) if part.counts is None else part.counts
+        share = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
+        return _heavy(called, "category", part.logs, np.sqrt(share * (1 - share)), counts, priors, n, "there")
     if isinstance(part, Measure):
-        return ratios.of_numbers(part, priors) if part.slopes is None else weights.of_line(part, priors)
+        return _interval_signs(part, priors) if part.slopes is None else _slope_signs(part, priors)
     if isinstance(part, Bags):
-        return weights.of_bags(part, priors, n) if part.shares is None else ratios.of_bags(part, priors, n)
-    return ratios.of_words(part, priors, n) if part.weights is None else weights.of_words(part, priors, n)
+        return _bag_signs(part, priors, n)
+    return _word_signs(part, priors, n) if part.weights is None else _word_weights(part, priors, n)
+
+
+def _bag_signs(part: Bags, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+    """Columns of counts, or of things that are there or not, all together: there may be very many."""
+
+    def called(value: str) -> list[tuple[str, str]]:
+        return [(column_name(column), value) for column in part.columns]
+
+    if part.shares is None:
+        counts = np.zeros((len(priors), len(part.columns))) if part.counts is None else part.counts
+        yield from _heavy(called("each"), "count", part.each, np.sqrt(part.most / 4), counts, priors, n, "each")
+    elif part.absent is None:
+        assert part.sizes is not None
+        often = part.weight * part.shares * part.sizes[:, np.newaxis]
+        yield from _likely(called("each"), "count", often, part.shares, part.counts, priors, n)
+    else:
+        assert part.rows is not None
+        assert part.counts is not None
+        absent, missing = np.exp(part.absent / part.weight).T, part.rows[:, np.newaxis] - part.counts
+        yield from _likely(called("there"), "category", part.weight * part.shares, part.shares, part.counts, priors, n)
+        yield from _likely(called("absent"), "category", part.weight * absent, absent, missing, priors, n)
+
+
+def _likely(
+    called: Sequence[tuple[str, str]],
+    kind: str,
+    often: Floats,
+    shares: Floats,
+    counts: Floats | None,
+    priors: Floats,
+    n: int,
+) -> Iterator[tuple[int, Sign]]:
+    """What speaks most for each class by how likely it is there; `often` is how often a row of the class has it."""
+    rest = others(shares, priors)
+    ratios = _log_ratio(shares, rest)
+    for k in range(len(priors)):
+        own = _information(often[k], ratios[k])
+        for j in _largest(own, n):
+            in_class, in_all = (None, None) if counts is None else (float(counts[k, j]), float(counts[:, j].sum()))
+            found, share = (float(own[j]), _power(float(ratios[k, j]))), (float(shares[k, j]), float(rest[k, j]))
+            yield k, Sign(*called[j], kind, *found, in_class, in_all, *share)
+
+
+def _heavy(
+    called: Sequence[tuple[str, str]],
+    kind: str,
+    weights: Floats,
+    deviations: Floats,
+    counts: Floats,
+    priors: Floats,
+    n: int,
+    per: str,
+) -> Iterator[tuple[int, Sign]]:
+    """What speaks most for each class by its weight in a linear model times its deviation."""
+    weights = _against_others(weights, priors)
+    for k in range(len(priors)):
+        own = weights[:, k] * deviations
+        for j in _largest(own, n):
+            seen = float(counts[k, j]), float(counts[:, j].sum())
+            yield k, Sign(*called[j], kind, float(own[j]), _power(float(weights[j, k])), *seen, per=per)
+
+
+def others(shares: Floats, priors: Floats) -> Floats:
+    """P(v | the other classes) for each class and value: the mixture of the others by their priors.
+
+    >>> others(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0.5, 0.5])).tolist()
+    [[0.4, 0.6], [0.8, 0.2]]
+    """
+    rest = 1 - priors
+    if len(priors) * shares.size <= _PRODUCTS:
+        weights = np.tile(priors, (len(priors), 1))
+        np.fill_diagonal(weights, 0.0)
+        found = weights @ shares
+    else:  # less by subtraction, which costs digits where a class has nearly all there is
+        found = np.maximum(priors @ shares - priors[:, np.newaxis] * shares, 0.0)
+    return np.where(rest[:, np.newaxis] > 1e-12, found / np.maximum(rest, 1e-300)[:, np.newaxis], shares)
+
+
+def _log_ratio(shares: Floats, rest: Floats) -> Floats:
+    return np.where(shares > 0, logs(np.where(shares > 0, shares, 1)) - logs(rest), -np.inf)
+
+
+def _information(often: Floats, ratios: Floats) -> Floats:
+    """How often something can be expected times its log ratio, where it speaks for the class at all; else -1."""
+    with np.errstate(invalid="ignore"):
+        return np.where(ratios > _LEAST, often * ratios, -1.0)
+
+
+def _against_others(weights: Floats, priors: Floats) -> Floats:
+    """Weights (…, classes) less the mean of the other classes' by their priors: what is common says nothing."""
+    rest = np.maximum(1 - priors, 1e-300)
+    mixed = (weights * priors).sum(axis=-1, keepdims=True)
+    return np.asarray(weights - (mixed - weights * priors) / rest)
+
+
+def _power(log: float) -> float:
+    """e to the power of a log ratio; infinite beyond the doubles."""
+    return math.exp(log) if log < 700 else math.inf
+
+
+def _largest(values: Floats, n: int) -> list[int]:
+    """The places of the n largest that are positive, the largest first."""
+    places = np.argpartition(-values, n - 1)[:n] if len(values) > n else np.arange(len(values))
+    places = places[np.argsort(-values[places], kind="stable")]
+    return places[values[places] > 0].tolist()  # type: ignore[no-any-return]
+
+
+def _word_signs(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+    """Only words that a class has can speak for it, so only the cells of the bag are looked at."""
+    p, bag, K = part.parameters, part.bag, len(priors)
+    owners, codes = bag.owners(), bag.codes
+    raw = np.asarray(bag.numbers(), np.float64)
+    counts = raw * p.weights[owners]
+    pseudo = np.where(part.used, p.pseudo, 0.0)
+    presence = part.model == "bernoulli"
+    below = p.normaliser if presence else np.bincount(codes, counts, K) + pseudo.sum()
+    below = np.maximum(below, 1e-300)
+    shares = (counts + pseudo[owners]) / below[codes]
+    left = 1 - priors
+    # What is imagined, and what was counted: of a word that no other class has, nothing is left of the latter.
+    imagined = pseudo[owners] * (float(priors @ (1 / below)) - priors / below)[codes]
+    own = priors[codes] * counts / below[codes]
+    elsewhere = np.where(np.diff(bag.starts)[owners] > 1, np.bincount(owners, own, len(pseudo))[owners] - own, 0.0)
+    rest = (imagined + np.maximum(elsewhere, 0.0)) / np.maximum(left, 1e-300)[codes]
+    rest = np.where(left[codes] > 1e-12, rest, shares)
+    ratios = _log_ratio(shares, rest)
+    length = np.ones(K) if presence else np.bincount(codes, counts, K) / np.maximum(p.rows, 1e-300)
+    information = np.where(part.used[owners], _information(part.weight * shares * length[codes], ratios), -1.0)
+    whole = totals(bag)
+    telling = np.flatnonzero(information > 0)
+    by_class = telling[np.argsort(codes[telling], kind="stable")]
+    ends = np.searchsorted(codes[by_class], np.arange(K + 1))
+    for k in range(K):
+        mine = by_class[ends[k] : ends[k + 1]]
+        mine = mine[_largest(information[mine], n)]
+        texts = bag.vocabulary.texts(owners[mine].tolist())
+        for cell, text in zip(mine.tolist(), texts):
+            seen = float(raw[cell]), float(whole[owners[cell]])
+            found = float(information[cell]), _power(float(ratios[cell]))
+            share = float(shares[cell]), float(rest[cell])
+            yield k, Sign(column_name(part.column), text, "text", *found, *seen, *share)
+
+
+def _word_weights(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+    """The words of the largest weights, each times the deviation of its count (about √mean, as of rare things)."""
+    assert part.weights is not None
+    whole = np.asarray(totals(part.bag), np.float64)
+    deviations = np.sqrt(whole / max(float(part.parameters.rows.sum()), 1e-300))
+    weights = _against_others(part.weights, priors)
+    for k in range(len(priors)):
+        own = np.where(part.used, weights[:, k] * deviations, -1.0)
+        nodes, counts = _largest(own, n), part.bag.column(k)
+        for node, text in zip(nodes, part.bag.vocabulary.texts(nodes)):
+            found = float(own[node]), _power(float(weights[node, k])), float(counts[node]), float(whole[node])
+            yield k, Sign(column_name(part.column), text, "text", *found, per="each")
+
+
+def _interval_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
+    """The interval in which a class is more probable than the others, where that tells most."""
+    if part.silent:
+        return
+    K = len(priors)
+    each = np.linspace(-5, 5, max(_POINTS // K, 21))
+    x = (part.means[:, np.newaxis] + part.deviations[:, np.newaxis] * each).ravel()
+    x = np.unique(np.concatenate([x, np.linspace(part.low, part.high, _POINTS)]))
+    x = x[np.isfinite(x)]
+    with np.errstate(over="ignore", under="ignore"):
+        density = np.exp(np.minimum(part.at(x) / part.weight, 600.0)).T  # (classes, points)
+        masses = np.diff(x) * (density[:, 1:] + density[:, :-1]) / 2
+    total = masses.sum(axis=1, keepdims=True)
+    if not np.isfinite(total).all() or not (total > 0).all():
+        return
+    masses /= total
+    density /= total
+    rest = others(masses, priors)
+    apart = _log_ratio(density, others(density, priors))
+    ratios = _log_ratio(masses, rest)
+    for k in range(K):
+        bounds = _interval(masses[k], ratios[k])
+        if bounds is None:
+            continue
+        low, high = bounds
+        # A bound beyond which hardly a row lies is none: two Gaussians may cross once more far out.
+        both = masses[k] + rest[k]
+        low = 0 if both[:low].sum() < _NONE else low
+        high = len(both) if both[high:].sum() < _NONE else high
+        share, outside = float(masses[k, low:high].sum()), float(rest[k, low:high].sum())
+        log = float(_log_ratio(np.array(share), np.array(outside)))
+        if log <= _LEAST:
+            continue
+        first = _crossing(x, apart[k], low) if low else -math.inf
+        value = _between(first, _crossing(x, apart[k], high) if high < len(both) else math.inf)
+        note = (
+            f"by the curves {share:.0%} of the class, {outside:.0%} of the others; "
+            f"mean {part.means[k]:.4g}, deviation {part.deviations[k]:.3g}"
+        )
+        found = part.weight * share * log, _power(log), None, None, share, outside
+        yield k, Sign(column_name(part.column), value, "number", *found, note=note)
+
+
+def _interval(masses: Floats, ratios: Floats) -> tuple[int, int] | None:
+    """The run of cells, each likelier in the class, that brings most."""
+    more = ratios > 0
+    if not more.any():
+        return None
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], more.astype(np.int8), [0]])))
+    runs = edges.reshape(-1, 2)
+    with np.errstate(invalid="ignore"):
+        gains = np.where(masses > 0, masses * np.minimum(ratios, 700.0), 0.0)
+    upto = np.append(0.0, np.cumsum(gains))
+    low, high = runs[int(np.argmax(upto[runs[:, 1]] - upto[runs[:, 0]]))].tolist()
+    return low, high
+
+
+def _crossing(x: Floats, apart: Floats, place: int) -> float:
+    """Where the log ratio is nought, near one of the points."""
+    for i in (place - 1, place):
+        if 0 <= i < len(x) - 1 and np.isfinite(apart[i : i + 2]).all() and (apart[i] > 0) != (apart[i + 1] > 0):
+            return float(x[i] + (x[i + 1] - x[i]) * apart[i] / (apart[i] - apart[i + 1]))
+    return float(x[place])
+
+
+def _between(low: float, high: float) -> str:
+    if math.isinf(low):
+        return "any" if math.isinf(high) else f"below {high:.4g}"
+    return f"above {low:.4g}" if math.isinf(high) else f"{low:.4g} to {high:.4g}"
+
+
+def _slope_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
+    """A number in a linear model: more of it, or less."""
+    assert part.slopes is not None
+    mean = float(priors @ part.means)
+    deviation = math.sqrt(float(priors @ (part.deviations**2 + (part.means - mean) ** 2)))
+    for k, w in enumerate((_against_others(part.slopes, priors) * deviation).tolist()):
+        if abs(w) > 1e-9:
+            note = f"mean {part.means[k]:.4g}, in all {mean:.4g}; a deviation is {deviation:.3g}"
+            value = "more" if w > 0 else "less"
+            column = column_name(part.column)
+            yield k, Sign(column, value, "number", abs(w), _power(abs(w)), per="a deviation", note=note)
+
+
+def _signs_of_lines(model: Any, n: int) -> Signs:
+    """Of least squares: what a deviation of a column adds to the share of each class."""
+    found = model._found()
+    deviations = np.sqrt(np.maximum(np.diag(np.asarray(found.scatter)), 0.0)).tolist()
+    names = [column_name(name) for name in model.schema_.names.tolist()]
+    result = []
+    for own in (found.weights * deviations).tolist():
+        order = sorted((j for j in range(len(own)) if abs(own[j]) > 1e-12), key=lambda j: -abs(own[j]))[:n]
+        notes = [f"a deviation is {deviations[j]:.3g}" for j in order]
+        signs = [("more" if own[j] > 0 else "less", "number", abs(own[j]), 1.0) for j in order]
+        result.append(tuple(Sign(names[j], *s, per="added", note=note) for j, s, note in zip(order, signs, notes)))
+    return tuple(result)
+
+
+def _of_network(model: Any, n: int) -> Strongest:
+    """Of a network: the signs of each class, by each column given the class alone, the others summed out."""
+    classes = labels_of(model.classes_)
+    try:
+        network = model.network_
+    except RefusedError as refused:
+        return Strongest(classes, ((),) * len(classes), remark=f"({refused})")
+    priors = np.array([network.posterior(network.target).get(label, 0.0) for label in classes.tolist()])
+    parts = [values_of_node(network, node, classes) for node in network.nodes if node != network.target]
+    return Strongest(classes, _signs(parts, priors, n))
+
+
+def values_of_node(network: Any, node: str, classes: Labels) -> Values:
+    """What a network says of one node given each class alone."""
+    shares = [network.posterior(node, {network.target: label}) for label in classes.tolist()]
+    table = np.array([list(each.values()) for each in shares])
+    return Values(node, objects(list(shares[0])), logs(table).T, shares=table)

@@ -13,6 +13,7 @@ from ingenuo.families.gaussian import Gaussian
 from ingenuo.families.multinomial import Complement, Multinomial
 from ingenuo.families.scatter import FULL, SHARED, ScatterFamily
 from ingenuo.families.words import TextFamily
+from ingenuo.schema import EQUAL_MASS
 
 FAMILY: dict[str, Family] = {
     "gaussian": Gaussian(),
@@ -30,7 +31,5 @@ FAMILY: dict[str, Family] = {
     "auto": Density("auto"),
     SHARED: ScatterFamily(),
     FULL: ScatterFamily(pooled=False),
-    "equal-mass-5": Density("equal-mass-5"),
-    "equal-mass-10": Density("equal-mass-10"),
-    "equal-mass-20": Density("equal-mass-20"),
+    **{f"equal-mass-{bins}": Density("equal-mass", bins) for bins in EQUAL_MASS},
 }

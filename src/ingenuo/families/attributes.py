@@ -1,4 +1,4 @@
-"""One attribute of a model: some columns, the family that models them, its prior, and the weight of what it says.
+"""Attributes: columns with the family that models them, its prior, and the weight of what they say.
 
     log P(class | row) = log P(class) + shift + Σ weight · log p(attribute | class) - log of their sum
 
@@ -8,26 +8,29 @@ weights, learned together, share what one of them knows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from ingenuo.chunk import Block, Counts, Texts
+from ingenuo.chunk import Block
 from ingenuo.families import FAMILY
-from ingenuo.families.family import Factor, Floats, Term, exponential
-from ingenuo.families.word_parameters import known_words
+from ingenuo.families.family import Factor, Family, Floats, Passage, Term, exponential
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
 from ingenuo.tally import Tally
+
+TUNED = "auto"  # what is counted of a number so that any density can be made of it
 
 
 @dataclass(frozen=True, eq=False)
 class Attribute:
     """Columns that are modelled together: one, or all the counts."""
 
-    names: Labels
+    columns: Labels
     home: str  # the family that the schema has for the columns: what is counted of them
     family: str  # the family they are given: what is made of the counts
     prior: Prior
@@ -38,57 +41,130 @@ class Attribute:
     @property
     def called(self) -> str:
         """How it is called in messages."""
-        return column_name(self.names[0]) if len(self.names) == 1 else f"{len(self.names)} columns"
+        return column_name(self.columns[0]) if len(self.columns) == 1 else f"{len(self.columns)} columns"
 
-    def block(self, found: Block) -> Block:
-        """Its columns of the block of their family."""
-        if len(self.names) == len(found.names):
+    @property
+    def plain(self) -> bool:
+        """Whether it counts once, whatever its length."""
+        return self.weight == 1 and self.exponent == 0
+
+    @property
+    def of_family(self) -> Family:
+        """The family it is given."""
+        return FAMILY[self.family]
+
+    def weights_of(self, lengths: Floats | None) -> Any:
+        """The weight for rows of these lengths, as a column."""
+        if not self.exponent or lengths is None:
+            return self.weight
+        return self.weight * ((1 + lengths[:, np.newaxis]) / self.typical) ** -self.exponent
+
+    def block(self, blocks: Mapping[str, Block]) -> Block:
+        """Its columns."""
+        found = blocks[self.home]
+        if len(self.columns) == len(found.names):
             return found
-        at = int(np.flatnonzero(found.names == self.names[0])[0])
-        return found.only(at, at + 1)
+        at = int(np.flatnonzero(found.names == self.columns[0])[0])
+        return found.only(at, at + len(self.columns))
 
-    def estimate(self, tally: Tally, schema: Schema, classes: Labels) -> Any:
-        """The parameters of its family."""
-        return FAMILY[self.family].estimate(tally, self.prior, schema, self.names, classes)
+    def estimate(self, tally: Tally, schema: Schema, classes: Labels) -> AttributeParameters:
+        """Its parameters."""
+        own = self.of_family.estimate(tally, self.prior, schema, self.columns, classes)
+        every = schema.columns(self.home)
+        lo = 0 if len(every) == len(self.columns) else int(np.flatnonzero(every == self.columns[0])[0])
+        return AttributeParameters(self, own, lo, lo + len(self.columns))
 
-    def add(self, parameters: Any, block: Block, out: Floats, floor: float | None = None) -> None:
-        """Add its weighted log likelihood to out."""
-        if self.weight == 0:
-            return
-        if self.weight == 1 and self.exponent == 0:
-            FAMILY[self.family].log_likelihood(parameters, block, out, floor)
-            return
-        own = np.zeros_like(out)
-        FAMILY[self.family].log_likelihood(parameters, block, own, floor)
-        out += self.weights_of(self.lengths(parameters, block))[:, np.newaxis] * own
+    def left_out(self, rows: LearnedRows) -> Floats:
+        """log p(attribute | class) of each row by the tally without it, times the weight."""
+        found = self.of_family.left_out(rows, self.prior, self.block(rows.chunk.blocks))
+        return found if self.plain else found * self.weights_of(self.left_out_lengths(rows))
 
-    def lengths(self, parameters: Any, block: Block) -> Floats:
-        """How many known words, or things counted, each row has; 1 in other columns."""
-        if self.exponent and isinstance(block, Texts):
-            return known_words(parameters[0], block.columns[0], block.n_rows)
-        if self.exponent and isinstance(block, Counts):
-            return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
-        return np.ones(block.n_rows)
+    def left_out_lengths(self, rows: LearnedRows) -> Floats | None:
+        """How many words, or things counted, of each row are known without it; None of other columns."""
+        return self.of_family.left_out_lengths(rows, self.prior, self.block(rows.chunk.blocks))
 
-    def weights_of(self, lengths: Floats) -> Floats:
-        """The weight for rows of these lengths."""
-        if not self.exponent:
-            return np.full(len(lengths), self.weight)
-        return np.asarray(self.weight * ((1 + lengths) / self.typical) ** -self.exponent)
 
-    def factors(self, parameters: Any, block: Block) -> list[Factor]:
+@dataclass(frozen=True, eq=False)
+class AttributeParameters:
+    """An attribute, and what its family has estimated: all that a row is asked."""
+
+    attribute: Attribute
+    own: Any
+    lo: int  # its columns, among those of its home
+    hi: int
+
+    def block(self, blocks: Mapping[str, Block]) -> Block:
+        """Its columns."""
+        found = blocks[self.attribute.home]
+        return found if self.hi - self.lo == len(found.names) else found.only(self.lo, self.hi)
+
+    def add_log_likelihood(self, blocks: Mapping[str, Block], out: Floats, floor: float | None = None) -> None:
+        """Add what it says of each row and class."""
+        attribute = self.attribute
+        if attribute.plain:
+            attribute.of_family.log_likelihood(self.own, self.block(blocks), out, floor)
+        elif attribute.weight:
+            own = np.zeros_like(out)
+            attribute.of_family.log_likelihood(self.own, self.block(blocks), own, floor)
+            out += attribute.weights_of(self.lengths(blocks) if attribute.exponent else None) * own
+
+    def lengths(self, blocks: Mapping[str, Block]) -> Floats | None:
+        """How many known words, or things counted, each row has; None of columns that have no length."""
+        return self.attribute.of_family.lengths(self.own, self.block(blocks))
+
+    def factors(self, blocks: Mapping[str, Block]) -> list[Factor]:
         """Its terms, to the power of the weight."""
-        if self.weight == 0:
-            return [Factor(column_name(name), "", note="left out: weight 0") for name in self.names.tolist()[:1]]
-        weight = float(self.weights_of(self.lengths(parameters, block))[0])
-        return [_weighted(factor, weight) for factor in FAMILY[self.family].factors(parameters, block)]
+        attribute = self.attribute
+        if attribute.weight == 0:
+            return [Factor(column_name(attribute.columns[0]), "", note="left out: weight 0")]
+        found = attribute.of_family.factors(self.own, self.block(blocks))
+        if attribute.plain:
+            return found
+        weight = float(np.ravel(attribute.weights_of(self.lengths(blocks)))[0])
+        return [replace(each, terms=tuple(_power(term, weight) for term in each.terms)) for each in found]
+
+    def passages(self, blocks: Mapping[str, Block], best: int, second: int) -> list[Passage]:
+        """Its texts, each word with how much it speaks for the one class and against the other."""
+        return self.attribute.of_family.passages(self.own, self.block(blocks), best, second)
 
 
-def _weighted(factor: Factor, weight: float) -> Factor:
-    """The terms to the power of a weight."""
-    if weight == 1:
-        return factor
-    terms = tuple(
-        Term(f"[{term.how}]^{weight:.4g}", exponential(weight * term.log), weight * term.log) for term in factor.terms
-    )
-    return Factor(factor.column, factor.value, terms, factor.note, factor.part_of)
+def _power(term: Term, weight: float) -> Term:
+    return Term(f"[{term.how}]^{weight:.4g}", exponential(weight * term.log), weight * term.log)
+
+
+def attributes_of(schema: Schema, prior: Prior, *, to_tune: bool = False) -> list[Attribute]:
+    """Each column by itself, but for those that are modelled together; in the table's order.
+
+    To be tuned, numbers of any density begin as Gaussians.
+    """
+    found = []
+    for home in schema.families_used():
+        columns = schema.columns(home)
+        family = "gaussian" if home == TUNED and to_tune else home
+        for names in [columns] if FAMILY[home].together else [columns[j : j + 1] for j in range(len(columns))]:
+            found.append(Attribute(names, home, family, prior))
+    return in_order(found, schema)
+
+
+def in_order(attributes: Iterable[Attribute], schema: Schema) -> list[Attribute]:
+    """In the order of the table."""
+    places = {name: place for place, name in enumerate(schema.names.tolist())}
+    return sorted(attributes, key=lambda each: places[each.columns.tolist()[0]])
+
+
+def in_runs(attributes: Iterable[Attribute]) -> list[Attribute]:
+    """Neighbours that count once and are of one family and prior as one, so that one loop serves them all."""
+    runs: list[list[Attribute]] = []
+    for each in attributes:
+        last = runs[-1][0] if runs else None
+        if (
+            last is not None and last.plain and each.plain and last.home == each.home and last.family == each.family
+            and last.prior is each.prior and not each.of_family.together
+        ):  # fmt: skip
+            runs[-1].append(each)
+        else:
+            runs.append([each])
+    return [
+        run[0] if len(run) == 1 else replace(run[0], columns=np.concatenate([each.columns for each in run]))
+        for run in runs
+    ]

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.bag import Bag
-from ingenuo.chunk import Piece, Text
+from ingenuo.chunk import Share, Text
 from ingenuo.exact import Exact
 from ingenuo.kernels import text as kernel
 from ingenuo.kernels.lookup import Lookup, Raw
@@ -56,21 +56,17 @@ def count(
     weighted, real = _weights(weights)
     buckets = words.hashed.bit_length() - 1 if words.hashed else 0
     counters: list[kernel.Counter] = []
-    for piece in text.pieces(words.errors):
-        own = labels[piece.first : piece.first + piece.n_rows]
-        rows = _by_class(own, piece)
-        lengths = np.diff(piece.offsets)[rows]
-        ranges = deque(pairwise(kernel.cuts_by_bytes(lengths, 8 * width())))
-        while len(counters) < min(width(), len(ranges)):
+    for shares in text.shares(words.errors, labels):
+        while len(counters) < min(width(), len(shares)):
             counter = kernel.Counter(
                 how, words.ngrams, counts=counts, documents=documents, bounded=bounded, buckets=buckets, real=real,
-                room=int(lengths.sum()) // 256,
+                room=(len(shares) - 1) << 12,
             )  # fmt: skip
             if changed is not None:
                 counter.translate(*changed)
             counters.append(counter)
-        here = None if weighted is None else weighted[piece.first :][: piece.n_rows]
-        run([partial(_count, counter, ranges, piece, rows, own, here) for counter in counters])
+        waiting = deque(shares)
+        run([partial(_count, counter, waiting, labels, weighted) for counter in counters])
     if not counters:
         counters = [kernel.Counter(how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)]
     results = run([counter.finish for counter in counters])
@@ -83,24 +79,16 @@ def count(
     return bags
 
 
-def _count(
-    counter: kernel.Counter, ranges: deque[tuple[int, int]], piece: Piece, rows: Array, labels: Array,
-    weights: Array | None,
-) -> None:  # fmt: skip
-    """Count the ranges of rows that are left, one after the other: a thread that is slower takes fewer."""
+def _count(counter: kernel.Counter, waiting: deque[Callable[[], Share]], labels: Array, weights: Array | None) -> None:
+    """Count the shares that are left, one after the other: a thread that is slower takes fewer."""
     while True:
         try:
-            lo, hi = ranges.popleft()
+            share = waiting.popleft()
         except IndexError:
             return
-        counter.count(piece.data, piece.offsets, rows[lo:hi], labels, weights)
-
-
-def _by_class(labels: NDArray[np.int32], piece: Piece) -> NDArray[np.intp]:
-    """The rows that are not missing, in the order of their classes."""
-    narrow = labels.astype(np.int16) if labels.max(initial=0) < 1 << 15 else labels  # a radix sort
-    order = np.argsort(narrow, kind="stable")
-    return order if piece.missing is None else order[~piece.missing[order]]
+        piece, rows, places = share()
+        here = None if weights is None else weights[places]
+        counter.count(piece.data, piece.offsets, rows, labels[places], here)
 
 
 def _weights(weights: NDArray[np.float64] | None) -> tuple[Array | None, bool]:

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.chunk import Chunk, Counts
-from ingenuo.families.family import Factor, Floats, Term, fraction, logs, refuse_more_than_rows
-from ingenuo.families.multinomial import add_products, log_shares, numbers_of, only_row, summed
+from ingenuo.families.family import Factor, Family, Floats, Term, fraction, logs, refuse_more_than_rows
+from ingenuo.families.multinomial import add_products, log_shares, numbers_of, only_row, row_sums, summed
 from ingenuo.kernels import portable, shares
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
@@ -70,8 +70,10 @@ class PresenceParameters:
         return result
 
 
-class Bernoulli:
+class Bernoulli(Family):
     """A probability of being there for each class and column."""
+
+    together = True
 
     def tally(self, chunk: Chunk, block: Counts) -> Tally:
         """In how many rows each thing was."""
@@ -87,10 +89,6 @@ class Bernoulli:
         for j in [j for j, column in enumerate(columns.tolist()) if column in named]:
             pseudo[:, j] = prior.pseudo_counts(_STATES, columns.tolist()[j])
         return presence(tally, pseudo, columns, classes)
-
-    def part(self, parameters: PresenceParameters, lo: int, hi: int) -> PresenceParameters:
-        """The columns are modelled together."""
-        return parameters
 
     def log_likelihood(
         self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None
@@ -137,6 +135,10 @@ class Bernoulli:
             name: (rng.random(len(drawn)) < portable.exp(parameters.present[j, drawn])).astype(np.int64)
             for j, name in enumerate(parameters.columns.tolist())
         }
+
+    def lengths(self, parameters: PresenceParameters, block: Counts) -> Floats:
+        """How many things each row has."""
+        return row_sums(block)
 
     def check(self, tally: Tally) -> None:
         """Nothing is in more rows of a class than the class has."""

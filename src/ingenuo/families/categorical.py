@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Codes
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Floats, fraction, logs, refuse_more_than_rows, term
+from ingenuo.families.family import Factor, Family, Floats, fraction, logs, refuse_more_than_rows, term
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments
 from ingenuo.labels import Labels, encode, find, labels_of, recode, unite
@@ -50,7 +51,7 @@ class CategoricalParameters:
     n_classes: int
 
 
-class Categorical:
+class Categorical(Family):
     """A frequency table per class and column."""
 
     def tally(self, chunk: Chunk, block: Codes) -> Tally:
@@ -101,10 +102,6 @@ class Categorical:
             counts = tally.over(name, classes, labels).floats()
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
         return CategoricalParameters(columns, tuple(tables), len(classes))
-
-    def part(self, parameters: CategoricalParameters, lo: int, hi: int) -> CategoricalParameters:
-        """The parameters of some columns."""
-        return CategoricalParameters(parameters.columns[lo:hi], parameters.tables[lo:hi], parameters.n_classes)
 
     def log_likelihood(
         self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
@@ -167,6 +164,27 @@ class Categorical:
             result[name] = table.labels[np.minimum(chosen, len(table.labels) - 1)]
         return result
 
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Codes) -> Floats:
+        """A value's own count goes down by one; a value that only this row had was never seen."""
+        chunk, K = rows.chunk, len(rows.classes)
+        parameters = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        block = labelled(block)
+        assert block.labels is not None
+        out = np.zeros((block.n_rows, K))
+        y = chunk.coded.astype(np.int64)
+        for j, (name, table) in enumerate(zip(block.names.tolist(), parameters.tables)):
+            declared = find(unite(rows.schema.known(name), prior.known(table.labels, name)), table.labels) >= 0
+            codes = column_codes(block, j)
+            places = np.append(find(table.labels, block.labels[j]), -1)[codes]  # a code of -1 is the last: missing
+            if chunk.weights is None:  # then all rows of one class and value are given the same
+                cells = np.arange(len(table.labels) * K)
+                found = _left_out(table, declared, cells // K, cells % K, np.ones(len(cells)))
+                loops.add_log_likelihood_columns([np.where(places >= 0, places * K + y, -1)], [found], out)
+            else:
+                there = np.flatnonzero(places >= 0)
+                out[there] += _left_out(table, declared, places[there], y[there], chunk.weights[there])
+        return out
+
     def check(self, tally: Tally) -> None:
         """No class has more values in a column than it has rows."""
         for name in tally:
@@ -182,6 +200,28 @@ def frequencies(counts: Floats, pseudo: Floats) -> Floats:
     if not counts.any():
         whole = np.full(counts.shape[1], 1 / max(counts.shape[1], 1))
     return np.where(below > 0, above / np.where(below > 0, below, 1), whole)
+
+
+def _left_out(
+    table: ColumnParameters, declared: NDArray[np.bool_], at: NDArray[Any], y: NDArray[Any], w: Floats
+) -> Floats:
+    """log (count - w + a) / (N - w + Σ a) of value `at` in class y, and in the other classes without w."""
+    counts, a = table.counts, table.pseudo
+    every, totals = counts.sum(axis=0), counts.sum(axis=1)
+    found = logs(table.thetas).T[at]
+    above = np.maximum(counts[y, at] - w, 0) + a[at]
+    below = totals[y] - w + a.sum()
+    alone = ~(below > 0)
+    rows = np.arange(len(y))
+    found[rows, y] = logs(above) - np.log(np.where(alone, 1, below))
+    empty = totals + a.sum() == 0  # such classes have the frequencies of the whole column
+    if empty.any() or alone.any():
+        left = np.maximum(every.sum() - w, np.finfo(float).tiny)
+        whole = logs(np.maximum(every[at] - w, 0) / left)
+        found = np.where(empty, whole[:, np.newaxis], found)
+        found[rows[alone], y[alone]] = whole[alone]
+    found[(every[at] <= w) & ~declared[at]] = 0  # a value that no other row has was never seen
+    return found
 
 
 def _numbered(labels: Labels) -> bool:

@@ -17,6 +17,7 @@ import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +32,7 @@ from ingenuo.prior import Prior
 STRAIGHTNESS = 1 / 1024  # of a logarithm: straight lines between the points of a table miss it by no more
 THINNEST = 64
 MODERATE = 1e100  # no class counts for more values than this, or for fewer than one in so many
+_LEAST = -700.0  # no value that is left out counts as less likely: a single one says no more
 FARTHEST = 1e150  # positions beyond are taken as this far: their squares are finite
 
 
@@ -212,6 +214,20 @@ def thinned(table: Floats, step: float, allowed: Floats | float = STRAIGHTNESS) 
     return best
 
 
+def level_left_out(curve: Any, at: NDArray[Any], widths: Floats, y: NDArray[Any], w: Floats, imagined: float) -> Floats:
+    """log (n_b - w + α) / (n - w + all that is imagined) ÷ width, of values in bins `at` of a level curve."""
+    column = curve.column
+    n = curve.counts.sum(axis=1)[y] - w
+    own = np.maximum(curve.counts[y, at] - w, 0)
+    alone = column.seen[y] <= w  # a class without values has those of the whole column
+    if alone.any():
+        every = curve.counts[column.seen > 0].sum(axis=0)
+        n = np.where(alone, every.sum() - w, n)
+        own = np.where(alone, np.maximum(every[at] - w, 0), own)
+    below = np.maximum(n, 0) + imagined
+    return np.asarray(logs(own + curve.pseudo) - logs(below) - np.log(widths) - column.unit)
+
+
 @dataclass(frozen=True)
 class Curve(ABC):
     """The densities of one column: a table of logarithms, straight between its points (or level), and tails."""
@@ -239,6 +255,24 @@ class Curve(ABC):
         if not inside.all():
             result[~inside] = self.beyond(t[~inside])
         return result - self.column.unit
+
+    def left_out(self, x: Floats, y: NDArray[Any], w: Floats) -> Floats:
+        """log p(x | class), where the class is the value's own without the value; a missing value says nothing.
+
+        The shape stays: the width of the bins, or the bandwidth, is that of all values. So settings are compared: a
+        setting is what is held, and each value is scored by the others.
+        """
+        out = np.zeros((len(x), self.table.shape[1]))
+        there = np.flatnonzero(~np.isnan(x))
+        x, y, w = x[there], y[there], w[there]
+        found, rows = self.log_density(x), np.arange(len(x))
+        found[rows, y] = self.own_left_out(self.column.positions(x), y, w, found[rows, y])
+        out[there] = np.maximum(found, _LEAST)
+        return out
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """The log density of each value in its own class without it, from that with it."""
+        return log_density
 
     def _inside(self, u: Floats) -> NDArray[np.bool_]:
         return np.asarray((u >= 0) & (u < len(self.table) - 1))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -20,14 +20,14 @@ from ingenuo.bins import PREFIX, Bins, bins_name
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import InputError
 from ingenuo.families.curves import Column, Curve
-from ingenuo.families.equal_mass import equal_mass
-from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
+from ingenuo.families.family import Factor, Family, Floats, Term, exponential, refuse_more_than_rows
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
-from ingenuo.families.histogram import histogram
+from ingenuo.families.histogram import equal_mass, histogram
 from ingenuo.families.kernel import kernel
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.families.mixture import mixture
 from ingenuo.families.normal import GaussianCurve, SilentCurve, Spread, log_normal, normal
-from ingenuo.families.resolution import Crowd, crowd, remark, widened
+from ingenuo.families.resolution import crowd, remark, widened
 from ingenuo.kernels import curves as loops
 from ingenuo.kernels import histograms as counting
 from ingenuo.kernels import portable, threads
@@ -40,8 +40,8 @@ ESTIMATES: dict[str, Callable[[Column], Curve]] = {
     "histogram": histogram,
     "kernel": kernel,
     "mixture": mixture,
-    **{f"equal-mass-{bins}": partial(equal_mass, bins=bins) for bins in (5, 10, 20)},
 }
+HELD = ("histogram", "kernel", "equal-mass")  # densities whose shape can be held
 AUTOMATIC = ("histogram", "kernel", "mixture")  # what "auto" tries beside the Gaussian
 
 
@@ -57,10 +57,11 @@ class DensityParameters:
 
 
 @dataclass(frozen=True)
-class Density:
+class Density(Family):
     """A density per class and column, estimated from histograms: of one kind, or of the likeliest."""
 
-    kind: str  # one of ESTIMATES, or "auto"
+    kind: str  # one of ESTIMATES, "equal-mass", or "auto"
+    bins: int = 10  # of equal mass
 
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
         """The histogram of each column; for "auto" the Gaussian's sums as well."""
@@ -88,13 +89,13 @@ class Density:
         if self.kind == "auto":
             gaussians = Gaussian().estimate(tally, prior, schema, columns, classes)
 
-        def one(j: int, name: object) -> tuple[list[Curve], Crowd | None]:
+        def one(j: int, name: object) -> tuple[list[Curve], str]:
             bins = tally.bins(bins_name(name))
             if bins is None or not len(bins.places):
-                return [_single(name, bins, classes, prior)], None
+                return [_single(name, bins, classes, prior)], ""
             column = Column.of(name, bins, classes, prior)
             if not column.seen.any():
-                return [_single(name, None, classes, prior)], None
+                return [_single(name, None, classes, prior)], ""
             sums = None if gaussians is None else Spread.of(gaussians, j)
             crowded = crowd(column, None if sums is None else sums.seen)
             gaussian = None
@@ -104,22 +105,17 @@ class Density:
                     return [gaussian], crowded
             if column.size == 1:
                 return [_single(name, bins, classes, prior)], crowded
-            kinds = AUTOMATIC if self.kind == "auto" else [self.kind]
-            tried = [ESTIMATES[kind](column) for kind in kinds]
+            if self.kind == "equal-mass":
+                return [equal_mass(column, self.bins)], crowded
+            tried = [ESTIMATES[kind](column) for kind in (AUTOMATIC if self.kind == "auto" else [self.kind])]
             return [gaussian, *tried] if gaussian is not None else tried, crowded
 
         found = threads.run([partial(one, j, name) for j, name in enumerate(columns.tolist())])
         curves = tuple(max(tried, key=lambda curve: curve.score) for tried, _ in found)
         scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried, _ in found)
-        crowds = [crowded for _, crowded in found if crowded is not None]
+        crowds = [crowded for _, crowded in found if crowded]
         remarks = (remark(crowds),) if crowds else ()
         return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), remarks)
-
-    def part(self, parameters: DensityParameters, lo: int, hi: int) -> DensityParameters:
-        """The parameters of some columns."""
-        curves = parameters.curves[lo:hi]
-        tables = _tables(curves, parameters.tables.points.shape[1])
-        return DensityParameters(parameters.columns[lo:hi], curves, parameters.scores[lo:hi], tables)
 
     def log_likelihood(
         self, parameters: DensityParameters, block: Numbers, out: Floats, floor: float | None = None
@@ -151,7 +147,8 @@ class Density:
                 found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
                 continue
             logs = np.zeros((1, parameters.tables.points.shape[1]))
-            self.log_likelihood(self.part(parameters, j, j + 1), block.only(j, j + 1), logs)
+            alone = replace(parameters, curves=(curve,), tables=_tables((curve,), logs.shape[1]))
+            self.log_likelihood(alone, block.only(j, j + 1), logs)
             terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(logs[0].tolist())]
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
@@ -167,6 +164,15 @@ class Density:
                 values[drawn == k] = curve.sample(k, int((drawn == k).sum()), rng)
             result[name] = values
         return result
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
+        """With the shape held, where it can be, unless exact answers are asked for."""
+        if rows.exact or self.kind not in HELD:
+            return super().left_out(rows, prior, block)
+        parameters = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        y, w = rows.chunk.coded, rows.weights
+        found = (curve.left_out(block.column(j), y, w) for j, curve in enumerate(parameters.curves))
+        return np.asarray(sum(found, np.zeros((block.n_rows, len(rows.classes)))))
 
     def check(self, tally: Tally) -> None:
         """No class has more values in a column than it has rows."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk
 from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
+from ingenuo.families.left_out import LearnedRows, estimate_again
 from ingenuo.kernels import portable
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
@@ -53,36 +55,49 @@ class Passage:
     pieces: tuple[tuple[str, float | None], ...]
 
 
-class Family(Protocol):
+class Family(ABC):
     """Columns of one kind within a class. Pure: nothing here is ever changed."""
 
+    together = False  # whether its columns are modelled together, as one attribute
+
+    @abstractmethod
     def tally(self, chunk: Chunk, block: Any) -> Tally:
         """The sums over a chunk's rows."""
-        ...
 
+    @abstractmethod
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> Any:
         """The parameters, from the sums and the prior."""
-        ...
 
-    def part(self, parameters: Any, lo: int, hi: int) -> Any:
-        """The parameters of columns lo..hi; of a family that models its columns together, all."""
-        ...
-
+    @abstractmethod
     def log_likelihood(self, parameters: Any, block: Any, out: Floats, floor: float | None = None) -> None:
         """Add log p(x | class) to out (rows × classes); floor stands in for log 0 when it is given."""
-        ...
 
+    @abstractmethod
     def factors(self, parameters: Any, block: Any) -> list[Factor]:
         """The terms of a block of one row, column by column."""
-        ...
 
+    @abstractmethod
     def sample(self, parameters: Any, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """One value of every column for each of the drawn classes."""
-        ...
 
-    def check(self, tally: Tally) -> None:
+    def check(self, tally: Tally) -> None:  # noqa: B027 (nothing to check is a check)
         """Raise ForgetError if the sums cannot be those of any rows."""
-        ...
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Any) -> Floats:
+        """log p(x | class) of rows that were learned, each by the tally without it (rows × classes)."""
+        return estimate_again(self, rows, prior, block)
+
+    def lengths(self, parameters: Any, block: Any) -> Floats | None:
+        """How many known words, or things counted, each row has; None of columns that have no length."""
+        return None
+
+    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Any) -> Floats | None:
+        """The same of rows that were learned; where a short way tells, of what is known without the row."""
+        return self.lengths(self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes), block)
+
+    def passages(self, parameters: Any, block: Any, best: int, second: int) -> list[Passage]:
+        """Texts, each word with how much it speaks for the one class and against the other."""
+        return []
 
 
 def refuse_more_than_rows(tally: Tally, name: str) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from typing import Any
 
@@ -20,8 +21,10 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
 from ingenuo.exact import Exact, ratio
-from ingenuo.families.family import Factor, Floats, Term, exponential, refuse_more_than_rows
-from ingenuo.kernels import densities, moments
+from ingenuo.families.family import Factor, Family, Floats, Term, refuse_more_than_rows
+from ingenuo.families.left_out import LearnedRows, estimate_again
+from ingenuo.kernels import densities, moments, portable
+from ingenuo.kernels import left_out as loops
 from ingenuo.labels import Labels, unite
 from ingenuo.prior import Prior
 from ingenuo.schema import Schema, column_name
@@ -29,6 +32,8 @@ from ingenuo.tally import Sums, Table, Tally
 
 # The least and the largest normal double: between them 1/σ is finite and not zero.
 NORMAL = (np.finfo(float).tiny, np.finfo(float).max)
+# Squares of numbers beyond these, and what is left of them when one is left out, would leave the doubles.
+_SMALL, _LARGE = 1e-100, 1e100
 COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
 
 
@@ -45,7 +50,7 @@ class GaussianParameters:
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class Gaussian(Family):
     """A Gaussian per class and column; the variance over n, or n - 1 if unbiased."""
 
     unbiased: bool = False
@@ -79,12 +84,6 @@ class Gaussian:
             deviations, seen, whole = (np.ldexp(np.sqrt(each), exponents) for each in (variances, own, overall))
         return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL), seen, whole)
 
-    def part(self, parameters: GaussianParameters, lo: int, hi: int) -> GaussianParameters:
-        """The parameters of some columns."""
-        p, at = parameters, slice(lo, hi)
-        seen, whole = None if p.seen is None else p.seen[:, at], None if p.whole is None else p.whole[at]
-        return GaussianParameters(p.columns[at], p.counts[:, at], p.means[:, at], p.deviations[:, at], seen, whole)
-
     def log_likelihood(
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
@@ -98,17 +97,18 @@ class Gaussian:
 
     def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""
+        row = np.asarray(block.rows(0, 1)[0], np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = (row - parameters.means) * (1.0 / parameters.deviations)
+            logs = densities.constants(parameters.deviations) - 0.5 * np.minimum(z * z, densities.FARTHEST)
+        chances = portable.exp(logs)
         found = []
-        for j, (name, x) in enumerate(zip(parameters.columns, block.rows(0, 1)[0])):
+        for j, (name, x) in enumerate(zip(parameters.columns.tolist(), row.tolist())):
             if math.isnan(x):
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
-            terms = []
-            constants = densities.constants(parameters.deviations[:, j]).tolist()
-            for mean, deviation, constant in zip(parameters.means[:, j], parameters.deviations[:, j], constants):
-                z = (float(x) - float(mean)) * (1.0 / float(deviation))
-                log = constant - 0.5 * min(z * z, densities.FARTHEST)
-                terms.append(Term(f"f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))
+            columns = (each[:, j].tolist() for each in (parameters.means, parameters.deviations, chances, logs))
+            terms = (Term(f"f({x:.6g} | μ {mean:.6g}, σ {sd:.6g})", p, log) for mean, sd, p, log in zip(*columns))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 
@@ -120,6 +120,34 @@ class Gaussian:
             name: rng.normal(parameters.means[drawn, j], parameters.deviations[drawn, j])
             for j, name in enumerate(parameters.columns.tolist())
         }
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
+        """The mean and the variance of a class without one of its values, from exact sums about a centre."""
+        tally, columns, classes = rows.tally, block.names, rows.classes
+        sums = _centred(tally, columns, classes)
+        p = self.estimate(tally, prior, rows.schema, columns, classes)
+        _, _, own, overall, exponents = spread(tally, columns, classes, unbiased=self.unbiased)
+        with np.errstate(over="ignore", under="ignore"):
+            variances = np.ldexp(np.vstack([own, overall]), 2 * exponents)
+        state = np.select(
+            [p.counts == 0, (own == 0) & (p.counts <= 1), own < 2 * prior.floor * overall, own == 0],
+            [loops.NOTHING, loops.COLUMN, loops.FLOOR, loops.FLOOR],
+            loops.OWN,
+        ).astype(np.int64)
+        inverse = 1 / p.deviations
+        others = loops.Others(p.means, inverse, np.log(inverse) - loops.HALF_LOG_2PI, variances, state)
+        far = ~((np.abs(sums.centres).max(axis=0) < _LARGE) & (variances.max(axis=0) < _LARGE))
+        far |= (overall > 0) & ~(variances[-1] > _SMALL)
+        out = np.zeros((block.n_rows, len(classes)))
+        doubtful = loops.left_out(
+            block, rows.chunk.coded, rows.chunk.weights, sums, others, prior.floor, self.unbiased, out[np.newaxis]
+        )
+        again = doubtful.any(axis=1)
+        for j in np.flatnonzero(far).tolist():
+            again |= ~np.isnan(block.column(j))
+        if again.any():
+            out[again] = estimate_again(self, rows, prior, block, np.flatnonzero(again))
+        return out
 
     def check(self, tally: Tally) -> None:
         """No numbers have n Σx² < (Σx)², no sum is left where none is counted, no class has more than its rows."""
@@ -137,6 +165,43 @@ class Gaussian:
                 f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
                 f"{classes.tolist()[k]!r} would have a negative variance; only rows that were learned can be forgotten"
             )
+
+
+def _centred(tally: Tally, columns: Labels, classes: Labels) -> loops.Sums:
+    """The sums about centres near the means, of each class and of all of them."""
+    n, s, q = (_whole(tally, name, columns, classes) for name in (COUNT, SUM, SQUARE))
+    shape = n.shape
+    centres, counts = np.zeros(shape), np.zeros(shape)
+    first, second = np.zeros((*shape, 2)), np.zeros((*shape, 2))
+    for cell in np.ndindex(shape):
+        if n[cell] == 0:
+            continue
+        c = _float(s[cell] / n[cell])
+        centre = Fraction(c) if np.isfinite(c) else Fraction(0)
+        centres[cell], counts[cell] = float(centre), _float(n[cell])
+        first[cell] = _pair(s[cell] - n[cell] * centre)
+        second[cell] = _pair(q[cell] - 2 * centre * s[cell] + n[cell] * centre * centre)
+    return loops.Sums(centres, counts, first, second)
+
+
+def _whole(tally: Tally, name: str, columns: Labels, classes: Labels) -> NDArray[Any]:
+    """The sums of each class, and in a last row of all of them, as fractions."""
+    sums = tally.over(name, classes, columns)
+    assert isinstance(sums, Exact)
+    found = sums.fractions()
+    return np.vstack([found, found.sum(axis=0)[np.newaxis]])
+
+
+def _float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf")
+
+
+def _pair(value: Any) -> tuple[float, float]:
+    high = _float(value)
+    return (high, float(value - Fraction(high))) if np.isfinite(high) else (high, 0.0)
 
 
 def spread(

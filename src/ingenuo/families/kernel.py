@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.families.curves import STRAIGHTNESS, THINNEST, Column, Curve, thinned
 from ingenuo.families.family import Floats, logs
@@ -50,6 +52,21 @@ class KernelCurve(Curve):
                 portable.log(many) - portable.log(column.totals[k]) - 0.5 * z * z - math.log(h * math.sqrt(2 * math.pi))
             )
         return column.smoothed(result, t)
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """((n + a) p(x) - w φ_h(x - c_b)) / (n - w + a), at least a g(x) / (n - w + a); c_b: the centre of its bin."""
+        column = self.column
+        n, a = column.totals[y], column.imagined
+        h = np.sqrt(self.bandwidths[y] ** 2 - WITHIN)
+        z = (t - np.floor(t) - 0.5) / h
+        own = w * np.exp(-0.5 * z * z) / (h * math.sqrt(2 * math.pi))
+        imagined = a * np.exp(column.log_background(t))
+        above = np.maximum((n + a) * np.exp(log_density + column.unit) - own, imagined)
+        left = np.maximum(n - w, 0) + a
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.log(above) - np.log(left)
+        alone = column.seen[y] <= w
+        return np.asarray(np.where(alone | (left <= 0), column.log_background(t), found) - column.unit)
 
     def how(self, x: float, k: int) -> str:
         """The bandwidth and how many values."""

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Chunk, Counts
 from ingenuo.errors import InputError
 from ingenuo.exact import Exact
-from ingenuo.families.family import IMPOSSIBLE, Factor, Floats, Term, exponential, fraction, logs
+from ingenuo.families.family import IMPOSSIBLE, Factor, Family, Floats, Term, exponential, fraction, logs
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import portable, shares
 from ingenuo.labels import Labels
@@ -91,6 +92,11 @@ def only_row(block: Counts) -> Floats:
     return row
 
 
+def row_sums(block: Counts) -> Floats:
+    """How many things each row has."""
+    return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
+
+
 @dataclass(frozen=True)
 class BagParameters:
     """The log weights of every column, and the counts they come from."""
@@ -103,8 +109,10 @@ class BagParameters:
     normalised: bool = False  # complement weights that were made to sum to 1: no fraction's logarithm
 
 
-class Multinomial:
+class Multinomial(Family):
     """One distribution over the count columns for each class."""
+
+    together = True
 
     def tally(self, chunk: Chunk, block: Counts) -> Tally:
         """The sum of each column."""
@@ -114,10 +122,6 @@ class Multinomial:
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
         """Log frequencies after smoothing."""
         return bag(tally, prior.pseudo_counts(columns), columns, classes)
-
-    def part(self, parameters: BagParameters, lo: int, hi: int) -> BagParameters:
-        """The columns are modelled together."""
-        return parameters
 
     def log_likelihood(self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None) -> None:
         """Add each count times its log weight."""
@@ -139,12 +143,39 @@ class Multinomial:
         bags = bags.reshape(len(drawn), len(parameters.columns))
         return {name: bags[:, j] for j, name in enumerate(parameters.columns.tolist())}
 
-    def check(self, tally: Tally) -> None:
-        """Counts that are not negative are always those of some rows."""
+    def lengths(self, parameters: BagParameters, block: Counts) -> Floats:
+        """How many things each row has."""
+        return row_sums(block)
+
+    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
+        """The same: which columns there are does not depend on rows."""
+        return row_sums(block)
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
+        """What a row counts is taken from its own class, which is left without any only where nothing is imagined."""
+        if not (prior.pseudo_counts(block.names) > 0).all():
+            return super().left_out(rows, prior, block)
+        from scipy import sparse
+
+        p = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        out = np.zeros((block.n_rows, len(rows.classes)))
+        self.log_likelihood(p, block, out)
+        matrix = sparse.coo_matrix(block.matrix)
+        y, w = rows.chunk.coded, rows.weights
+        counts = p.counts.floats()
+        x = matrix.data.astype(np.float64)
+        at, columns = matrix.row, matrix.col
+        rest = np.maximum(counts[y[at], columns] - w[at] * x, 0) + p.pseudo[columns]
+        sizes = np.bincount(at, x, block.n_rows)
+        below = np.maximum(counts.sum(axis=1)[y] - w * sizes, 0) + p.pseudo.sum()
+        out[np.arange(len(y)), y] = np.bincount(at, x * logs(rest), block.n_rows) - sizes * np.log(below)
+        return out
 
 
 class Complement(Multinomial):
     """Weights from the counts outside each class."""
+
+    left_out = Family.left_out  # a row's counts are in the weights of every other class
 
     def sample(
         self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator

@@ -7,13 +7,12 @@ words that were never seen). "<s>" only ever stands in a context. With c the cou
 of the context, T the number of different words seen after it, and `lower` the estimate one word shorter:
 
     a prior        (c + a_w) / (N + Σ a)            ML, Laplace, Lidstone, the m-estimate, Dirichlet (MAP)
-    Witten-Bell    (c + T · lower) / (N + T)
     Kneser-Ney     max(v - d, 0) / Σ v  +  (d · T / Σ v) · lower        v = c for the longest n-grams; for shorter
                    ones, the number of different words that were seen before them
 
 A context that was never seen, and for which a prior imagines nothing, stands aside for its longest suffix that was
-seen, so that probabilities sum to 1 in every context. Below the single words, Witten-Bell and Kneser-Ney have either
-nothing (base "observed": they are relative frequencies, and an unknown word has probability 0) or equal shares
+seen, so that probabilities sum to 1 in every context. Below the single words, Kneser-Ney has either nothing
+(base "observed": they are relative frequencies, and an unknown word has probability 0) or equal shares
 for all of V (base "uniform": no word is impossible).
 """
 
@@ -33,7 +32,7 @@ from ingenuo.labels import labels_of, objects
 from ingenuo.prior import Dirichlet, Laplace, MaximumLikelihood, MEstimate, Prior
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
-SMOOTHINGS = ("ml", "witten-bell", "kneser-ney")
+SMOOTHINGS = ("ml", "kneser-ney")
 BASES = ("observed", "uniform")
 
 
@@ -41,7 +40,7 @@ BASES = ("observed", "uniform")
 class Smoothing:
     """How counts become probabilities: by a prior, or by a mixture with shorter contexts."""
 
-    method: str  # "prior", "witten-bell" or "kneser-ney"
+    method: str  # "prior" or "kneser-ney"
     prior: Prior = MaximumLikelihood()  # noqa: RUF009 (immutable)
     discount: float = 0.75
     uniform: bool = False
@@ -185,8 +184,6 @@ def estimate(
         own_counts = loops.ordered(trie, counted.column(k))
         if smoothing.method == "prior":
             loops.additive(trie, own_counts, imagined, own, rest, k)
-        elif smoothing.method == "witten-bell":
-            loops.witten_bell(trie, own_counts, smoothing.uniform, own, rest, k)
         else:
             loops.kneser_ney(trie, own_counts, smoothing.discount, smoothing.uniform, own, rest, k)
     begin = loops.contexts(trie, [start] * (trie.order - 1) if start >= 0 else [])
@@ -282,8 +279,5 @@ def _written(
     lower = float(chances.base[word])
     for n in range(length):
         lower = chances.rest[contexts[n], k] * lower + (chances.own[nodes[n], k] if nodes[n] >= 0 else 0.0)
-    if smoothing.method == "witten-bell":
-        T = int((seen[trie.first[context] : trie.first[context + 1]] > 0).sum())
-        return f"({c:.12g} + {T}·{lower:.6g})/({N:.12g} + {T})"
     kept = f"({c:.12g} - {smoothing.discount:g})/{N:.12g}" if c > smoothing.discount else f"0/{N:.12g}"
     return f"{kept} + {rest:.6g}·{lower:.6g}"

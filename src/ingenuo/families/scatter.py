@@ -19,7 +19,7 @@ from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
 from ingenuo.exact import Exact
 from ingenuo.families.covariance import Triangle
-from ingenuo.families.family import Factor, Floats, Term, exponential
+from ingenuo.families.family import Factor, Family, Floats, Term, exponential
 from ingenuo.families.gaussians import EACH, POOLED, Gaussians, estimated, table_of
 from ingenuo.kernels import moments, products
 from ingenuo.kernels import scatter as loops
@@ -34,10 +34,11 @@ _PIECE = 1 << 14  # incomplete rows that are looked at together
 
 
 @dataclass(frozen=True)
-class ScatterFamily:
+class ScatterFamily(Family):
     """A Gaussian over all columns, with one covariance for all classes (pooled) or one for each."""
 
     pooled: bool = True
+    together = True
 
     @property
     def name(self) -> str:
@@ -73,10 +74,6 @@ class ScatterFamily:
     ) -> Gaussians:
         """Means and covariances."""
         return estimated(tally, columns, classes, prior.floor, shrinkage, pooled=self.pooled, unbiased=unbiased)
-
-    def part(self, parameters: Gaussians, lo: int, hi: int) -> Gaussians:
-        """The columns are modelled together."""
-        return parameters
 
     def log_likelihood(self, parameters: Gaussians, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; missing values are integrated out."""

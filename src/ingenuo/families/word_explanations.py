@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ def _length(p: ColumnParameters, times: dict[int, float]) -> float:
     return float(np.sqrt(sum((n * p.weights[node]) ** 2 for node, n in times.items())))
 
 
-def factors(p: ColumnParameters, text: str | None, model: str, columns: int) -> list[Factor]:
+def factors(p: ColumnParameters, text: str | None, model: str) -> list[Factor]:
     """One factor for each word that was ever seen; the strongest first."""
     name = column_name(p.name)
     if text is None:
@@ -64,8 +65,7 @@ def factors(p: ColumnParameters, text: str | None, model: str, columns: int) -> 
             logs = logs + _log_absent(p, node)
         ways = _written(p, node, model, n * p.weights[node] / length)
         terms = tuple(Term(way, exponential(float(log)), float(log)) for way, log in zip(ways, logs))
-        shown = texts[node] if columns == 1 else f"{name}: {texts[node]}"
-        result.append(Factor(shown, f"×{n:g}", terms, part_of=name))
+        result.append(Factor(texts[node], f"×{n:g}", terms, part_of=name))
     result.sort(key=lambda factor: -_spread(factor))
     if p.absent is not None:
         result.append(_absent(p, name, list(times)))
@@ -74,6 +74,13 @@ def factors(p: ColumnParameters, text: str | None, model: str, columns: int) -> 
     if not used and not unknown and p.absent is None:
         result.append(Factor(name, "no words", note="left out"))
     return result
+
+
+def with_columns(factors: list[Factor], columns: int) -> list[Factor]:
+    """Where there are several text columns, each word with the name of its own."""
+    if columns < 2:
+        return factors
+    return [replace(each, column=f"{each.part_of}: {each.column}") if each.part_of else each for each in factors]
 
 
 def _spread(factor: Factor) -> float:

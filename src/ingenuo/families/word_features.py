@@ -244,7 +244,7 @@ def normalised(chunk: Chunk, text: Text, words: Words, reference: Reference | No
     squares = np.zeros(chunk.n_rows)
     table = loops.pack(np.zeros(len(weights) + 1, np.int64), _NO_CODES, _NO_FLOATS, weights != 0, _NO_FLOATS, weights)
     look = bags.lookup(reference.vocabulary, words, text)
-    look.score(text.pieces(words.errors), table, np.zeros((chunk.n_rows, 0)), once=words.binary, squares=squares)
+    look.score(text.shares(words.errors), table, np.zeros((chunk.n_rows, 0)), once=words.binary, squares=squares)
     shares = 1 / np.sqrt(np.where(squares > 0, squares, 1))
     if chunk.weights is not None:
         shares = shares * chunk.weights

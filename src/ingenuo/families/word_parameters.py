@@ -58,7 +58,7 @@ def known_words(p: ColumnParameters, text: Text, n_rows: int) -> Floats:
     out = np.zeros((n_rows, 1))
     starts = np.zeros(len(p.weights) + 1, np.int64)
     table = loops.pack(starts, np.zeros(0, np.int32), _NO_FLOATS, p.weights != 0, np.ones(1))
-    p.lookup(text).score(text.pieces(p.words.errors), table, out, once=p.once)
+    p.lookup(text).score(text.shares(p.words.errors), table, out, once=p.once)
     return np.asarray(out[:, 0])
 
 

@@ -21,7 +21,8 @@ from ingenuo.chunk import Chunk, Text, Texts
 from ingenuo.errors import ForgetError
 from ingenuo.exact import Exact
 from ingenuo.families import bags
-from ingenuo.families.family import Factor, Floats, Passage
+from ingenuo.families.family import Factor, Family, Floats, Passage
+from ingenuo.families.left_out import LearnedRows
 from ingenuo.families.word_explanations import factors, passage, sample
 from ingenuo.families.word_features import (
     counted,
@@ -31,8 +32,10 @@ from ingenuo.families.word_features import (
     pseudo_counts,
     table_name,
     tables,
+    totals,
 )
-from ingenuo.families.word_parameters import ColumnParameters, inside, outside, presence
+from ingenuo.families.word_parameters import ColumnParameters, inside, known_words, outside, presence
+from ingenuo.kernels import left_out_words as loops
 from ingenuo.kernels import moments
 from ingenuo.labels import Labels
 from ingenuo.prior import Prior
@@ -42,7 +45,7 @@ from ingenuo.tally import Table, Tally
 from ingenuo.text.words import Words
 
 
-class TextFamily:
+class TextFamily(Family):
     """A distribution over words for each class and column."""
 
     def __init__(self, model: str) -> None:
@@ -84,10 +87,6 @@ class TextFamily:
         build = outside if self.model == "complement" else inside
         return build(column, words, bag, weights, pseudo, rows)
 
-    def part(self, parameters: tuple[ColumnParameters, ...], lo: int, hi: int) -> tuple[ColumnParameters, ...]:
-        """The parameters of some columns."""
-        return parameters[lo:hi]
-
     def log_likelihood(
         self, parameters: tuple[ColumnParameters, ...], block: Texts, out: Floats, floor: float | None = None
     ) -> None:
@@ -96,16 +95,16 @@ class TextFamily:
             look, errors = p.lookup(text), p.words.errors
             if p.words.norm is not None:
                 squares, own = np.zeros(len(out)), np.zeros_like(out)
-                look.score(text.pieces(errors), p.table, own, once=p.once, squares=squares)
+                look.score(text.shares(errors), p.table, own, once=p.once, squares=squares)
                 out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
             else:
-                look.score(text.pieces(errors), p.table, out, once=p.once)
+                look.score(text.shares(errors), p.table, out, once=p.once)
             if p.absent is not None:
                 out[~text.missing(p.words.errors)] += p.absent
             for table, known in ((p.strict, None), (p.certain, p.n_certain)):
                 if table is not None:
                     hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
-                    look.score(text.pieces(errors), table, hits, once=p.once)
+                    look.score(text.shares(errors), table, hits, once=p.once)
                     wanted = (
                         hits[:, -1:] if known is None else np.where(text.missing(p.words.errors), 0, 1)[:, None] * known
                     )
@@ -115,11 +114,7 @@ class TextFamily:
 
     def factors(self, parameters: tuple[ColumnParameters, ...], block: Texts) -> list[Factor]:
         """What each word says of every class."""
-        return [
-            f
-            for p, text in zip(parameters, block.columns)
-            for f in factors(p, only_text(text, p), self.model, len(parameters))
-        ]
+        return [f for p, text in zip(parameters, block.columns) for f in factors(p, only_text(text, p), self.model)]
 
     def passages(self, parameters: tuple[ColumnParameters, ...], block: Texts, best: int, second: int) -> list[Passage]:
         """The texts, each word with how much it speaks for the one class and against the other."""
@@ -131,6 +126,39 @@ class TextFamily:
         """Texts of words drawn one by one: their order means nothing."""
         return {p.name: sample(p, self.model, drawn, rng) for p in parameters}
 
+    def lengths(self, parameters: tuple[ColumnParameters, ...], block: Texts) -> Floats:
+        """How many known words each row has."""
+        found = (known_words(p, text, block.n_rows) for p, text in zip(parameters, block.columns))
+        return np.asarray(sum(found, np.zeros(block.n_rows)))
+
+    def left_out(self, rows: LearnedRows, prior: Prior, block: Texts) -> Floats:
+        """The words of a document are taken from its own class, and words that no other document has are unknown."""
+        out = np.zeros((block.n_rows, len(rows.classes)))
+        for j, text in enumerate(block.columns):
+            short = self._short_way(rows, prior, text)
+            out += super().left_out(rows, prior, block.only(j, j + 1)) if short is None else short.scores(prior)
+        return out
+
+    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Texts) -> Floats:
+        """How many words are known without the row itself, if a short way tells."""
+        out = np.zeros(block.n_rows)
+        for j, text in enumerate(block.columns):
+            short = self._short_way(rows, prior, text)
+            if short is None:
+                out += np.asarray(super().left_out_lengths(rows, prior, block.only(j, j + 1)))
+            else:
+                out += short.entries.tokens - short.entries.gone
+        return out
+
+    def _short_way(self, rows: LearnedRows, prior: Prior, text: Text) -> LeftOutText | None:
+        """The words of a column, read once for any number of priors, where a document changes no more than them."""
+        if not _is_short(self.model, rows.schema.texts[text.name], prior):
+            return None
+        if text.name not in rows.read:
+            rows.read[text.name] = LeftOutText(self, rows, prior, text)
+        found: LeftOutText = rows.read[text.name]
+        return found
+
     def check(self, tally: Tally) -> None:
         """No class has more documents than rows, words without a document, or a word in more documents than it has."""
         for name in tally:
@@ -138,6 +166,84 @@ class TextFamily:
                 _refuse_without_rows(tally, name)
             if name.startswith("text:") and name.endswith(":documents"):
                 _refuse_more_than_rows(tally, name)
+
+
+def _is_short(model: str, words: Words, prior: Prior) -> bool:
+    """Whether leaving a document out changes no more than its own words: no limits, no weights, the same α for all."""
+    limits = (words.min_count, words.min_documents, words.max_documents, words.most_frequent, words.max_words)
+    return (
+        model == "multinomial"
+        and words.weighting == "count"
+        and words.norm is None
+        and limits == (1, 1, 1.0, 0, None)
+        and not isinstance(words.min_documents, float)
+        and not isinstance(words.max_documents, int)
+        and _each(prior, 2) > 0
+        and _each(prior, 2) == _each(prior, 3)
+        and not any(type(word) is str for word in prior.known(np.zeros(0, np.int64)).tolist())
+        and not prior.columns()
+    )
+
+
+def _each(prior: Prior, words: int) -> float:
+    """How many of each of so many words are imagined; 0 where that differs from word to word."""
+    try:
+        found = prior.pseudo_counts(np.arange(words))
+    except ValueError:  # a list for values in their order
+        return 0.0
+    return float(found[0]) if (found == found[0]).all() else 0.0
+
+
+class LeftOutText:
+    """A text column read once, for any number of priors to be tried on.
+
+    With c_jk occurrences of word j in class k, N_k of all words, V words in all and α imaginary ones of each, a
+    document of class y with x_j of word j has, words of its own set aside (n° occurrences of V° words),
+
+        k = y:  Σ x_j log(c_jy - x_j + α) - (n - n°) log(N_y - n + α(V - V°))
+        k ≠ y:  Σ x_j log(c_jk + α)       - (n - n°) log(N_k     + α(V - V°))
+    """
+
+    def __init__(self, family: TextFamily, rows: LearnedRows, prior: Prior, text: Text) -> None:
+        self.family, self.rows, self.text = family, rows, text
+        p = self._estimate(prior)
+        at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
+        if p.once:
+            counts = np.ones_like(counts)
+        self.entries = loops.left(
+            at, nodes, counts, rows.chunk.coded, rows.weights, p.bag.starts, p.bag.codes, p.bag.numbers(),
+            totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0, bool(p.words.hashed),
+        )  # fmt: skip
+
+    def _estimate(self, prior: Prior) -> ColumnParameters:
+        rows = self.rows
+        return self.family._column(rows.tally, prior, rows.schema, self.text.name, rows.classes)
+
+    def scores(self, prior: Prior) -> Floats:
+        """The log likelihood of every row without itself (rows × classes)."""
+        p = self._estimate(prior)
+        alpha = p.pseudo
+        assert isinstance(alpha, float)
+        chunk = self.rows.chunk
+        out = np.zeros((chunk.n_rows, len(self.rows.classes)))
+        if not p.weights.any():  # no row that has a weight has a word
+            return out
+        self.family.log_likelihood((p,), Texts(np.array([0]), len(out), [self.text], [p.words]), out)
+        e = self.entries
+        y, V = chunk.coded, int(np.count_nonzero(p.weights))
+        w = 1.0 if chunk.weights is None else chunk.weights
+        kept, within = e.tokens - e.gone, p.normaliser - alpha * V
+        imagined = alpha * (V - e.gone_words)
+        # A document whose words are all its own has nothing left that is known.
+        below = np.log(np.maximum(within + imagined[:, np.newaxis], np.finfo(float).tiny))
+        out += e.tokens[:, np.newaxis] * np.log(p.normaliser) - (e.gone * np.log(alpha))[:, np.newaxis]
+        out -= kept[:, np.newaxis] * below
+        own = np.maximum(within[y] - w * e.tokens, 0) + imagined
+        out[np.arange(len(out)), y] = loops.own(e, alpha, len(out)) - kept * np.log(
+            np.maximum(own, np.finfo(float).tiny)
+        )
+        out[kept == 0] = 0.0
+        return out
 
 
 def _rows(chunk: Chunk, text: Text, words: Words) -> Table:

@@ -35,9 +35,10 @@ _PAIR_UP_TO = 1 << 26
 _PAIRS_UP_TO = 1 << 28
 
 
-_count_tables = function("count_tables", I64, I32, INT, INT, INT, I64, INT, INT, F64, INT, I64, ANY)
+_count_tables = function(
+    "count_tables", I64, I32, *[INT] * 3, I64, I64, INT, INT, F64, INT, I64, ANY, INT, F64, F64, F64
+)
 _number_configurations = function("number_configurations", I64, I32, INT, INT, INT, I64, I64, returns=INT)
-_score_tables = function("score_tables", ANY, INT, INT, I64, INT, I64, INT, F64, F64, F64)
 _NOTHING = np.zeros(0)
 
 
@@ -112,11 +113,8 @@ def data_terms(
     each, prior = np.array(cards, np.int64), np.array(priors, np.float64)
     terms, counted = np.empty(len(extra)), np.empty(len(extra))
     for lo, hi in _together([(card + 1) * width for card in cards]):
-        tables, offsets = _tables(above, codes, node, states, extra[lo:hi], each[lo:hi], width, weights)
-        _score_tables(
-            tables, weights is not None, hi - lo, offsets, width, each[lo:hi], states, prior[lo:hi], terms[lo:hi],
-            counted[lo:hi],
-        )  # fmt: skip
+        scored = prior[lo:hi], terms[lo:hi], counted[lo:hi]
+        _tables(above, codes, node, states, extra[lo:hi], each[lo:hi], width, weights, scored)
     return terms, counted
 
 
@@ -266,14 +264,19 @@ def _tables(
     cards: Cells,
     width: int,
     weights: Floats | None,
+    scored: tuple[Floats, Floats, Floats] | None = None,
 ) -> tuple[NDArray[Any], Cells]:
-    """The tables of (above, node) with each of the columns, one after another, and where each begins."""
+    """The tables of (above, node) with each of the columns, one after another, and where each begins.
+
+    Where there are priors, terms and weights of the rows counted, the latter two are filled in.
+    """
     sizes = (cards + 1) * width
     offsets = np.cumsum(sizes) - sizes
     tables = np.zeros(int(sizes.sum()), np.int64 if weights is None else np.float64)
     _count_tables(
-        above, codes, codes.shape[1], node, states, np.array(columns, np.int64), len(columns), weights is not None,
-        _NOTHING if weights is None else weights, width, offsets, tables,
+        above, codes, codes.shape[1], node, states, np.array(columns, np.int64), cards, len(columns),
+        weights is not None, _NOTHING if weights is None else weights, width, offsets, tables, scored is not None,
+        *(scored or (_NOTHING,) * 3),
     )  # fmt: skip
     return tables, offsets
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ingenuo.kernels.native import BYTES, F64, I32, I64, INT, POINTER, U8, U64, function
 from ingenuo.kernels.text import STYLE, Style, checked, cuts_by_bytes, owned
-from ingenuo.kernels.threads import run, width
+from ingenuo.kernels.threads import run
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -128,17 +128,19 @@ class Lookup:
         return Lookup, (self.words, self.how, self.ngrams, self.raw)
 
     def score(
-        self, pieces: Iterable[Any], table: Table, out: Floats, *, once: bool = False, squares: Floats = _NONE
+        self, batches: Iterable[Any], table: Table, out: Floats, *, once: bool = False, squares: Floats = _NONE
     ) -> None:
         """Add what the words of each row say to its line; squares of weight × count are gathered, if asked for."""
         used = [table.info, table.cells, table.lines, table.weights, table.base, table.constant]
         used = [np.ascontiguousarray(each) for each in used]
         weights = _Weights(*(_address(each) for each in used), out.shape[1])
-        for piece in pieces:
-            here = slice(piece.first, piece.first + piece.n_rows)
-            more = once, _address(squares[here]), out[here]
-            cuts = pairwise(cuts_by_bytes(np.diff(piece.offsets), 4 * width()))
-            run([partial(self._read, _score, piece, lo, hi, weights, *more) for lo, hi in cuts])
+        for shares in batches:
+            run([partial(self._score, share, weights, out, once, squares) for share in shares])
+
+    def _score(self, make: Callable[[], Any], weights: _Weights, out: Floats, once: bool, squares: Floats) -> None:
+        piece, rows, places = make()
+        more = once, _address(squares[places]), out[places]
+        self._read(_score, piece, rows.start, rows.stop, weights, *more)
 
     def _read(self, loop: Callable[..., int], piece: Any, lo: int, hi: int, *arguments: Any) -> None:
         """Have a loop look some rows of a piece up."""
@@ -152,7 +154,7 @@ class Lookup:
         """Rows, nodes and counts: each node of a row that is used once; for any one node, rows in their order."""
         parts: list[tuple[Array, Array, Array]] = [(np.zeros(0, np.int32),) * 3]
         for piece in pieces:
-            cuts = cuts_by_bytes(np.diff(piece.offsets), width())
+            cuts = cuts_by_bytes(np.diff(piece.offsets))
             parts += run([partial(self._entries, piece, lo, hi, used) for lo, hi in pairwise(cuts)])
         rows, nodes, counts = (np.concatenate(each) for each in zip(*parts))
         return rows, nodes, counts

@@ -2,8 +2,8 @@
 
 A kernel's module declares what it calls and calls it:
 
-    _exp = native.function("exp", F64, F64, INT)      # const double*, double*, int64_t
-    _exp(x, out, x.size)
+    _elementary = native.function("elementary", INT, F64, F64, INT)  # int64_t, const double*, double*, int64_t
+    _elementary(0, x, out, x.size)
 
 An array is passed as its address, after a look at its type and layout: the library checks nothing. A call releases the
 GIL; threads are the business of `threads`. The library holds every function once for each instruction set; the best one

@@ -46,9 +46,10 @@ LONGEST = 1 << 20
 _sort_places = function("sort_places", I64, INT, INT, I64, I64, I64)
 _link_suffixes = function("link_suffixes", I32, I32, INT, INT, I32, returns=INT)
 _share_contexts = function("share_contexts", I32, F64, INT, INT, REAL, REAL, INT, INT, INT, F64, F64)
-_MODEL = (I32, I32, F64, F64, F64, INT, INT, INT, INT)  # as _model() gives it
-_score_sequences = function("score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64)
-_follow_sequence = function("follow_sequence", *_MODEL, I64, INT, I32, INT, I64, F64, I64)
+_MODEL = (I32, I32, F64, F64, F64, INT, INT, INT, INT)  # the tree and the shares
+_score_sequences = function(
+    "score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64, INT, I64
+)
 _sum_shares = function("sum_shares", I32, F64, F64, INT, INT, INT, F64)
 _draw_words = function(
     "draw_words", I32, I32, I32, INT, F64, F64, INT, INT, INT, I64, INT, INT, INT, INT, POINTER, POINTER, INT, I64, I64,
@@ -183,13 +184,6 @@ def additive(trie: Trie, counts: Array, imagined: float, own: Floats, rest: Floa
     _share(trie, counts, 0, len(rest), 0.0, imagined, False, own, rest, k)
 
 
-def witten_bell(trie: Trie, counts: Array, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
-    """(c + T · lower) / (N + T), T the number of different words in the context; below all, relative frequencies."""
-    counts = counts.astype(np.float64, copy=False)
-    _share(trie, counts, 0, 1, 0.0, 0.0, uniform, own, rest, k)
-    _share(trie, counts, 1, len(rest), 0.0, 0.0, True, own, rest, k)
-
-
 def kneser_ney(trie: Trie, counts: Array, discount: float, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
     """max(v - d, 0) / Σ v + …: counts of the longest n-grams, of the shorter ones the different words before them."""
     counts, types = counts.astype(np.float64, copy=False), preceding(trie, counts)
@@ -227,14 +221,10 @@ def log_probabilities(
     taken for less than the floor.
     """
     out = np.zeros((len(ends), chances.own.shape[1]))
-    n_values = max(_VALUES, out.shape[1])
     words, ends = np.require(words, np.int32, ["C", "A"]), np.require(ends, np.int64, ["C", "A"])
 
     def score(low: int, high: int) -> None:
-        room, values = np.empty(2 * trie.order + 1, np.int64), np.empty(n_values)
-        _score_sequences(
-            *_model(trie, chances), start, len(start), end, words, ends, low, high, floor, room, values, n_values, out
-        )
+        _score(trie, chances, start, end, words, ends, low, high, floor, out)
 
     cuts = split(len(words) + len(ends), width(), _WORDS_PER_THREAD)
     rows = np.searchsorted(ends + np.arange(1, len(ends) + 1), [high for _, high in cuts])
@@ -249,15 +239,24 @@ def probabilities(
     """p of each word of one sequence in every class; and for each word, the nodes of its contexts and with it."""
     out = np.empty((len(words), chances.own.shape[1]))
     found = np.empty((len(words), 2, trie.order), np.int64)
-    words, room = np.require(words, np.int32, ["C", "A"]), np.empty(2 * trie.order + 1, np.int64)
-    _follow_sequence(*_model(trie, chances), start, len(start), words, len(words), room, out, found)
+    words, ends = np.require(words, np.int32, ["C", "A"]), np.array([len(words)])
+    _score(trie, chances, start, ABSENT, words, ends, 0, 1, -math.inf, out, found)
     return out, found
 
 
-def _model(trie: Trie, chances: Chances) -> tuple[Any, ...]:
-    """The tree and the shares, as the loops take them."""
+def _score(
+    trie: Trie, chances: Chances, start: NDArray[np.int64], end: int, words: NDArray[np.int32], ends: NDArray[np.int64],
+    low: int, high: int, floor: float, out: Floats, found: NDArray[np.int64] | None = None,
+) -> None:  # fmt: skip
+    """Score sequences low..high or, where there is room for the nodes that are `found`, each word of them."""
     own, rest, base, direct = chances
-    return trie.first, trie.last, own, rest, base, len(base), direct, own.shape[1], trie.order
+    K = own.shape[1]
+    n_values = max(_VALUES, K)
+    _score_sequences(
+        trie.first, trie.last, own, rest, base, len(base), direct, K, trie.order, start, len(start), end, words, ends,
+        low, high, floor, np.empty(2 * trie.order + 1, np.int64), np.empty(n_values), n_values, out, found is not None,
+        np.zeros(0, np.int64) if found is None else found,
+    )  # fmt: skip
 
 
 # Drawing.

@@ -17,13 +17,14 @@ from ingenuo.kernels.native import F64, INT, function
 Floats = NDArray[np.float64]
 
 
-def _over_array(name: str) -> Callable[[ArrayLike], Any]:
-    kernel = function(name, F64, F64, INT)
+_elementary = function("elementary", INT, F64, F64, INT)
 
+
+def _over_array(which: int, name: str) -> Callable[[ArrayLike], Any]:
     def of(x: ArrayLike) -> Any:
         values = np.ascontiguousarray(x, np.float64)
         out = np.empty_like(values)
-        kernel(values, out, values.size)
+        _elementary(which, values, out, values.size)
         return out if out.ndim and np.ndim(x) else float(out.reshape(()))
 
     of.__name__ = name
@@ -31,7 +32,7 @@ def _over_array(name: str) -> Callable[[ArrayLike], Any]:
     return of
 
 
-exp, log, log1p = (_over_array(name) for name in ("exp", "log", "log1p"))
+exp, log, log1p = (_over_array(which, name) for which, name in enumerate(("exp", "log", "log1p")))
 
 
 def log_sum(a: ArrayLike, b: ArrayLike) -> Any:

@@ -32,7 +32,8 @@ _DIGIT, _FIRST, _PLACES = 22, -110, 220
 _DONE, _TOO_LARGE, _TOO_SMALL, _EMPTY_FIRST, _MANY_DEEP = range(5)
 _AT, _ROW, _DEEP, _CHOSEN, _N_POINTS, _N_BLOCKS, _ROWS = range(7)  # what is kept of a group
 
-_FEW = 256  # rows cut into digits together; two digits of w·x may fall on one place, so these go up to 2^23
+_AIM = 47  # a unit is chosen for slices whose squares add up to less than 2^47 in a block
+_FEW = 256  # rows cut into digits together: products of two digits then add up to at most 2^52
 _TILE = 256  # digits that are multiplied at a time
 _WAITING = 1 << 19  # numbers that may wait to be cut into digits
 _ROOM = 1 << 20  # numbers of digits at a time: 8 MiB
@@ -43,9 +44,7 @@ NO_WEIGHTS: Floats = np.zeros(0)
 _add_products = native.function(
     "add_products", F64, INT, I32, I64, INT, F64, F64, I64, F64, U8, I64, INT, I64, returns=INT
 )
-_choose_units = native.function("choose_units", F64, INT, I64, INT, INT, I64, U8, returns=INT)
-_pour_products = native.function("pour_products", I64, INT, INT, I64, U8, I64, INT, INT)
-_pour_totals = native.function("pour_totals", F64, INT, INT, INT, I64, U8, I64, INT, INT)
+_pour_products = native.function("pour_products", I64, INT, F64, *[INT] * 3, I64, U8, I64, INT, INT, I64, INT, INT)
 _cut_digits = native.function("cut_digits", F64, INT, INT, F64, INT, I64, F64, INT)
 _pour_tile = native.function("pour_tile", F64, INT, INT, I64, I64, I64, I64, INT, I64, INT, INT, INT)
 
@@ -114,16 +113,27 @@ class _Sums:
             if stop == _EMPTY_FIRST:
                 self._empty(group, np.ones(self.d, np.uint8))
             if stop in (_TOO_LARGE, _TOO_SMALL):
-                self._empty_totals(group, self.moved)
                 self._empty(group, self.moved)
-                first = int(progress[_ROW])
-                rows = X, self.d, places, first, min(first + _BLOCK, last)
                 if stop == _TOO_LARGE and progress[_CHOSEN]:
                     self.units[group] += self.moved  # numbers of a column that is constant, say, may all round one way
-                elif not _choose_units(*rows, self.units[group], self.moved):
+                elif not self._choose_units(X[places[progress[_ROW] : progress[_ROW] + _BLOCK]], group):
                     return False
                 self.scales[group, : self.d] = np.ldexp(1.0, -self.units[group])
                 progress[_CHOSEN] += stop == _TOO_LARGE
+
+    def _choose_units(self, X: Floats, group: int) -> bool:
+        """Units for the columns that moved, by the squares that these rows have; False where a number is infinite."""
+        moved = np.flatnonzero(self.moved)
+        size = np.fmax(np.abs(X[:, moved]), 0.0)  # what is missing is 0
+        most = size.max(axis=0)
+        if np.isinf(most).any():
+            return False
+        share, exponent = np.frexp(most)
+        shares = size / np.maximum(most, 5e-324) * share
+        extent = np.frexp((shares * shares).sum(axis=0) * (_BLOCK / len(X)))[1]
+        # Below 2^-920 a scale would be no double; of numbers that are so small the digits are taken.
+        self.units[group, moved] = np.maximum(exponent - (_AIM - extent) // 2, -920)
+        return True
 
     def _wait(self, X: Floats, labels: Codes, rows: Integers) -> None:
         self.waiting.append((X[rows], labels[rows]))
@@ -131,19 +141,17 @@ class _Sums:
         if self.n_waiting > _WAITING:
             self._flush()
 
-    def _empty_totals(self, group: int, moved: NDArray[np.uint8]) -> None:
-        """Pour out the sums of slices of a group, for some columns."""
-        units, classes = self.units[group], (0, self.n_classes) if self.pooled else (group, group + 1)
-        limbs, base = self.sums.reach(int(units.min()) - 2 * _NEXT, int(units.max()))
-        _pour_totals(self.totals, self.d, *classes, units, moved, limbs, base, limbs.shape[-1])
-
     def _empty(self, group: int, moved: NDArray[np.uint8]) -> None:
-        """Pour out the products that are held, of some columns."""
+        """Pour out the products that are held, and the sums of slices, of some columns of a group."""
         units, progress = self.units[group], self.progress[group]
-        limbs, base = self.products.reach(2 * int(units.min()) - 4 * _NEXT, 2 * int(units.max()))
+        least, most = int(units.min()), int(units.max())
+        limbs, base = self.products.reach(2 * least - 4 * _NEXT, 2 * most)
+        sums, sums_base = self.sums.reach(least - 2 * _NEXT, most)
+        classes = (0, self.n_classes) if self.pooled else (group, group + 1)
         _pour_products(
-            self.held[group], int(progress[_N_POINTS]), self.d, units, moved, limbs[group], base, limbs.shape[-1]
-        )
+            self.held[group], int(progress[_N_POINTS]), self.totals, *classes, self.d, units, moved, limbs[group], base,
+            limbs.shape[-1], sums, sums_base, sums.shape[-1],
+        )  # fmt: skip
         if moved.all():
             progress[_N_BLOCKS] = 0
 
@@ -207,7 +215,6 @@ class _Sums:
         self._flush()
         every = np.ones(self.d, np.uint8)
         for group in range(len(self.units) if self.d else 0):
-            self._empty_totals(group, every)
             self._empty(group, every)
         deep = Exact(self.deep_sums.limbs.reshape(-1, self.n_classes, self.d), self.deep_sums.low)
         return self.incomplete, deep + self.sums.exact(), self.products.exact()

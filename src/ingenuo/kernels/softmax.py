@@ -17,8 +17,8 @@ from ingenuo.kernels.native import F64, I32, INT, REAL, function
 
 Floats = NDArray[np.float64]
 
-_residuals = function("residuals", F64, INT, I32, F64, INT, INT, INT, F64, returns=REAL)
-_loss_along = function("loss_along", F64, INT, INT, F64, F64, INT, I32, F64, INT, INT, INT, F64, F64, F64, returns=REAL)
+_cross_entropy = function("cross_entropy", F64, INT, INT, F64, F64, INT, I32, F64, *[INT] * 3, *[F64] * 4, returns=REAL)
+_NONE = np.zeros(0)
 
 _FEW = 1 << 12  # rows that a part has at least
 _PARTS = 8  # as many whatever the threads, so that sums are added in one order
@@ -30,8 +30,9 @@ def _parts(n_rows: int) -> list[tuple[int, int]]:
 
 def residuals(logits: Floats, labels: NDArray[np.int32], weights: Floats, out: Floats) -> float:
     """The loss; its gradient in the logits is written to out. No weights are ones."""
-    given = logits, logits.shape[1], labels, weights, len(weights) > 0
-    return float(sum(threads.run([partial(_residuals, *given, lo, hi, out) for lo, hi in _parts(len(logits))])))
+    given = logits, *logits.shape, _NONE, _NONE, 0, labels, weights, len(weights) > 0
+    tasks = [partial(_cross_entropy, *given, lo, hi, _NONE, _NONE, _NONE, out) for lo, hi in _parts(len(logits))]
+    return float(sum(threads.run(tasks)))
 
 
 def within(
@@ -39,13 +40,15 @@ def within(
 ) -> tuple[float, Floats, Floats]:
     """The loss at logits + Σ_m lengths[m] · directions[m], and its gradient and curvature in the lengths."""
     (n, columns), size = logits.shape, len(lengths)
+    assert size, "without directions the loop would write a gradient in the logits"
     given = logits, n, columns, np.ascontiguousarray(directions), lengths, size, labels, weights, len(weights) > 0
 
-    def work(lo: int, hi: int) -> tuple[float, Floats, Floats]:
+    def loss(lo: int, hi: int) -> tuple[float, Floats, Floats]:
         slope, bend = np.zeros(size), np.zeros((size, size))
-        return _loss_along(*given, lo, hi, slope, bend, np.empty((size + 1) * (columns + 1) + columns)), slope, bend
+        work = np.empty((size + 1) * (columns + 1))
+        return _cross_entropy(*given, lo, hi, slope, bend, work, _NONE), slope, bend
 
-    found = threads.run([partial(work, lo, hi) for lo, hi in _parts(n)])
+    found = threads.run([partial(loss, lo, hi) for lo, hi in _parts(n)])
     lower = sum((bend for _, _, bend in found), np.zeros((size, size)))
     slope = sum((slope for _, slope, _ in found), np.zeros(size))
-    return float(sum(loss for loss, _, _ in found)), slope, lower + np.tril(lower, -1).T
+    return float(sum(value for value, _, _ in found)), slope, lower + np.tril(lower, -1).T

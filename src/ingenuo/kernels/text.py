@@ -17,11 +17,15 @@ from numpy.typing import NDArray
 
 from ingenuo.kernels import letters
 from ingenuo.kernels.native import ANY, I32, I64, INT, POINTER, U8, U64, function
+from ingenuo.kernels.threads import width
 
 Array = NDArray[Any]
 
 # The words that stand before and after a document; no word of a text has a "<".
 BEGIN, END = "<s>", "</s>"
+
+# Bytes that a thread reads at a time: to begin costs some microseconds; and a copy of few is made in the cache.
+_SMALL, _LARGE = 1 << 18, 1 << 20
 
 
 class StyleTables(ctypes.Structure):
@@ -186,10 +190,10 @@ class Counter:
         return Counted(data, ends, by_level, above, last, starts, codes, values)
 
 
-def cuts_by_bytes(lengths: Array, parts: int, minimum: int = 1 << 18) -> list[int]:
-    """Where to cut rows of these lengths into parts of about as many bytes, and at least so many."""
+def cuts_by_bytes(lengths: Array) -> list[int]:
+    """Where to cut rows of these lengths into parts of about as many bytes: some for each thread, none too small."""
     total = np.cumsum(lengths)
     size = int(total[-1]) if len(total) else 0
-    parts = max(1, min(parts, size // minimum))
+    parts = max(1, min(max(8 * width(), size // _LARGE), size // _SMALL))
     inner = np.searchsorted(total, [size * part // parts for part in range(1, parts)]).tolist()
     return [0, *inner, len(lengths)]

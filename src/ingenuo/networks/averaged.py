@@ -24,7 +24,7 @@ from ingenuo.families.family import logs
 from ingenuo.kernels import averaged as loops
 from ingenuo.kernels.contingency import pairs_by_class
 from ingenuo.labels import Labels, objects, unite
-from ingenuo.networks.learning import CELLS, ROWS, configurations, counted, table_name, total_of
+from ingenuo.networks.learn import CELLS, ROWS, configurations, counted, table_name, total_of
 from ingenuo.prior import Prior
 from ingenuo.tally import Table, Tally
 

@@ -112,15 +112,47 @@ def ancestors(parents: Parents, of: Iterable[int]) -> set[int]:
     return found
 
 
-def moral(parents: Parents) -> list[set[int]]:
-    """The neighbours of each node once parents of a child are joined and directions dropped.
+def distance(parents: Parents, others: Parents) -> dict[str, int]:
+    """How many changes lead from one structure to another; up to directions no data could tell, in "pattern".
 
-    >>> moral([(), (), (0, 1)])
-    [{1, 2}, {0, 2}, {0, 1}]
+    >>> distance([(), (0,), (1,)], [(), (), (0, 1)])
+    {'pattern': 3, 'missing': 1, 'extra': 1, 'reoriented': 1, 'skeleton': 2, 'arcs': 2}
     """
-    beside: list[set[int]] = [set() for _ in parents]
-    for child, above in enumerate(parents):
-        family = {child, *above}
-        for node in family:
-            beside[node] |= family - {node}
-    return beside
+    mine, theirs = ({(min(arc), max(arc)): arc for arc in _arcs(each)} for each in (parents, others))
+    missing, extra = len(theirs.keys() - mine.keys()), len(mine.keys() - theirs.keys())
+    both, marks = mine.keys() & theirs.keys(), (compelled(parents), compelled(others))
+    directions = [
+        tuple(arcs[edge] if arcs[edge] in own else None for arcs, own in zip((mine, theirs), marks)) for edge in both
+    ]
+    reoriented = sum(one != other for one, other in directions)
+    return {
+        "pattern": missing + extra + reoriented,
+        "missing": missing,
+        "extra": extra,
+        "reoriented": reoriented,
+        "skeleton": missing + extra,
+        "arcs": missing + extra + sum(mine[edge] != theirs[edge] for edge in both),
+    }
+
+
+def _arcs(parents: Parents) -> set[tuple[int, int]]:
+    return {(parent, child) for child, above in enumerate(parents) for parent in above}
+
+
+def compelled(parents: Parents) -> set[tuple[int, int]]:
+    """The arcs of the essential graph: those of colliders, and those that follow from them by Meek's rules."""
+    arcs, beside = _arcs(parents), [set(above) | set(below) for above, below in zip(parents, children(parents))]
+    found = {(a, b) for a, b in arcs if any(c != a and c not in beside[a] for c in parents[b])}
+
+    def follows(a: int, b: int) -> bool:
+        shared = beside[a] & beside[b]
+        into = [c for c in shared if (c, b) in found and (c, a) not in found and (a, c) not in found]
+        return (
+            any((c, a) in found and c not in beside[b] for c in beside[a])  # b → a would make a new collider
+            or any((a, c) in found and (c, b) in found for c in shared)  # b → a would close a circle
+            or any(d not in beside[c] for c in into for d in into if d != c)
+        )
+
+    while more := {arc for arc in arcs - found if follows(*arc)}:
+        found |= more
+    return found

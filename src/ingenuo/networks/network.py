@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import NetworkError
-from ingenuo.labels import objects
+from ingenuo.chunk import Codes
+from ingenuo.container import replace_file
+from ingenuo.errors import (
+    ImpossibleEvidenceError,
+    InputError,
+    KindError,
+    MergeError,
+    NetworkError,
+    RefusedError,
+    did_you_mean,
+)
+from ingenuo.kernels import densities, portable
+from ingenuo.kernels.elimination import Flat
+from ingenuo.labels import Labels, labels_of, objects
 from ingenuo.networks import evidence as known
-from ingenuo.networks import showing
-from ingenuo.networks.asking import Asking, Evidence, MostProbable
+from ingenuo.networks import graph, inference, learn, structure
+from ingenuo.networks.build import Definition, definition_of, structure_of
+from ingenuo.networks.columns import states_of
 from ingenuo.networks.cuts import PARTS, Cuts
-from ingenuo.networks.definition import Definition
-from ingenuo.networks.learnable import Learning
+from ingenuo.networks.learn import Expectation
+from ingenuo.networks.structure import Options, Scorer, Search, find_structure
 from ingenuo.prior import Laplace, Prior
+from ingenuo.tally import Tally
+
+if TYPE_CHECKING:
+    from ingenuo.explanation.svg import Picture
 
 Floats = NDArray[np.float64]
+Evidence = Mapping[str, Any] | None
+
+MISSING = ("leave-out", "em")
+NODES = 100  # more are not listed one by one
+BARS = 60  # and with more nodes than this a notebook's picture has names only
 
 __all__ = ["MostProbable", "Network"]
 
 
-class Network(Learning, Asking):
+class MostProbable(NamedTuple):
+    """The most probable states of all nodes together."""
+
+    states: dict[str, Any]
+    probability: float  # of these states, given the evidence
+    log_probability: float
+
+
+class Network:
     """A Bayesian network: made by an expert (`from_arcs`, `read`), or learned from rows (`learn`, `fit`).
 
     >>> network = Network.from_arcs(
@@ -43,6 +76,36 @@ class Network(Learning, Asking):
     >>> {state: round(p, 4) for state, p in network.posterior("rain", {"wet": "yes"}).items()}
     {'yes': 0.7163, 'no': 0.2837}
     """
+
+    def __init__(
+        self,
+        nodes: Sequence[str],
+        parents: graph.Parents,
+        states: Mapping[str, Sequence[Any]] | None = None,
+        tables: Sequence[Floats] | None = None,
+        *,
+        name: str = "network",
+        cuts: Mapping[str, Cuts] | None = None,
+        target: str | None = None,
+        search: Search | None = None,
+    ) -> None:
+        self.nodes = tuple(nodes)
+        self._parents = tuple(tuple(above) for above in parents)
+        graph.refuse_cycle(self.nodes, self._parents)
+        self.name, self.target, self.search = name, target, search
+        self.cuts: dict[str, Cuts] = dict(cuts or {})
+        given = {node: tuple(own) for node, own in (states or {}).items()}
+        self._states = None if tables is None else tuple(given[node] for node in self.nodes)
+        # Of these nodes no other states are learned; those of numbers in intervals follow from the cuts.
+        self._declared = {node: own for node, own in given.items() if node not in self.cuts}
+        self._categories: frozenset[str] = frozenset()  # nodes whose columns are states, whatever they look like
+        self._tables = None if tables is None else tuple(_frozen(table) for table in tables)
+        self.tally: Tally | None = None
+        self.prior: Prior | None = None
+        self.expectation: Expectation | None = None  # how missing values were filled, if they were
+        self._likelihoods: dict[int, Floats] = {}
+        self._set: frozenset[int] = frozenset()  # nodes that were intervened on
+        self._tree: inference.JunctionTree | None = None
 
     # Where networks come from.
 
@@ -72,35 +135,27 @@ class Network(Learning, Asking):
         name : str
             What the network is called, in files.
         """
-        from ingenuo.networks.by_hand import check_states, definition, structure
-
-        names, parents = structure(arcs, nodes, states, tables)
-        check_states(states)
+        names, parents = structure_of(arcs, nodes, states, tables)
         if tables is None:
             return Network(names, parents, states, name=name)
-        return Network.of(definition(names, parents, states or {}, tables, name))
+        return Network.of(definition_of(names, parents, states or {}, tables, name))
 
     @staticmethod
     def of(definition: Definition) -> Network:
         """The network that a definition defines."""
-        return Network(
-            definition.nodes,
-            definition.parents,
-            dict(zip(definition.nodes, definition.states)),
-            definition.tables,
-            name=definition.name,
-            cuts={node: Cuts(tuple(points)) for node, points in definition.cuts.items()},
-        )
+        cuts = {node: Cuts(tuple(points)) for node, points in definition.cuts.items()}
+        states = dict(zip(definition.nodes, definition.states))
+        return Network(definition.nodes, definition.parents, states, definition.tables, name=definition.name, cuts=cuts)
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Network:
-        """A network from a file: .bif, .xml (XMLBIF), .json or .yaml, each perhaps with .gz behind."""
+        """A network from a file: .bif, .xml (XMLBIF), .yaml or .json, each perhaps with .gz behind."""
         from ingenuo.networks import files
 
         return Network.of(files.read(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file, whole or not at all; the ending says the format, as for `read`."""
+        """Write the network to a file, whole or not at all: .bif, .xml or .yaml, each perhaps with .gz behind."""
         from ingenuo.networks import files
 
         if self._likelihoods:
@@ -149,49 +204,415 @@ class Network(Learning, Asking):
         score : {"bic", "bdeu", "k2", "aic"}, optional
             What hill-climbing ("bic" by default) and K2 ("k2") climb; `ess` is the equivalent sample size of "bdeu".
         ess, max_parents, tabu, restarts, required, forbidden, random_state
-            Limits of the search: the most parents, how many steps downhill are tried, how often it begins anew,
+            Limits of the search: the most parents, how many steps downhill are tried, how often it begins again,
             arcs that must or must not be.
         order, root, k
             Of "k2" the order of the nodes; of trees the root; of "kdb" how many parents besides the class.
         missing, sample_weight, bins, verbose
             As in `fit`; the number of intervals without a target; whether progress is shown.
         """
-        from ingenuo.networks.from_rows import learn
-        from ingenuo.networks.searching import Options
-
+        score = score if score is not None else "k2" if structure == "k2" else "bic"
+        arcs = tuple(required), tuple(forbidden)
         options = Options(
-            structure,
-            score if score is not None else "k2" if structure == "k2" else "bic",
-            ess,
-            k,
-            order,
-            root,
-            max_parents,
-            tabu,
-            restarts,
-            tuple(required),
-            tuple(forbidden),
-            random_state,
-            verbose,
+            structure, score, ess, k, order, root, max_parents, tabu, restarts, *arcs, random_state, verbose
         )
-        return learn(
-            table,
-            options,
-            target=target,
-            columns=columns,
-            prior=prior,
-            bins=bins,
-            missing=missing,
-            sample_weight=sample_weight,
+        _check_prior(prior, missing)
+        nodes, found, cuts, declared = find_structure(table, options, target, columns, bins, sample_weight)
+        search = None if structure == "naive" else found.named(nodes)
+        network = Network(nodes, found.parents, declared, cuts=cuts, target=target, search=search)
+        network._categories = frozenset(node for node in nodes if node not in cuts)
+        return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=verbose)
+
+    # What it is made of.
+
+    @property
+    def arcs(self) -> list[tuple[str, str]]:
+        """(parent, child) for every arc."""
+        return [(self.nodes[up], self.nodes[down]) for down, above in enumerate(self._parents) for up in above]
+
+    @property
+    def parents(self) -> dict[str, tuple[str, ...]]:
+        """The parents of each node."""
+        return {node: tuple(self.nodes[up] for up in above) for node, above in zip(self.nodes, self._parents)}
+
+    @property
+    def states(self) -> dict[str, list[Any]]:
+        """The states of each node."""
+        return {node: list(own) for node, own in zip(self.nodes, self._known_states())}
+
+    @property
+    def tables(self) -> dict[str, Floats]:
+        """P(node | parents) of each node: an axis for each parent, the node's own last."""
+        return dict(zip(self.nodes, self._known_tables()))
+
+    @property
+    def definition(self) -> Definition:
+        """The network as plain data."""
+        cuts = {node: each.points for node, each in self.cuts.items()}
+        return Definition(self.nodes, self._known_states(), self._parents, self._known_tables(), self.name, cuts)
+
+    @property
+    def evidence(self) -> str:
+        """What was observed, and what was set, as a person writes it."""
+        done = {place: self._known_tables()[place] for place in sorted(self._set)}
+        observed = known.shown(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
+        doing = f"do({known.shown(self.nodes, self._known_states(), done, likely=False)})" if done else ""
+        return ", ".join(part for part in (doing, observed) if part)
+
+    def table(self, node: str) -> Any:
+        """The table of a node as an Arrow table: a row for each configuration of its parents."""
+        import pyarrow as pa
+
+        place = known.place_of(self.nodes, node)
+        table, states = self._known_tables()[place], self._known_states()
+        columns: dict[str, Any] = {}
+        places = np.indices(table.shape[:-1]).reshape(table.ndim - 1, -1)
+        for parent, at in zip(self._parents[place], places):
+            columns[self.nodes[parent]] = pa.array([str(states[parent][i]) for i in at])
+        for k, state in enumerate(states[place]):
+            columns[f"P({node} = {state})"] = pa.array(table[..., k].reshape(-1))
+        return pa.table(columns)
+
+    def _known_tables(self) -> tuple[Floats, ...]:
+        if self._tables is None:
+            raise NetworkError(
+                "the network has arcs and no tables yet: every node needs a value in some row, or declared states; "
+                "learn them with fit(table), or give tables"
+            )
+        return self._tables
+
+    def _known_states(self) -> tuple[tuple[Any, ...], ...]:
+        self._known_tables()
+        assert self._states is not None
+        return self._states
+
+    def _copy(self) -> Self:
+        result = type(self).__new__(type(self))
+        result.__dict__.update(self.__dict__)
+        return result
+
+    # Learning the tables: they add, subtract and merge, the structure staying as it is.
+
+    def fit(
+        self,
+        table: Any,
+        *,
+        prior: Prior = Laplace(),  # noqa: B008 (immutable)
+        missing: str = "leave-out",
+        sample_weight: Any = None,
+        columns: Mapping[str, str] | None = None,
+        iterations: int = 200,
+        tolerance: float = 1e-6,
+        random_state: int = 0,
+        verbose: bool | None = None,
+    ) -> Self:
+        """Learn the tables from rows, forgetting those there were; the structure stays. Returns the network itself.
+
+        Parameters
+        ----------
+        table : pandas, polars or Arrow table, or array
+            A column for each node, by name; others are not looked at.
+        prior : Prior
+            Imaginary rows in each row of a table.
+        missing : {"leave-out", "em"}
+            A row with a missing value is left out of the tables that need it; or missing values are filled by
+            expectation and maximisation, which can learn nodes without a column too, but then rows cannot be added or
+            forgotten.
+        sample_weight : array-like, optional
+            How often each row counts.
+        columns : mapping, optional
+            Node to "category" or "number", where what the column looks like is not what it is. Numbers are cut into
+            five parts of as many rows each; what a column was taken for, and the cuts, stay.
+        iterations, tolerance, random_state, verbose
+            Of "em": the most rounds, the gain per row below which it ends, the seed for hidden nodes, and whether to
+            show it.
+        """
+        self._refuse_evidence()
+        _check_prior(prior, missing)
+        for node in columns or {}:
+            known.place_of(self.nodes, node)
+        codes, weights, cuts = self._encode(table, sample_weight, hidden=missing == "em", columns=columns)
+        if missing == "leave-out":
+            self._learned(learn.count(codes, self.nodes, self._parents, weights), prior, cuts)
+            return self
+        found, labels = learn.fit_by_expectation(
+            codes, self._parents, self._declared, prior, weights, iterations, tolerance, random_state, verbose
         )
+        self._take(found.tables, labels, cuts)
+        self.tally, self.prior, self.expectation = None, prior, found
+        return self
+
+    def partial_fit(self, table: Any, sample_weight: Any = None) -> Self:
+        """Learn from more rows; states never seen join, unless the states were declared."""
+        self._refuse_evidence()
+        if self.tally is None and self._tables is not None:
+            raise self._no_tally("add rows to")
+        codes, weights, cuts = self._encode(table, sample_weight)
+        tally = learn.count(codes, self.nodes, self._parents, weights)
+        whole = tally if self.tally is None else self.tally + tally
+        self._learned(whole, self.prior or Laplace(), cuts, whole=False)
+        return self
+
+    def forget(self, table: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the tables are then what they would be had the rows never been seen."""
+        self._refuse_evidence()
+        if self.tally is None:
+            raise self._no_tally("take rows from")
+        codes, weights, cuts = self._encode(table, sample_weight)
+        rest = self.tally - learn.count(codes, self.nodes, self._parents, weights)
+        learn.check(rest)
+        self._learned(rest, self.prior or Laplace(), cuts, whole=False)
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the rows that another network of the same arcs has learned."""
+        if not isinstance(other, Network):
+            raise KindError(f"a network can be merged with another, not with {type(other).__name__}")
+        self._refuse_evidence()
+        other._refuse_evidence()
+        if self.tally is None or other.tally is None:
+            raise self._no_tally("merge")
+        if self.parents != other.parents:
+            odd = sorted(set(self.arcs) ^ set(other.arcs))
+            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their nodes differ"
+            what = what if odd or set(self.nodes) != set(other.nodes) else "the order of parents differs"
+            raise MergeError(f"networks merge where their structure is the same: {what}")
+        for node in self.nodes:
+            if self.cuts.get(node) != other.cuts.get(node):
+                raise MergeError(
+                    f"networks merge where numbers are cut alike, and {node!r} is not; learn both from one network "
+                    "with its cuts: fit a copy of it to each table"
+                )
+        for node, own in self._declared.items():
+            strange = [state for state in other.states.get(node, []) if state not in own]
+            if strange:
+                raise MergeError(
+                    f"the other network has a state {strange[0]!r} of {node!r}, which is none of the states that are "
+                    "declared here"
+                )
+        self._learned(self.tally + other.tally, self.prior or Laplace(), self.cuts)
+        return self
+
+    def __add__(self, other: Self) -> Self:
+        return self._copy().merge(other)
+
+    def _encode(
+        self, table: Any, sample_weight: Any, hidden: bool = False, columns: Mapping[str, str] | None = None
+    ) -> tuple[Codes, Floats | None, dict[str, Cuts]]:
+        """The rows for learning: codes, weights, and the cut points of numbers."""
+        about = self.cuts, self._declared, self._categories
+        return learn.encode_rows(self.nodes, table, sample_weight, *about, hidden=hidden, columns=columns)
+
+    def _refuse_evidence(self) -> None:
+        if self._likelihoods or self._set:
+            raise RefusedError(
+                f"this is a network in which something is known ({self.evidence}), and it does not learn; let the "
+                "network itself learn, and observe or intervene again"
+            )
+
+    def _no_tally(self, what: str) -> RefusedError:
+        return RefusedError(
+            f"there are no counts to {what}: the tables were given, or learned by EM; learn them with fit(table) first"
+        )
+
+    def _learned(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts], *, whole: bool = True) -> None:
+        """Take these counts, and the tables that follow from them.
+
+        If they are not the whole, a node may have no value yet, or no more; then there are no tables till it has one.
+        """
+        declared: dict[str, Labels] = {node: labels_of(own) for node, own in self._declared.items()}
+        declared.update({node: np.arange(len(each.points) + 1) for node, each in cuts.items()})
+        labels = learn.labels_known(tally, self.nodes, self._parents, declared, prior)
+        empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
+        if empty and not whole:
+            self.tally, self.prior, self.cuts = tally, prior, dict(cuts)
+            self._tables, self._states, self._tree = None, None, None
+            return
+        if empty:
+            raise InputError(
+                f"node {empty[0]!r} has no value in any row, so it has no states; drop it, or declare them"
+            )
+        ordered = [
+            objects(list(self._declared[node])) if node in self._declared else own
+            for node, own in zip(self.nodes, labels)
+        ]
+        counts = learn.counts_over(tally, self.nodes, self._parents, ordered)
+        tables, _ = learn.tables_of(self.nodes, counts, ordered, prior)
+        self._take(tables, ordered, cuts)
+        self.tally, self.prior, self.expectation = tally, prior, None
+
+    def _take(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
+        self.cuts = dict(cuts)
+        self._states = tuple(
+            cuts[node].names if node in cuts else tuple(states_of(own)) for node, own in zip(self.nodes, labels)
+        )
+        self._categories = frozenset(node for node in self.nodes if node not in cuts)
+        self._tables = tuple(_frozen(table) for table in tables)
+        self._tree = None
+
+    # Questions: what follows from what is known, and what would follow from what is done.
+
+    def posterior(self, node: str | Sequence[str], evidence: Evidence = None) -> dict[Any, float]:
+        """P(node | evidence): state to probability; of several nodes together, a tuple of states to probability.
+
+        Parameters
+        ----------
+        node : str, or list of them
+            What is asked.
+        evidence : mapping, optional
+            Node to what is known of it: a state; a list of states (one of these); a mapping from state to likelihood
+            (soft evidence), or to 0 only (not these). Of numbers in intervals, a number.
+        """
+        tables, likelihoods = self._known_tables(), self._evidence(evidence)
+        states = self._known_states()
+        if isinstance(node, str):
+            place = known.place_of(self.nodes, node)
+            with self._naming(likelihoods):
+                found, _ = inference.posteriors(self._parents, tables, likelihoods, [place])
+            return dict(zip(states[place], found[0].tolist()))
+        if not isinstance(node, list | tuple):
+            raise KindError(f"ask for a node by its name, or for a list of them, got {type(node).__name__} {node!r}")
+        places = [known.place_of(self.nodes, each) for each in node]
+        if not places or len(set(places)) != len(places):
+            raise NetworkError(f"ask for one node or several different ones, got {list(node)!r}")
+        with self._naming(likelihoods):
+            together = inference.joint(self._parents, tables, likelihoods, places)
+        return {
+            tuple(states[place][i] for place, i in zip(places, cell)): float(together[cell])
+            for cell in np.ndindex(together.shape)
+        }
+
+    def posteriors(self, evidence: Evidence = None) -> dict[str, dict[Any, float]]:
+        """The posterior of every node."""
+        return {
+            node: dict(zip(own, found.tolist()))
+            for node, own, found in zip(self.nodes, self._known_states(), self._beliefs(evidence))
+        }
+
+    def _beliefs(self, evidence: Evidence = None) -> list[Floats]:
+        tables, likelihoods = self._known_tables(), self._evidence(evidence)
+        with self._naming(likelihoods):
+            return inference.posteriors(self._parents, tables, likelihoods, tree=self._junction_tree(likelihoods))[0]
+
+    def _junction_tree(self, likelihoods: Mapping[int, Floats]) -> inference.JunctionTree | None:
+        """The tree of the whole network, kept; none where only the evidence makes it narrow enough."""
+        if self._tree is None:
+            try:
+                sizes = [table.shape[-1] for table in self._known_tables()]
+                self._tree = inference.JunctionTree.of(self._parents, sizes)
+            except NetworkError:
+                if not likelihoods:
+                    raise
+        return self._tree
+
+    def probability(self, evidence: Evidence = None) -> float:
+        """P(evidence); with soft evidence, the mean of its likelihoods."""
+        return float(portable.exp(self.log_probability(evidence)))
+
+    def log_probability(self, evidence: Evidence = None) -> float:
+        """log P(evidence), which may be -inf."""
+        return inference.log_probability(self._parents, self._known_tables(), self._evidence(evidence))
+
+    def most_probable(self, evidence: Evidence = None) -> MostProbable:
+        """The most probable states of all nodes together, and their probability given the evidence."""
+        tables, likelihoods = self._known_tables(), self._evidence(evidence)
+        with self._naming(likelihoods):
+            places, log_joint = inference.most_probable(self._parents, tables, likelihoods)
+        log = log_joint - inference.log_probability(self._parents, tables, likelihoods)
+        found = {node: own[i] for node, own, i in zip(self.nodes, self._known_states(), places)}
+        return MostProbable(found, float(portable.exp(log)), float(log))
+
+    def sample(self, n: int = 1, evidence: Evidence = None, random_state: Any = None) -> Any:
+        """Draw rows given the evidence, exactly: an Arrow table with a column for each node."""
+        import pyarrow as pa
+
+        if isinstance(n, bool) or not isinstance(n, int | np.integer):
+            raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
+        if n < 0:
+            raise InputError(f"cannot draw {n} rows; n must not be negative")
+        tables, likelihoods = self._known_tables(), self._evidence(evidence)
+        with self._naming(likelihoods):
+            drawn = inference.sample(self._parents, tables, likelihoods, int(n), np.random.default_rng(random_state))
+        columns = {}
+        for j, (node, own) in enumerate(zip(self.nodes, self._known_states())):
+            try:
+                values = pa.array(list(own))
+            except (pa.ArrowInvalid, pa.ArrowTypeError):
+                values = pa.array([str(state) for state in own])
+            columns[node] = values.take(pa.array(drawn[:, j]))
+        return pa.table(columns)
+
+    def _evidence(self, evidence: Evidence) -> dict[int, Floats]:
+        found = known.likelihoods(self.nodes, self._known_states(), evidence, self.cuts)
+        for place in self._set & found.keys():
+            if not (self._known_tables()[place] * found[place]).any():
+                raise ImpossibleEvidenceError(
+                    f"{self.nodes[place]!r} was set, and is nothing else; leave it out of the evidence"
+                )
+        return known.combined(self._likelihoods, found, self.nodes)
+
+    @contextmanager
+    def _naming(self, likelihoods: Mapping[int, Floats]) -> Iterator[None]:
+        """Impossible evidence within is reported by the names of nodes and states."""
+        try:
+            yield
+        except ImpossibleEvidenceError:
+            shown = known.shown(self.nodes, self._known_states(), likelihoods)
+            raise ImpossibleEvidenceError(
+                f"the evidence has probability 0: {shown}; the tables rule it out, so change it, or learn the tables "
+                "with a prior that leaves nothing impossible, such as Laplace()"
+            ) from None
+
+    def observe(self, evidence: Mapping[str, Any] | None = None, /, **nodes: Any) -> Self:
+        """The network in which this is known; every question to it takes it into account."""
+        result = self._copy()
+        result._likelihoods = self._evidence({**(evidence or {}), **nodes})
+        return result
+
+    def intervene(self, values: Mapping[str, Any] | None = None, /, **nodes: Any) -> Self:
+        """The network in which nodes are *set*, whatever would have made them so: do(node = state).
+
+        Arcs into such a node are cut, so that it tells nothing of its causes, and its effects follow. A mapping from
+        every state to its probability sets it at random.
+        """
+        given = {**(values or {}), **nodes}
+        chosen = known.set_values(self.nodes, self._known_states(), given, self.cuts)
+        parents, tables = list(self._parents), list(self._known_tables())
+        for place, shares in chosen.items():
+            if place in self._likelihoods:
+                raise NetworkError(
+                    f"{self.nodes[place]!r} was observed, and cannot be set as well; intervene before observing others"
+                )
+            parents[place] = ()
+            tables[place] = _frozen(shares)
+        result = self._copy()
+        result._parents, result._tables = tuple(parents), tuple(tables)
+        result._set = self._set | frozenset(chosen)
+        result.tally, result._tree = None, None
+        return result
+
+    def strengths(self) -> dict[tuple[str, str], float]:
+        """Of each arc the bits that parent and child tell of one another, given the child's other parents."""
+        return {(self.nodes[up], self.nodes[down]): bits for (up, down), bits in self._strengths().items()}
+
+    def _strengths(self) -> dict[tuple[int, int], float]:
+        tree = self._junction_tree({})
+        assert tree is not None
+        return inference.arc_strengths(self._parents, inference.Propagation(tree, self._known_tables(), {}))
 
     # Rows.
 
     def predict_proba(self, table: Any, node: str) -> Floats:
-        """P(node | the other columns) for each row: rows × states. Holes and states never seen are summed out."""
-        from ingenuo.networks.from_rows import posteriors_of_rows
-
-        return posteriors_of_rows(self, table, known.place_of(self.nodes, node))
+        """P(node | the other columns) for each row: rows × states. Missing and unseen values are summed out."""
+        place = known.place_of(self.nodes, node)
+        joint = inference.log_joint(self._flat(), self._matrix(table, place), place)
+        impossible = densities.posterior(joint)
+        if len(impossible):
+            raise NetworkError(
+                f"row {int(impossible[0])} is impossible under the tables, whatever {node!r} is; learn them with a "
+                "prior that leaves nothing impossible, such as Laplace()"
+            )
+        return joint
 
     def predict(self, table: Any, node: str) -> NDArray[Any]:
         """The most probable state of the node, for each row."""
@@ -199,16 +620,29 @@ class Network(Learning, Asking):
         return np.asarray(objects(list(self._known_states()[known.place_of(self.nodes, node)]))[best])
 
     def log_likelihood(self, table: Any) -> Floats:
-        """log P(row) of each row; holes are summed out."""
-        from ingenuo.networks.from_rows import log_likelihoods
-
-        return log_likelihoods(self, table)
+        """log P(row) of each row; missing values are summed out."""
+        codes = self._matrix(table)
+        joint = inference.log_joint(self._flat(), codes, 0)
+        first = codes[:, 0]
+        there = first >= 0
+        result = portable.log_total(joint, 1)
+        result[there] = joint[there, first[there]]
+        return result
 
     def score(self, table: Any, score: str = "bic", ess: float = 1.0) -> float:
         """How well the structure suits the rows: "bic", "bdeu", "k2", "aic" (higher is better) or "log-likelihood"."""
-        from ingenuo.networks.from_rows import score_of
+        if score not in structure.SCORES:
+            raise InputError(f"score={score!r} is not known{did_you_mean(score, structure.SCORES)}")
+        codes, weights, _ = self._encode(table, None)
+        return Scorer(structure.sample_of(codes, weights), score, ess=ess).total(self._parents)
 
-        return score_of(self, table, score, ess)
+    def _matrix(self, table: Any, without: int = -1) -> NDArray[np.int32]:
+        return learn.encode_known(self.nodes, self._known_states(), table, self.cuts, self._declared, without)
+
+    def _flat(self) -> Flat:
+        if self._likelihoods:
+            raise NetworkError("rows are asked of the network itself; ask it before observe(…), or put it in the table")
+        return Flat.of(self._parents, self._known_tables())
 
     def distance(self, other: Network) -> dict[str, int]:
         """How far another structure over the same nodes is from this one.
@@ -216,15 +650,11 @@ class Network(Learning, Asking):
         "pattern" is the structural Hamming distance of the two equivalence classes: edges that are missing, extra, or
         differently directed; "arcs" counts the same of the graphs themselves, and "skeleton" without directions.
         """
-        from ingenuo.networks.structure import hamming
-
         if set(self.nodes) != set(other.nodes):
             odd = sorted(set(self.nodes) ^ set(other.nodes))
             raise NetworkError(f"networks are compared over the same nodes; {odd[0]!r} is in one of them only")
-        at = [other.nodes.index(node) for node in self.nodes]
-        back = {place: i for i, place in enumerate(at)}
-        theirs = [tuple(back[up] for up in other._parents[place]) for place in at]
-        return hamming(theirs, self._parents)
+        theirs = [tuple(self.nodes.index(up) for up in other.parents[node]) for node in self.nodes]
+        return graph.distance(theirs, self._parents)
 
     # Seeing it.
 
@@ -236,35 +666,110 @@ class Network(Learning, Asking):
         beliefs: bool = True,
         strengths: bool = True,
         title: str | None = None,
-        ax: Any = None,
-    ) -> Any:
-        """Draw it: boxes with belief bars in layers, arcs as thick as they are strong.
+    ) -> Picture:
+        """Draw it as SVG: boxes with belief bars in layers, arcs as thick as they are strong.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it: .svg, or .png, .pdf by matplotlib.
+            Where to write it, .svg.
         evidence : mapping, optional
             Beliefs are given this; as in `posterior`.
         beliefs, strengths : bool
             Whether to draw the bars, and the strengths.
         title : str, optional
             What to write above it.
-        ax : matplotlib axes, optional
-            Draw there instead.
 
         Returns
         -------
         Picture
-            SVG that a notebook shows; `str` of it is its text. With ax, the axes.
+            SVG that a notebook shows; `str` of it is its text.
         """
-        return showing.draw(self, path, evidence, beliefs=beliefs, strengths=strengths, title=title, ax=ax)
+        from ingenuo.networks.drawing import picture
+
+        if path is not None and not isinstance(path, str | os.PathLike):
+            raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
+        if path is not None and Path(path).suffix.lower() != ".svg":
+            raise InputError(f"{os.fspath(path)}: a picture is written as .svg, which browsers turn into others")
+        there = self._tables is not None
+        marks = dict.fromkeys(self._evidence(evidence) if there else (), "observed") | dict.fromkeys(self._set, "set")
+        drawn = picture(
+            self.nodes,
+            self._known_states() if there else [()] * len(self.nodes),
+            self._parents,
+            beliefs=self._beliefs(evidence) if there and beliefs else None,
+            strengths=self._strengths() if there and strengths else None,
+            marks=marks,
+            target=None if self.target is None else self.nodes.index(self.target),
+            title=title,
+        )
+        if path is not None:
+            if not Path(path).resolve().parent.is_dir():
+                raise FileNotFoundError(errno.ENOENT, "there is no folder for the picture", os.fspath(path))
+            replace_file(os.path.realpath(os.fspath(path)), [drawn.encode()])
+        return drawn
 
     def _repr_html_(self) -> str:
-        return showing.html(self)
+        from ingenuo.explanation import STYLE
+        from ingenuo.explanation.beliefs import html_table
+
+        bars = len(self.nodes) <= BARS
+        try:
+            drawn = self.draw(beliefs=bars, strengths=bars, title=self.evidence if self._tables is not None else None)
+        except InputError:  # too wide to ask
+            drawn = self.draw(beliefs=False, strengths=False)
+        scrolls, table = "overflow:auto;max-width:100%", html_table(self._lines())
+        return (
+            f"<div><style>{STYLE}</style>"
+            f"<div style='{scrolls};max-height:560px;background:#ffffff'>{drawn}</div>"
+            f"<div style='{scrolls};max-height:280px;margin-top:.6em'>{table}</div></div>"
+        )
+
+    def _lines(self) -> list[list[str]]:
+        """A row of cells for each node, after their heads: its name, states, parents and the cells of its table."""
+        from ingenuo.explanation.svg import clean
+
+        states = [()] * len(self.nodes) if self._states is None else self._states
+        lines = [["node", "states", "parents", "cells"]]
+        for place, (node, own) in enumerate(zip(self.nodes, states)):
+            shown = ", ".join(map(str, own[:6])) + (f", … {len(own) - 6} more" if len(own) > 6 else "")
+            cells = "" if self._tables is None else f"{self._tables[place].size:,}"
+            lines.append([clean(cell) for cell in (node, shown, ", ".join(self.parents[node]), cells)])
+        return lines
 
     def __str__(self) -> str:
-        return showing.summary(self)
+        from ingenuo.explanation.beliefs import aligned
+
+        if self._tables is None:
+            arcs = "\n".join(f"{up} → {down}" for up, down in self.arcs)
+            return f"{self._called()}, no tables yet\n{arcs}"
+        free = sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in self._tables)
+        text = aligned(self._lines()[: NODES + 1])
+        if len(self.nodes) > NODES:
+            text.append(f"… and {len(self.nodes) - NODES:,} more")
+        if self.evidence:
+            text.append(f"given: {self.evidence}")
+        cells = f"{sum(table.size for table in self._tables):,} cells"
+        return f"{self._called()}, {cells} ({free:,} free parameter{'' if free == 1 else 's'})\n" + "\n".join(text)
 
     def __repr__(self) -> str:
-        return f"<Network {showing.counted(self)}>"
+        return f"<Network {self._called()}>"
+
+    def _called(self) -> str:
+        """Its name, and how much of it there is."""
+        nodes, arcs = len(self.nodes), len(self.arcs)
+        return f"{self.name}: {nodes} node{'' if nodes == 1 else 's'}, {arcs} arc{'' if arcs == 1 else 's'}"
+
+
+def _check_prior(prior: Prior, missing: str) -> None:
+    if not isinstance(prior, Prior):
+        raise KindError(f"prior must be a Prior such as Laplace(), got {type(prior).__name__} {prior!r}")
+    if missing not in MISSING:
+        raise InputError(f"missing={missing!r} is not known{did_you_mean(missing, MISSING)}")
+
+
+def _frozen(table: Floats) -> Floats:
+    """A copy that nobody can change."""
+    table = np.array(table, np.float64)
+    table.flags.writeable = False
+    return table

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import objects
-from ingenuo.networks import graph, learning
+from ingenuo.networks import graph, learn
 from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.network import Network
 from ingenuo.packed.tallies import pack_tally, unpack_tally
@@ -61,8 +61,8 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
     network._categories = frozenset(map(str, packed["categories"]))
     if packed["tally"] is not None and prior is not None:
         tally = unpack_tally(packed["tally"], tensors)
-        learning.check(tally)
-        learning.check_axes(tally, nodes, parents)
+        learn.check(tally)
+        learn.check_axes(tally, nodes, parents)
         network._learned(tally, prior, cuts)
     elif packed["tables"]:
         states = [unpack(each) for each in packed["states"]]

@@ -53,7 +53,6 @@ def _shown(audit: Any, number: int) -> str:
             "Rates of each group": audit_tables.rate_lines(audit),
             "Differences between groups": audit_tables.difference_lines(audit),
             "Calibration of each group": audit_tables.calibration_lines(audit),
-            "Columns that tell the group": audit_tables.proxy_lines(audit),
         }
         caption = "Rates of each group, with intervals; dotted is the group that the others are compared with."
     elif hasattr(audit, "comparisons"):

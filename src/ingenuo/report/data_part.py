@@ -92,7 +92,7 @@ def learned_rows(model: Any, classes: Any) -> Floats | None:
 
 def balance(model: Any, found: Evaluation) -> Section:
     """The classes' shares of the rows learned from and of the rows judged."""
-    classes = found.rows.classes
+    classes = labels_of(found.classes)
     learned, judged = learned_rows(model, classes), found.support
     names = [shortened(label) for label in classes.tolist()]
     order = np.argsort(-(judged if learned is None else learned), kind="stable")

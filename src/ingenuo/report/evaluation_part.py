@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.evaluation.displays import EvaluationDisplay
-from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay
 from ingenuo.evaluation.reliability import Reliability
 from ingenuo.explanation import evaluation_pictures, evaluation_tables, pictures
 from ingenuo.report import charts
@@ -36,7 +35,7 @@ def summary_sentences(found: Evaluation, given: int) -> list[str]:
         said.append(f"{always}, which lies within the interval: these rows do not show that the model is better.")
     else:
         said.append(f"{always}: on these rows the model is no better than no model.")
-    if found.rows.probabilities is not None:
+    if found.probable:
         shares = found.support[found.support > 0] / found.support.sum()
         plain = float(-(shares * np.log(shares)).sum())
         loss = float(found["log_loss"])
@@ -49,13 +48,12 @@ def summary_sentences(found: Evaluation, given: int) -> list[str]:
             f"What it says and how often it is right differ by {percent(float(found['ece']))} on average (ECE, the "
             "expected calibration error)."
         )
-    confused = evaluation_tables.worst(found.rows)
-    if confused[0]:
-        true, answered, n = (each[0] for each in confused)
-        labels = found.rows.classes.tolist()
+    wrong, answers, rows = found.confused
+    if wrong:
+        true, answered, n = wrong[0], answers[0], rows[0]
         said.append(
             f"The most frequent confusion: {evaluation_tables.count(n)} row{'s' if n != 1 else ''} of "
-            f"{shortened(labels[true])!r} answered as {shortened(labels[answered])!r}."
+            f"{shortened(found.labels[true])!r} answered as {shortened(found.labels[answered])!r}."
         )
     else:
         said.append("No row was answered wrongly.")
@@ -67,7 +65,7 @@ def warnings(found: Evaluation) -> list[str]:
     said = []
     if found.n_rows < _FEW:
         said.append(f"{found.n_rows} rows are few: read the intervals, not the values.")
-    labels, support = found.rows.classes.tolist(), found.support
+    labels, support = found.labels, found.support
     small = [shortened(labels[k], 30) for k in np.flatnonzero((support > 0) & (support < _SMALL)).tolist()]
     if small and found.n_rows >= _FEW:
         more = f" and {len(small) - 5} more" if len(small) > 5 else ""
@@ -132,7 +130,7 @@ def confusion(found: Evaluation, ax: Any) -> Section:
 def panels(found: Evaluation) -> list[Any]:
     """The axes of the confusion matrix and, where there are probabilities, of the ROC and precision-recall curves."""
     crowded = len(found.classes) > 8
-    if found.rows.probabilities is None:
+    if not found.probable:
         axes = [pictures.axes(None, (6.4, 5.6) if crowded else (4.6, 4.0))]
     else:
         axes = [pictures.axes(None, (6.4, 5.6) if crowded and k == 0 else (4.6, 4.0)) for k in range(4)]
@@ -147,10 +145,10 @@ def reliability(found: Evaluation) -> Section:
         "Of the answers that were given with 80%, 80% should be right: then the points lie on the dotted diagonal. "
         "Points below it are answers that were too sure. The bars beneath are the rows."
     )
-    if found.rows.probabilities is None:
+    if not found.probable:
         why = "The model answers with classes only, without probabilities, so there is nothing to compare."
         return Section("reliability", "Can the probabilities be believed?", "", paragraphs([why]))
-    judged = Reliability(found.rows, 10, "width", None, found.confidence)
+    judged = Reliability(found, 10, "width", None, found.confidence)
     picture = charts.svg(judged.plot(), "reliability diagram; the table has its numbers", "reliability")
     body = figure(picture, "How often answers are right, over how sure they were, with intervals.")
     body += details("The numbers", embedded(judged._repr_html_(), "reliability in numbers"))
@@ -159,4 +157,4 @@ def reliability(found: Evaluation) -> Section:
 
 def short_names(found: Evaluation) -> list[str]:
     """The classes, as they stand in pictures."""
-    return [evaluation_pictures.short(label) for label in found.rows.classes.tolist()]
+    return [evaluation_pictures.short(label) for label in found.labels]

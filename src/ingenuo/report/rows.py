@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.estimators import inputs, streams
-from ingenuo.estimators.rows import take_rows
+from ingenuo.estimators import inputs
+from ingenuo.estimators.rows import is_stream, named, take_rows
 from ingenuo.schema import Schema
 from ingenuo.sources import Source, open_source
 from ingenuo.sources.streams import drawn
@@ -63,11 +63,11 @@ def rows_of(model: Any, X: Any, y: Any, max_rows: int, seed: int) -> Rows:
         y = getattr(model, "_target", None)
         if y is None:
             raise InputError("y is missing: give the name of the column of classes, or the class of each row")
-    if isinstance(y, str) and not inputs.is_frame(X) and not streams.is_stream(X):
+    if isinstance(y, str) and not inputs.is_frame(X) and not is_stream(X):
         raise InputError(f"y={y!r} names a column, and X is no table with names; give the class of each row")
     numbers, given = None, None
-    if streams.is_stream(X):
-        y = streams.named(X, y, None)[0]
+    if is_stream(X):
+        y = named(X, y, None)[0]
         X, numbers, given = drawn(X, int(max_rows), int(seed))
     X, y = inputs.target_column(X, y)
     codes, classes = inputs.labels(None, y, len(y))

@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 from ingenuo.chunk import Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import NUMBERED_UP_TO
-from ingenuo.labels import Labels, encode
+from ingenuo.labels import Labels, encode, is_missing
 from ingenuo.schema import column_name
-from ingenuo.sources.table import Places, as_number, kind_of
+from ingenuo.sources.objects import SAMPLE, kind_of_objects
+from ingenuo.sources.table import Places, as_number
+
+_FIRST = 100
 
 
 def _select(matrix: Any, places: Places) -> Any:
@@ -44,21 +47,33 @@ class ArraySource:
     def uniform(self) -> tuple[str, str] | None:
         """One kind for all, by the type of the array."""
         kind = self.array.dtype.kind
-        if kind in "fiu":
+        if kind in "iu" or (kind == "f" and not self._empty().any()):
             return "number", f"{self.array.dtype} values"
         if kind == "b":
-            return "category", "booleans"
-        if kind in "UST":
-            return "category", "strings"
-        if kind != "O":
+            return "category", "true or false"
+        if kind not in "fUSTO":
             raise KindError(
                 f"an array of {self.array.dtype} is no table of numbers, booleans or strings; convert it first"
             )
         return None
 
     def guess(self, place: int) -> tuple[str, str]:
-        """The kind of a column of objects: a number if all its values are, else a category."""
-        return kind_of(self.array[:, place])
+        """The kind of a column by its first values."""
+        if self.array.dtype.kind == "f":
+            return ("ignore", "no value") if self._empty()[place] else ("number", f"{self.array.dtype} values")
+        values = self.array[:, place]
+        found = kind_of_objects(values[:SAMPLE].tolist())
+        if found == ("ignore", "no value") and len(values) > SAMPLE:
+            found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
+        return found
+
+    def _empty(self) -> NDArray[np.bool_]:
+        """Of each column of floats, whether it has no value: the first rows rule most of them out."""
+        empty: NDArray[np.bool_] = np.isnan(self.array[:_FIRST]).all(axis=0)
+        if len(self.array) > _FIRST:
+            for place in np.flatnonzero(empty):
+                empty[place] = np.isnan(self.array[:, place]).all()
+        return empty
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers."""

@@ -15,7 +15,9 @@ from ingenuo.chunk import Codes, Counts, Numbers, Texts
 from ingenuo.errors import InputError, KindError
 from ingenuo.labels import Labels, encode, from_dictionary, is_missing, objects
 from ingenuo.schema import column_name
-from ingenuo.sources.table import Places, as_number, kind_of, reads_as_text
+from ingenuo.sources.kinds import infer_kind
+from ingenuo.sources.objects import SAMPLE, kind_of_objects
+from ingenuo.sources.table import Places, as_number
 
 # What a column is, and why, as a table from a file says it of its fields.
 KIND, WHY = b"ingenuo.kind", b"ingenuo.why"
@@ -65,27 +67,14 @@ class FrameSource:
         """The kind of a column as the table says it, or by its type."""
         if (said := self._said(place)) is not None:
             return said
-        series = self._columns[place]
-        dtype = series.dtype
-        if dtype.is_numeric():
-            return "number", f"{dtype} values"
-        if isinstance(dtype, nw.Boolean):
-            return "category", "booleans"
-        if isinstance(dtype, nw.Categorical | nw.Enum):
-            return "category", "a categorical column"
-        if isinstance(dtype, nw.String):
-            step = max(1, self.n_rows // 200)
-            why = reads_as_text(series.gather_every(step).to_list())
-            return ("text", why) if why else ("category", "strings")
-        if isinstance(dtype, nw.Binary):
-            return "text", "bytes"
-        if isinstance(dtype, nw.Object | nw.Unknown):
-            return kind_of(series.to_list())
-        name = column_name(self.names[place])
-        raise InputError(
-            f"column {name!r} holds {dtype} values, which are neither numbers nor categories; "
-            f"turn it into numbers, or declare it: columns={{{name!r}: 'category'}} or 'ignore'"
-        )
+        name, series = str(column_name(self.names[place])), self._columns[place]
+        some = series.head(SAMPLE)
+        if some.null_count() == len(some):
+            some = series.drop_nulls().head(SAMPLE)
+        if isinstance(some.dtype, nw.Object | nw.Unknown):
+            return kind_of_objects(some.to_list())
+        found = infer_kind(name, some.to_arrow())
+        return found.kind, found.why
 
     def _said(self, place: int) -> tuple[str, str] | None:
         """What an Arrow table says of a column, should it say anything."""

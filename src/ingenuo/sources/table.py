@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any, Protocol
 
 import numpy as np
@@ -68,6 +66,16 @@ def is_texts(X: Any) -> bool:
     return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum"))
 
 
+def is_arrow_stream(X: Any) -> bool:
+    """Whether X hands out its rows by Arrow's stream interface and is no table in memory, which does so too."""
+    if not hasattr(X, "__arrow_c_stream__"):
+        return False
+    return type(X).__module__.partition(".")[0] not in _TABLES or hasattr(X, "read_next_batch")
+
+
+_TABLES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
+
+
 def refuse_elsewhere(X: Any) -> None:
     """Raise for rows that lie elsewhere, where all of them are needed at once."""
     if getattr(X, "lies_in_parts", False) or type(X).__module__.startswith(("dask.", "pyspark.")):
@@ -124,38 +132,6 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
         else:
             result[family] = source.counts(at, names)
     return result
-
-
-def kind_of(values: Iterable[Any]) -> tuple[str, str]:
-    """The kind of a column of objects, and why: a number if all its values are, else a category."""
-    values = list(values)
-    kinds = {type(value) for value in values if not is_missing(value)}
-    if kinds == {str} and (why := reads_as_text(values)):
-        return "text", why
-    if kinds and all(issubclass(k, int | float | Decimal | np.number) and k is not bool for k in kinds):
-        return "number", "numbers"
-    return "category", ", ".join(sorted(k.__name__ for k in kinds)) + " values" if kinds else "no values"
-
-
-def reads_as_text(values: Sequence[Any]) -> str:
-    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
-
-    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
-    ''
-    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
-    'strings of 6 words, 100% different'
-    """
-    step = max(1, len(values) // _SAMPLE)
-    some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
-    if len(some) < 3:
-        return ""
-    words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
-    long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
-    return f"strings of {words:.0f} words, {different:.0%} different" if long else ""
-
-
-# Strings that are looked at to tell texts from categories.
-_SAMPLE = 200
 
 
 def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:

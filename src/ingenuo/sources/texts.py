@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Piece, Text, Texts
+from ingenuo.chunk import Piece, Share, Shares, Text, Texts, by_label
 from ingenuo.errors import InputError, KindError
+from ingenuo.kernels.text import cuts_by_bytes
 from ingenuo.labels import Labels, is_missing, objects
 from ingenuo.schema import column_name
 
@@ -43,13 +47,43 @@ class ListText(Text):
         super().__init__(name, len(values))
         self._values = values
 
+    def shares(self, errors: str = "strict", labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
+        """The rows in shares, each of which is encoded by the thread that reads it."""
+        try:
+            lengths = np.fromiter(map(len, self._values), np.int64, self.n_rows)
+        except TypeError:  # what is missing has no length
+            lengths = np.array([len(value) if isinstance(value, str | bytes) else 0 for value in self._values])
+        order = None if labels is None else by_label(labels)
+        self._holes = np.zeros(self.n_rows, np.bool_)  # which the shares fill
+        cuts = pairwise(cuts_by_bytes(lengths if order is None else lengths[order]))
+        yield [partial(self._share, lo, hi, order, errors) for lo, hi in cuts]
+
+    def _share(self, lo: int, hi: int, order: NDArray[np.intp] | None, errors: str) -> Share:
+        places = slice(lo, hi) if order is None else order[lo:hi]
+        try:
+            piece = _encoded(self._some(places), lo, self.name, errors)
+        except (InputError, KindError):
+            for _ in self._read(errors):  # the first row that is no text is the one to name
+                pass
+            raise
+        if piece.missing is None:
+            return Share(piece, range(hi - lo) if order is None else np.arange(hi - lo), places)
+        assert self._holes is not None
+        self._holes[places] = piece.missing
+        return Share(piece, range(hi - lo) if order is None else np.flatnonzero(~piece.missing), places)
+
+    def _some(self, places: slice | NDArray[np.intp]) -> Any:
+        """A list of these rows."""
+        if isinstance(self._values, np.ndarray):
+            return self._values[places].tolist()
+        return self._values[places] if isinstance(places, slice) else [self._values[row] for row in places.tolist()]
+
     def _read(self, errors: str) -> Iterator[Piece]:
         """Some rows at a time, by the mean length of the first."""
         first = [len(value) for value in self._values[:100] if isinstance(value, str | bytes)]
         step = max(1, _PIECE // (max(sum(first), 1) // max(len(first), 1) + 16))
         for at in range(0, self.n_rows, step):
-            rows = self._values[at : at + step]
-            yield _encoded(rows.tolist() if isinstance(rows, np.ndarray) else rows, at, self.name, errors)
+            yield _encoded(self._some(slice(at, at + step)), at, self.name, errors)
 
 
 def _encoded(values: Any, at: int, name: object, errors: str) -> Piece:
@@ -58,6 +92,9 @@ def _encoded(values: Any, at: int, name: object, errors: str) -> Piece:
         joined = "".join(values)
         if joined.isascii():
             return _joined(at, joined.encode(), map(len, values), len(values))
+        with suppress(UnicodeEncodeError):
+            encoded = [value.encode() for value in values]
+            return _joined(at, b"".join(encoded), map(len, encoded), len(encoded))
     rows: list[bytes | None] = []
     for row, value in enumerate(values):
         if isinstance(value, str):

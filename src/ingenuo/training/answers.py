@@ -14,7 +14,6 @@ from ingenuo.estimators.answers import columns, free
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.estimators.regressor import NaiveBayesRegressor
 from ingenuo.explanation.reasons import in_words, reasons
-from ingenuo.training.writing import Beside
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
@@ -72,9 +71,9 @@ def _of_texts(model: LanguageModel, rows: pa.Table, wanted: Wanted) -> dict[str,
     }
 
 
-def answered(model: Any, pairs: Iterator[tuple[Any, pa.Table]], wanted: Wanted) -> Iterator[Beside]:
-    """Rows with their answers: pairs of what is shown of some rows, and of what the model takes of them."""
-    for shown, rows in pairs:
-        found = answers(model, rows, wanted)
-        names = [free(name, shown.column_names) for name in found]
-        yield Beside(shown, pa.table(list(found.values()), names))
+def answered(model: Any, rows: Any, wanted: Wanted, *, only: bool = False, progress: Any = None) -> Iterator[pa.Table]:
+    """The rows of `rows_for(…, others=True)` with their answers; the answers alone, where these are asked for."""
+    for shown, taken in rows.pairs(progress):
+        found = answers(model, taken, wanted)
+        columns = {} if only else dict(zip(shown.column_names, shown.columns))
+        yield pa.table({**columns, **{free(name, list(columns)): column for name, column in found.items()}})

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import pyarrow as pa
-
 from ingenuo.errors import InputError, RefusedError
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.matching import rows_for
 from ingenuo.estimators.written_classes import written_class
 from ingenuo.evaluation.audit import audit
-from ingenuo.training.rows import rows_for
 
 
 def audits_of(
@@ -20,10 +18,8 @@ def audits_of(
     target: str | None = None,
     *,
     protected: Sequence[str] = (),
-    together: bool = False,
     templates: Sequence[str] = (),
     groups: Sequence[str] = (),
-    cuts: Sequence[float] = (),
     class_: str | None = None,
     reference: str | None = None,
     labels: Mapping[str, str] | None = None,
@@ -41,13 +37,11 @@ def audits_of(
         Rows whose groups the columns in `protected` say; those that have no class are compared by decisions alone.
     target : str, optional
         The column of the class; by default as the model knows it.
-    protected, together
-        Columns of groups, each audited by itself, or all in their combinations.
+    protected
+        Columns of groups, each audited by itself.
     templates, groups, labels, column
         Sets of sentences, which kinds of groups of them to compare, which class each of their labels is, and the text
         column that takes them, as in `audit`.
-    cuts : sequence of float
-        Where to cut a protected column of numbers into bands.
     class_, reference, confidence, seed
         As in `audit`.
     """
@@ -59,32 +53,23 @@ def audits_of(
         if rows is None:
             raise InputError("a protected column is one of the rows of a file; give the file")
         X, y = _table(model, rows, target, protected)
-        if cuts and not any(_is_number(X, name) for name in protected):
-            raise InputError(f"there are no numbers to cut in {', '.join(map(repr, protected))}; leave the cuts out")
-        for each in [list(protected)] if together else [[name] for name in protected]:
-            bands = list(cuts) if cuts and any(_is_number(X, name) for name in each) else None
-            audited: dict[str, Any] = {
-                "groups": bands,
-                "class_": wanted,
-                "reference": reference,
-                "confidence": confidence,
-            }
+        asked: dict[str, Any] = {"class_": wanted, "reference": reference, "confidence": confidence}
+        for name in protected:
             if isinstance(model, LanguageModelClassifier):  # which is given texts, and no table
                 texts = X.drop_columns(list(protected)).column(0)
                 truth = None if y is None else X.column(y)
-                found.append(audit(model, texts, truth, protected=X.select(each), random_state=seed, **audited))
+                found.append(audit(model, texts, truth, protected=X.column(name), random_state=seed, **asked))
             else:
-                own = X.drop_columns([name for name in protected if name not in each and not _knows(model, name)])
-                named = each[0] if len(each) == 1 else each
-                found.append(audit(model, own, y, protected=named, random_state=seed, **audited))
+                own = X.drop_columns([each for each in protected if each != name and not _knows(model, each)])
+                found.append(audit(model, own, y, protected=name, random_state=seed, **asked))
     elif rows is not None and not templates:
         raise InputError("rows were given and no column that says their groups; name it, or leave the rows out")
     sets: list[str | None] = [*templates] if templates or protected else [None]
-    for name in sets:
+    for given in sets:
         found.append(
             audit(
                 model,
-                templates=name,
+                templates=given,
                 groups=list(groups) or None,
                 class_=wanted,
                 labels={label: written_class(model, to) for label, to in labels.items()} if labels else None,
@@ -106,8 +91,3 @@ def _table(model: Any, rows: Any, target: str | None, protected: Sequence[str]) 
 
 def _knows(model: Any, name: str) -> bool:
     return name in [str(each) for each in model.schema_.names.tolist()]
-
-
-def _is_number(table: Any, name: str) -> bool:
-    kind = table.schema.field(name).type
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))

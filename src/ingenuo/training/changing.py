@@ -9,12 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.bag import Bag
-from ingenuo.bins import Bins
 from ingenuo.errors import InputError, KindError, MergeError
-from ingenuo.estimators import streams
-from ingenuo.estimators.adding import Adding, refuse_besides
-from ingenuo.estimators.base import TallyClassifier, frozen
+from ingenuo.estimators.adding import refuse_besides
+from ingenuo.estimators.base import frozen
 from ingenuo.estimators.language import LanguageModel
 from ingenuo.tally import Tally
 from ingenuo.training.provenance import event, n_learned, sources
@@ -63,11 +60,7 @@ def change(
                 (model.partial_fit if what == "update" else model.forget)(texts)
     else:
         asked = model.partial_fit if what == "update" else model.forget
-        if isinstance(model, TallyClassifier):
-            asked(rows, rows.target, sample_weight=weight)
-        else:
-            table, target, weights = streams.whole(rows, rows.target, weight)
-            asked(table, target, sample_weight=weights)
+        asked(rows, rows.target, sample_weight=weight)
     after = n_learned(model)
     notes = [rows.note] if getattr(rows, "note", "") else []
     if before is not None and after is not None:
@@ -98,11 +91,11 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
     Parameters
     ----------
     models : sequence of (name, model, about)
-        Tallies alone give a tally. Among models they are added to the sum of the models, whose tables they must have.
+        Tallies give a tally, and models a model.
     minimum : int, optional
         Drop from the sum what is known of fewer rows.
     """
-    (first, model, about), *others = sorted(models, key=lambda each: isinstance(each[1], Tally))
+    (first, model, about), *others = models
     if not isinstance(model, Tally) and not hasattr(model, "merge"):
         raise KindError(f"{first} holds a {type(model).__name__}, which cannot be merged")
     notes = []
@@ -113,7 +106,7 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
         if differing:
             notes.append(f"{first} and {name} differ in {differing}; the sum is as {first} has it")
         try:
-            model = _sum(first, model, name, other)
+            model = _sum(model, other)
         except InputError as error:
             raise type(error)(f"{first} and {name}: {error}") from None
     paths = [os.path.realpath(name) for name, _, _ in models]
@@ -129,7 +122,9 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
         )
     rows = _rows(model)
     if rows is not None and others:
-        notes.append(f"{_counted(models)} added up; {rows:,} rows in all")
+        notes.append(
+            f"{len(models):,} {'tallies' if isinstance(model, Tally) else 'models'} added up; {rows:,} rows in all"
+        )
     files = [source for _, _, each in models for source in each.get("sources", [])]
     kept = {key: value for key, value in about.items() if key not in ("evaluation", "command")}
     history = [line for _, _, each in models for line in each.get("history", [])]
@@ -149,7 +144,7 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
 
 
 def dropped_rare(learned: Changed, minimum: int) -> Changed:
-    """Without what is known of fewer rows; how much that is, is said, and not what."""
+    """Without what is known of fewer rows; that it was done is said, and not what it was."""
     model = learned.model
     if isinstance(model, Tally):
         before, model = model, model.without_rare(minimum)
@@ -162,36 +157,23 @@ def dropped_rare(learned: Changed, minimum: int) -> Changed:
     rows = _rows(model)
     about = {**learned.about, **({} if rows is None else {"rows": rows})}
     about["history"] = [*about.get("history", []), event(f"minimum count {minimum}", [], rows)]
-    return Changed(model, [*learned.notes, _said_of_rare(before, after, minimum)], about)
+    rows_of = f"{minimum:,} row{'s' if minimum != 1 else ''}"
+    said = (
+        f"nothing was known of fewer than {rows_of}"
+        if before == after
+        else f"what fewer than {rows_of} have was dropped"
+    )
+    return Changed(model, [*learned.notes, said], about)
 
 
-def _said_of_rare(before: Tally, after: Tally, minimum: int) -> str:
-    """How many cells were dropped, by what they are of."""
-    found = dict.fromkeys(("class", "value", "word"), 0)
-    for name, table in before.canonical().items():
-        rest: Any = after[name] if name in after else table.nothing()
-        what = "class" if name == "class" else "word" if isinstance(table, Bag) else "value"
-        if isinstance(table, Bins):
-            table = table.coarsened(max(table.exponent, rest.exponent))
-        if name == "class" or (table.names != ("class",) and not name.endswith((":sum", ":square"))):
-            found[what] += int(np.count_nonzero(table.sums.signs()) - np.count_nonzero(rest.sums.signs()))
-    rows = f"{minimum:,} row{'s' if minimum != 1 else ''}"
-    if not any(found.values()):
-        return f"nothing was known of fewer than {rows}"
-    counted = [f"{n:,} {what}{('es' if what == 'class' else 's') if n != 1 else ''}" for what, n in found.items() if n]
-    return f"known of fewer than {rows}, and dropped: {', '.join(counted)}, counted class by class"
-
-
-def _sum(first: str, model: Any, second: str, other: Any) -> Any:
-    if isinstance(model, Tally):
-        if set(model).isdisjoint(set(other) - {"class"}):
-            raise MergeError("the tallies have no table in common; only tallies of the same columns merge")
-        return model + other
-    if isinstance(other, Tally):
-        if not isinstance(model, Adding):
-            raise KindError(f"a tally cannot be added to a {type(model).__name__}; merge the model that it comes from")
-        return model.merge_tally(other)
-    return model.merge(other)
+def _sum(model: Any, other: Any) -> Any:
+    if isinstance(model, Tally) != isinstance(other, Tally):
+        raise MergeError("a tally does not say what its columns are; merge the model that it comes from")
+    if not isinstance(model, Tally):
+        return model.merge(other)
+    if set(model).isdisjoint(set(other) - {"class"}):
+        raise MergeError("the tallies have no table in common; only tallies of the same columns merge")
+    return model + other
 
 
 def _rows(model: Any) -> int | float | None:
@@ -199,13 +181,6 @@ def _rows(model: Any) -> int | float | None:
         return n_learned(model)
     total = float(model.over("class", model.labels("class", 0)).floats().sum())
     return int(total) if total.is_integer() else total
-
-
-def _counted(models: Sequence[tuple[str, Any, Any]]) -> str:
-    """So many models and tallies."""
-    tallies = sum(isinstance(model, Tally) for _, model, _ in models)
-    counts = ((len(models) - tallies, "model", "models"), (tallies, "tally", "tallies"))
-    return " and ".join(f"{n:,} {one if n == 1 else several}" for n, one, several in counts if n)
 
 
 def _settings_that_differ(model: Any, other: Any) -> str:

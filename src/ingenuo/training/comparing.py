@@ -8,12 +8,13 @@ from typing import Any
 
 from ingenuo import store
 from ingenuo.errors import InputError
-from ingenuo.estimators import streams
 from ingenuo.estimators.by_name import MODELS
 from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language_classifier import LanguageModelClassifier
+from ingenuo.estimators.matching import chosen
+from ingenuo.estimators.rows import named
 from ingenuo.evaluation.comparison import TESTED, Comparison
-from ingenuo.training.rows import chosen, model_and_kinds
+from ingenuo.training.rows import model_and_kinds
 
 
 def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -57,7 +58,8 @@ def rows_to_compare(models: Mapping[str, Any], rows: Any, target: str | None) ->
     """A table that all the models can learn, the name of its class, and what is to be said of it."""
     readers = [model for model in models.values() if isinstance(model, LanguageModelClassifier)]
     selected = chosen(readers[0] if readers else next(iter(models.values())), rows, target)
-    target, _ = streams.named(selected, target, None)
+    target, _ = named(selected, target, None)
+    assert target is not None
     texts = [name for name in selected.names if name != target]
     if readers and len(readers) < len(models) and len(rows.names) > 2:
         return (

@@ -1,4 +1,4 @@
-"""From files to a model: learn it, and judge it by rows it had not learned.
+"""From files to a model: learn it, judge it by rows it had not learned, and say what was done.
 
 Rows are read a batch at a time wherever sums are all that is learned.
 """
@@ -6,33 +6,39 @@ Rows are read a batch at a time wherever sums are all that is learned.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo import store
 from ingenuo.engines.files import Engine, Files
+from ingenuo.engines.local import Total
 from ingenuo.errors import InputError
-from ingenuo.estimators import streams
 from ingenuo.estimators.adding import refuse_besides
-from ingenuo.estimators.base import TallyClassifier
+from ingenuo.estimators.base import TallyClassifier, sums
 from ingenuo.estimators.contract import clone
 from ingenuo.estimators.language import LanguageModel
+from ingenuo.estimators.matching import chosen
 from ingenuo.estimators.regressor import NaiveBayesRegressor
+from ingenuo.estimators.rows import FileRows, files, named, rows_of
+from ingenuo.explanation.beliefs import aligned
 from ingenuo.sources.streams import OURS, Held, Labelled, Part
+from ingenuo.tally import Tally
 from ingenuo.training.changing import Changed, dropped_rare
-from ingenuo.training.checkpoints import resumed
-from ingenuo.training.provenance import about
-from ingenuo.training.rows import chosen
+from ingenuo.training.provenance import about, n_learned
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.evaluation import Evaluation
 
 _FEW = 5  # rows of a class, of which little can be learned
+_MOST = 60  # columns that are listed
+EVERY = 30.0  # seconds between two checkpoints
 
 
 @dataclass(frozen=True)
@@ -87,20 +93,42 @@ def train(
             "folds, holdout and checkpoints are for rows that one machine reads; leave them out, and judge the model "
             "by files that it has not learned (ingenuo evaluate)"
         )
-    if folds is not None and holdout is not None:
-        raise InputError("folds and holdout are two ways to judge a model; take one")
+    if sum(way is not None for way in (folds, holdout, checkpoint)) > 1:
+        raise InputError("folds and holdout are two ways to judge a model, and a checkpoint is of learning; take one")
     if holdout is not None and not 0 < holdout < 1:
         raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
+    if (folds, holdout) != (None, None) and isinstance(model, NaiveBayesRegressor | LanguageModel):
+        raise InputError(
+            f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
+        )
     if minimum is not None:
         refuse_besides(model)
     if isinstance(model, LanguageModel):
-        return _of_many(_texts_alone(model, rows, engine, target, weight, folds, holdout, checkpoint), minimum)
+        return _of_many(_texts_alone(model, rows, engine, target, weight, checkpoint), minimum)
     rows = chosen(model, rows, target)
-    target, weight = streams.named(rows, target, weight)
+    target, weight = named(rows, target, weight)
+    assert target is not None
     rows = Labelled(rows, target)
     _declare_values(model, rows, target)
-    with _naming(rows, target):
-        judged, how = _learned(model, rows, target, weight, folds, holdout, checkpoint, seed, engine)
+    judged, how = None, ""
+    if checkpoint is not None:
+        _resume(model, rows, target, weight, checkpoint)
+    elif folds is not None:
+        from ingenuo.evaluation.cross_validation import cross_validate
+
+        here = rows_of(rows, target, weight).in_memory()
+        found = cross_validate(clone(model), here.X, here.y, folds, sample_weight=here.weights, random_state=seed)
+        model.fit(here.X, here.y, here.weights)
+        model._target = target
+        judged, how = found.evaluation, found._said()[0]
+    elif holdout is not None:
+        judged, how = _held_out(model, rows, target, weight, holdout, seed)
+    elif engine is not None:
+        elsewhere = Files(rows, engine)
+        model.fit(elsewhere, target, weight)
+        rows.left_out = elsewhere.left_out
+    else:
+        model.fit(rows, target, weight)
     if minimum is not None and judged is not None:
         how += " It was judged before what is rare was dropped."
     notes = [rows.note] if rows.note else []
@@ -114,55 +142,6 @@ def _of_many(done: Trained, minimum: int | None) -> Trained:
         return done
     left = dropped_rare(Changed(done.model, done.notes, done.about), minimum)
     return replace(done, model=left.model, about=left.about, notes=left.notes)
-
-
-def _learned(
-    model: Any,
-    rows: Any,
-    target: str,
-    weight: str | None,
-    folds: int | str | None,
-    holdout: float | None,
-    checkpoint: Any,
-    seed: int,
-    engine: Engine | None,
-) -> tuple[Evaluation | None, str]:
-    """Learn the rows, and judge the model as was asked for."""
-    if checkpoint is not None:
-        if folds is not None or holdout is not None:
-            raise InputError("a checkpoint is of learning alone; judge the model afterwards, with other rows")
-        resumed(model, rows, target, weight, checkpoint)
-    elif folds is not None:
-        from ingenuo.evaluation.cross_validation import cross_validate
-
-        _refuse_judging(model)
-        whole, _, weights = streams.whole(rows, target, weight)
-        found = cross_validate(clone(model), whole, target, folds, sample_weight=weights, random_state=seed)
-        model.fit(whole, target, weights)
-        return found.evaluation, found._said()[0]
-    elif holdout is not None:
-        return _held_out(model, rows, target, weight, holdout, seed)
-    elif engine is not None:
-        elsewhere = Files(rows, engine)
-        model.fit(elsewhere, target, weight)
-        rows.left_out = elsewhere.left_out
-    else:
-        model.fit(rows, target, weight)
-    return None, ""
-
-
-@contextmanager
-def _naming(rows: Any, target: str) -> Iterator[None]:
-    """What is wrong with the classes is said of their column."""
-    try:
-        yield
-    except InputError as error:
-        if "Unknown label type" not in str(error):
-            raise
-        raise InputError(
-            f"{streams.files(rows)}: column {target!r} holds numbers that name no class; learn it with a regressor "
-            "(--model regressor), or cut it into classes"
-        ) from None
 
 
 def _declare_values(model: Any, rows: Any, target: str) -> None:
@@ -192,16 +171,11 @@ def _thin(model: Any) -> list[str]:
     return [f"fewer than {_FEW} rows, of which little can be learned: class {shown}"]
 
 
-def _refuse_judging(model: Any) -> None:
-    if isinstance(model, NaiveBayesRegressor | LanguageModel):
-        raise InputError(
-            f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
-        )
-
-
-def _texts_alone(model: LanguageModel, rows: Any, engine: Engine | None, target: str | None, *others: Any) -> Trained:
+def _texts_alone(
+    model: LanguageModel, rows: Any, engine: Engine | None, target: str | None, weight: str | None, checkpoint: Any
+) -> Trained:
     """A language model of texts that have no class."""
-    if target is not None or any(other is not None for other in others):
+    if target is not None or weight is not None or checkpoint is not None:
         raise InputError(
             "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
         )
@@ -209,31 +183,27 @@ def _texts_alone(model: LanguageModel, rows: Any, engine: Engine | None, target:
     if engine is not None:
         model.fit(Files(rows, engine))
         return Trained(model, None, "", about(model, rows, None), [])
-    name = rows.names[0]
     fresh = True
     for batch in rows.batches():
-        texts = batch.column(name).drop_null()
+        texts = batch.column(rows.names[0]).drop_null()
         if len(texts):
             (model.fit if fresh else model.partial_fit)(texts)
             fresh = False
     if fresh:
-        raise InputError(f"{streams.files(rows)}: there are no texts to learn from")
+        raise InputError(f"{files(rows)}: there are no texts to learn from")
     return Trained(model, None, "", about(model, rows, None), [])
 
 
 # Judging by rows that were held out.
 
 
-def _picked(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
-    """The rows of a batch that are held out: the same whenever they are read.
+def _picked(share: float, seed: int, held: bool, number: int, n_rows: int) -> NDArray[np.bool_]:
+    """The rows of a batch that are held out, or the others: the same whenever they are read.
 
     Data may have been made with the same generator and a small seed; theirs and ours must not draw alike.
     """
-    return np.asarray(np.random.default_rng([OURS, seed, number]).random(n_rows) < share)
-
-
-def _others(share: float, seed: int, number: int, n_rows: int) -> NDArray[np.bool_]:
-    return ~_picked(share, seed, number, n_rows)
+    drawn = np.random.default_rng([OURS, seed, number]).random(n_rows) < share
+    return np.asarray(drawn if held else ~drawn)
 
 
 def _held_out(
@@ -242,11 +212,10 @@ def _held_out(
     """The evaluation on the rows held out of a model that learned the others; then the model learns all."""
     from ingenuo.evaluation.evaluation import evaluate
 
-    _refuse_judging(model)
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)
-    learned, held = Part(rows, partial(_others, share, seed)), Part(rows, partial(_picked, share, seed))
-    adds = isinstance(model, TallyClassifier) and model._a_function_of_the_tally
+    learned, held = (Part(rows, partial(_picked, share, seed, which)) for which in (False, True))
+    adds = isinstance(model, TallyClassifier) and model._is_additive
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
     found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
@@ -259,3 +228,93 @@ def _held_out(
         "learned them too."
     )
     return found, how
+
+
+# Checkpoints, for files larger than memory: an interrupted training goes on from what it had learned.
+
+
+def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | os.PathLike[str]) -> None:
+    """Learn with what was learned kept in a file, going on from it where there is one."""
+    if not (isinstance(model, TallyClassifier) and model._is_additive):
+        raise InputError(
+            f"a {type(model).__name__} with these settings is not a sum of batches; leave the checkpoint out"
+        )
+    files = [[str(file), os.path.getsize(file), os.stat(file).st_mtime_ns] for file in rows.paths if file != "-"]
+    kinds = [[name, *rows.kinds.get(name, ())] for name in rows.names]
+    state = {"files": files, "columns": kinds, "model": repr(model), "target": target, "weight": weight}
+    done, before, learner = 0, Tally(), clone(model)
+    if Path(path).exists():
+        kept = store.about(path).get("checkpoint")
+        if not isinstance(kept, Mapping):
+            raise InputError(f"{path} is a finished model and no checkpoint; name another file, or remove it")
+        if odd := [name for name in state if kept["of"].get(name) != state[name]]:
+            raise InputError(
+                f"{path} is a checkpoint of another training ({', '.join(odd)} differ); remove it to begin again, or "
+                "repeat the command that it is of"
+            )
+        learner = store.load(path)
+        done, before = int(kept["batches"]), learner.tally_
+    learned = FileRows(rows, target, weight)
+    schema = learner.schema_ if done else learner._plan(learned)
+    last, latest = time.monotonic(), None
+
+    def write() -> None:
+        if latest is not None:
+            number, total = latest
+            part = clone(model)
+            part._target = target
+            part._set(schema, before + total.sum())
+            store.save(part, path, {"checkpoint": {"of": state, "batches": number}})
+
+    def keep(number: int, total: Total) -> None:
+        nonlocal last, latest
+        latest = number, total
+        if time.monotonic() - last >= EVERY:
+            write()
+            last = time.monotonic()
+
+    try:
+        tally = learned.reduce(sums, learner._bare(schema), done=done, after=keep)
+    except KeyboardInterrupt:
+        write()
+        raise KeyboardInterrupt(f"what was learned so far is in {path}; the same command goes on from it") from None
+    tally = before + tally
+    model._check_whole(schema, tally.labels("class", 0), tally)
+    model._target = target
+    model._set(schema, tally)
+    Path(path).unlink(missing_ok=True)
+
+
+# What is said before and after.
+
+
+def schema_table(rows: Any, target: str | None, weight: str | None = None) -> str:
+    """Which column is what, and why."""
+    target = rows.target if target is None else target
+    known = {target: ("class", "the target"), weight: ("weight", "how often a row counts")}
+    lines = [[name, *(known.get(name) or rows.kinds.get(name, ("", "")))] for name in rows.names[:_MOST]]
+    more = f"\n… and {len(rows.names) - _MOST:,} more columns" if len(rows.names) > _MOST else ""
+    return "\n".join(aligned([["column", "kind", "why"], *lines])) + more
+
+
+def summary(done: Trained) -> str:
+    """What was learned."""
+    lines = list(done.notes)
+    rows = n_learned(done.model)
+    classes = getattr(done.model, "classes_", None)
+    if rows is not None:
+        of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
+        lines.append(f"{rows:,} rows{of} learned")
+    if done.evaluation is None and classes is not None:
+        lines.append("how good it is was not asked for: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
+    return "\n".join(lines)
+
+
+def judgement(done: Trained) -> str:
+    """How good the model is, where that was asked for."""
+    called = {"majority_rate": "always the most frequent class", "log_loss": "log loss", "ece": "calibration error"}
+    found = done.evaluation
+    if found is None:
+        return ""
+    shown = [name for name in ("accuracy", *called) if name in found and found[name].value is not None]
+    return "\n".join([done.how, *(f"  {called.get(name, name):<30}  {found[name]}" for name in shown)])

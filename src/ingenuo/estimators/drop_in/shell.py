@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.engines import is_spread
 from ingenuo.errors import InputError, KindError
 from ingenuo.estimators import inputs
 from ingenuo.estimators.base import CLASS, Parameters, TallyClassifier
+from ingenuo.estimators.rows import Part, Rows, rows_of
 from ingenuo.families.family import logs, term
 from ingenuo.labels import Labels, find, labels_of, same
 from ingenuo.schema import FAMILIES, Schema
@@ -50,19 +50,9 @@ class DropIn(TallyClassifier):
     _dtype: ClassVar[Any] = "numeric"
     _sparse: ClassVar[bool] = True
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows and their labels; see `NaiveBayes.fit`."""
-        self._check_settings()
-        if is_spread(X):
-            from ingenuo.estimators import parts
-
-            rows = parts.in_parts(X, y, sample_weight)
-            with self._restored(), naming(self):
-                self._learn_in_parts(rows)
-                return self._settle(self.schema_, self.tally_, self.tally_.labels(CLASS, 0))
-        with self._restored():
-            schema, tally, classes = self._tally_of(X, y, sample_weight, reset=True)
-            return self._settle(schema, tally, classes)
+    def _learn(self, rows: Rows) -> None:
+        schema, tally = self._first(rows)
+        self._settle(schema, tally, tally.labels(CLASS, 0))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
@@ -77,20 +67,22 @@ class DropIn(TallyClassifier):
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
         with self._restored():
-            schema, tally, found = self._tally_of(X, y, sample_weight, reset=first)
+            if first:
+                schema, tally = self._first(rows_of(X, y, sample_weight))
+            else:
+                schema, tally = self.schema_, self._more(X, y, sample_weight)
+            found = tally.labels(CLASS, 0)
             new = found[find(declared, found) < 0]
             if len(new):
                 raise InputError(
                     f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
                     "takes classes as they come"
                 )
-            return self._settle(schema if first else self.schema_, tally if first else self.tally_ + tally, declared)
+            return self._settle(schema, tally if first else self.tally_ + tally, declared)
 
-    def _tally_of(
-        self, X: Any, y: Any, sample_weight: Any, *, reset: bool, whole: bool = False
-    ) -> tuple[Schema, Tally, Labels]:
+    def _tally_of(self, part: Part) -> Tally:
         with naming(self):
-            return super()._tally_of(X, y, sample_weight, reset=reset, whole=whole)
+            return super()._tally_of(part)
 
     def _settle(self, schema: Schema, tally: Tally, declared: Labels) -> Self:
         """Take the new state, and see whether the parameters of the constructor fit it."""
@@ -98,17 +90,6 @@ class DropIn(TallyClassifier):
         self._set(schema, tally)
         self._check_against_data()
         return self
-
-    @contextmanager
-    def _restored(self) -> Iterator[None]:
-        """Whatever goes wrong, the model is as it was before."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     def _check_settings(self) -> None:
         for name, allowed in self._allowed.items():
@@ -149,11 +130,11 @@ class DropIn(TallyClassifier):
     @property
     def _own(self) -> Any:
         """The family's parameters."""
-        return self._parameters().families[self._family]
+        return self._parameters().own
 
     def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
         terms = tuple(term(text, share) for text, share in zip(how, shares))
-        return Parameters(self._labels, logs(shares), {self._family: own}, terms)
+        return Parameters.of_one(self._labels, logs(shares), terms, self.schema_.names, self._family, own)
 
 
 def numbers_in(given: Any, name: str) -> Floats:

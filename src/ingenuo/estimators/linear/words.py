@@ -12,7 +12,7 @@ from ingenuo.chunk import Texts
 from ingenuo.estimators.linear.features import ONES, Entries, imagined, joined
 from ingenuo.families.family import Factor, Floats, Passage
 from ingenuo.families.word_explanations import factors as word_factors
-from ingenuo.families.word_explanations import passage
+from ingenuo.families.word_explanations import passage, with_columns
 from ingenuo.families.word_features import node_weights, table_name
 from ingenuo.families.word_parameters import ColumnParameters
 from ingenuo.families.words import only_text
@@ -70,11 +70,12 @@ class TextFeatures:
 
     def factors(self, weights: Floats, block: Texts) -> list[Factor]:
         """e to the weight times the count of each word."""
-        return [
+        found = [
             factor
             for j, (part, text) in enumerate(zip(self.parts, block.columns))
-            for factor in part.factors(self._of(weights, j), text, len(self.parts))
+            for factor in part.factors(self._of(weights, j), text)
         ]
+        return with_columns(found, len(self.parts))
 
     def passages(self, weights: Floats, block: Texts, best: int, second: int) -> list[Passage]:
         """The texts, each word with how much it speaks for the one class and against the other."""
@@ -179,14 +180,14 @@ class _Words:
 
     def add(self, weights: Floats, text: Any, out: Floats) -> None:
         p = self.parameters(weights)
-        pieces = text.pieces(self.words.errors)
+        shares = text.shares(self.words.errors)
         if self.words.norm is None:
-            p.lookup(text).score(pieces, p.table, out, once=self.words.binary)
+            p.lookup(text).score(shares, p.table, out, once=self.words.binary)
             return
         squares, own = np.zeros(len(out)), np.zeros_like(out)
-        p.lookup(text).score(pieces, p.table, own, once=self.words.binary, squares=squares)
+        p.lookup(text).score(shares, p.table, own, once=self.words.binary, squares=squares)
         out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
 
-    def factors(self, weights: Floats, text: Any, columns: int) -> list[Factor]:
+    def factors(self, weights: Floats, text: Any) -> list[Factor]:
         p = self.parameters(weights)
-        return word_factors(p, only_text(text, p), "linear", columns)
+        return word_factors(p, only_text(text, p), "linear")

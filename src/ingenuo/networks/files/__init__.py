@@ -1,13 +1,13 @@
-"""Network files: BIF, XMLBIF, and JSON or YAML for those who write by hand; each also compressed with gzip.
+"""Network files: BIF, XMLBIF, and YAML for those who write by hand; each also compressed with gzip.
 
 ======================  ===========================================================================
 .bif                    the Bayesian Network Repository, JavaBayes, bnlearn, pyAgrum, pgmpy
 .xml .xmlbif .bifxml    XMLBIF 0.3: Weka, JavaBayes, AIMA, pyAgrum
-.json .yaml .yml        written by hand (see `ingenuo.networks.files.plain`)
+.yaml .yml              written by hand (see `ingenuo.networks.files.plain`)
+.json                   the same in JSON, a part of YAML: it is read, and not written
 ======================  ===========================================================================
 
-Numbers are written in full, so that what is read again is the same to the last bit. A state is text in every kind of
-file, but in JSON numbers and truth values stay what they are.
+Numbers are written in full, so that what is read again is the same to the last bit. A state is text in every kind.
 """
 
 from __future__ import annotations
@@ -20,11 +20,9 @@ from pathlib import Path
 
 from ingenuo.container import replace_file
 from ingenuo.errors import InputError, KindError, NetworkFileError, did_you_mean
-from ingenuo.networks.definition import Definition
-from ingenuo.networks.files.as_json import from_json, to_json
-from ingenuo.networks.files.as_yaml import from_yaml, to_yaml
+from ingenuo.networks.build import Definition, refuse_unwritable
 from ingenuo.networks.files.bif import from_bif, to_bif
-from ingenuo.networks.files.checks import refuse_unwritable
+from ingenuo.networks.files.plain import from_yaml, to_yaml
 from ingenuo.networks.files.xmlbif import from_xmlbif, to_xmlbif
 
 __all__ = ["KINDS", "from_text", "kind_of", "read", "to_text", "write"]
@@ -32,14 +30,14 @@ __all__ = ["KINDS", "from_text", "kind_of", "read", "to_text", "write"]
 KINDS = {
     ".bif": "bif",
     ".bifxml": "xmlbif",
-    ".json": "json",
+    ".json": "yaml",
     ".xml": "xmlbif",
     ".xmlbif": "xmlbif",
     ".yaml": "yaml",
     ".yml": "yaml",
 }
-_READERS = {"bif": from_bif, "json": from_json, "xmlbif": from_xmlbif, "yaml": from_yaml}
-_WRITERS = {"bif": to_bif, "json": to_json, "xmlbif": to_xmlbif, "yaml": to_yaml}
+_READERS = {"bif": from_bif, "xmlbif": from_xmlbif, "yaml": from_yaml}
+_WRITERS = {"bif": to_bif, "xmlbif": to_xmlbif, "yaml": to_yaml}
 _MAX_BYTES = 2**30  # a small compressed file may unpack to more than any memory holds
 
 
@@ -89,6 +87,7 @@ def write(definition: Definition, path: str | os.PathLike[str]) -> None:
     [0.5, 0.5]
     """
     name = _name(path)
+    refuse_json(name)
     content = to_text(definition, kind_of(path)).encode()
     if name.lower().endswith(".gz"):
         content = gzip.compress(content, mtime=0)  # equal networks give equal files
@@ -98,19 +97,16 @@ def write(definition: Definition, path: str | os.PathLike[str]) -> None:
         raise FileNotFoundError(errno.ENOENT, "there is no folder for the file", name) from None
 
 
+def refuse_json(name: str) -> None:
+    """Raise for a file that a network cannot be written to, though it can be read."""
+    if name.lower().removesuffix(".gz").endswith(".json"):
+        raise InputError(f"{name}: networks are read from JSON and not written to it; write .yaml, .bif or .xml")
+
+
 def from_text(text: str, kind: str, name: str = "text") -> Definition:
     """The network that a text describes; `name` is what errors call it.
 
-    Parameters
-    ----------
-    text : str
-        The content of a file.
-    kind : {"bif", "json", "xmlbif", "yaml"}
-        What it is written in.
-    name : str
-        The text's name in errors.
-
-    >>> from_text('{"nodes": {"coin": {"states": ["heads"], "table": [0.9]}}}', "json")
+    >>> from_text('{"nodes": {"coin": {"states": ["heads"], "table": [0.9]}}}', "yaml")
     Traceback (most recent call last):
     ...
     ingenuo.errors.NetworkFileError: text: P(coin) sums to 0.9 instead of 1; mend its numbers
@@ -121,9 +117,9 @@ def from_text(text: str, kind: str, name: str = "text") -> Definition:
 
 
 def to_text(definition: Definition, kind: str) -> str:
-    """A network as text, in one of the kinds of `from_text`.
+    """A network as text: "bif", "xmlbif" or "yaml".
 
-    >>> coin = from_text('{"nodes": {"coin": {"states": ["heads", "tails"], "table": [0.5, 0.5]}}}', "json")
+    >>> coin = from_text('{"nodes": {"coin": {"states": ["heads", "tails"], "table": [0.5, 0.5]}}}', "yaml")
     >>> print(to_text(coin, "yaml"), end="")
     network: network
     nodes:
@@ -131,9 +127,8 @@ def to_text(definition: Definition, kind: str) -> str:
         states: [heads, tails]
         table: [0.5, 0.5]
     """
-    writer = _WRITERS[_kind(kind)]
     refuse_unwritable(definition)
-    return writer(definition)
+    return _WRITERS[_kind(kind)](definition)
 
 
 def kind_of(path: str | os.PathLike[str]) -> str:

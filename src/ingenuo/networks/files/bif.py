@@ -25,8 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ingenuo.errors import NetworkFileError
-from ingenuo.networks.definition import Definition
-from ingenuo.networks.files.checks import Builder, Family, text_of
+from ingenuo.networks.build import Builder, Definition, Family, text_of
 
 # Quantifiers that never give back (*+) where two in a row could share what they match: on a damaged file, trying every
 # way to share it would take forever.
@@ -288,7 +287,6 @@ def _known(stretch: str, known: dict[str, int]) -> list[str]:
 def to_bif(definition: Definition) -> str:
     r"""A network as BIF, every number in full; names are quoted where they have to be.
 
-    >>> from ingenuo.networks.definition import Definition
     >>> print(to_bif(Definition(["a b"], [["x", "y"]], [()], [np.array([0.4, 0.6])], "n")))
     network n {
     }

@@ -16,8 +16,7 @@ from xml.sax.saxutils import escape
 import numpy as np
 
 from ingenuo.errors import NetworkError, NetworkFileError
-from ingenuo.networks.definition import Definition
-from ingenuo.networks.files.checks import Builder, text_of
+from ingenuo.networks.build import Builder, Definition, text_of
 
 # What may stand in what; the text of the leaves is kept, and all that a PROPERTY holds is passed over.
 _INSIDE: dict[str, tuple[str, ...]] = {
@@ -161,7 +160,6 @@ def _tree(content: str | bytes, builder: Builder) -> _Element:
 def to_xmlbif(definition: Definition) -> str:
     """A network as XMLBIF 0.3, every number in full.
 
-    >>> from ingenuo.networks.definition import Definition
     >>> print(to_xmlbif(Definition(["a"], [["x", "y"]], [()], [np.array([0.4, 0.6])])).strip())
     <?xml version="1.0" encoding="UTF-8"?>
     <BIF VERSION="0.3">

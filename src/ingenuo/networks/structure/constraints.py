@@ -1,36 +1,112 @@
-"""What a search may not do: arcs that must be there, arcs that must not, and how large a family may become."""
+"""What a search for a structure returns, and what it may not do: required and forbidden arcs, families too large."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import NetworkError
 from ingenuo.networks.graph import refuse_cycle
-from ingenuo.networks.structure.search import Arc, parents_of
 
+Arc = tuple[int, int]  # (parent, child)
+Change = Literal["add", "delete", "reverse", "restart", "fill"]
 Flags = NDArray[np.bool_]
 
 # Cells of a node's table (32 MB in doubles): a search proposes no family with more, and none can be required.
 MOST_CELLS = 1 << 22
 
 
+@dataclass(frozen=True)
+class Step:
+    """One change of the structure.
+
+    `arc` is (parent, child) as it was before the change, or as it is added; None for a restart, which goes on from
+    where the path stands with some changes at random, and where missing values were filled again. `score` is that
+    after the step.
+    """
+
+    change: Change
+    arc: Any  # by place, or by name
+    gain: float
+    score: float
+
+
+@dataclass(frozen=True)
+class Search:
+    """A structure and how it was found.
+
+    The path leads from the start (with the required arcs in it) to the structure: what a search tried and gave up
+    is not on it, but is among the steps.
+
+    >>> Search(((), (0,)), -3.5, "bic", (Step("add", (0, 1), 1.5, -3.5),)).arcs
+    [(0, 1)]
+    """
+
+    parents: tuple[tuple[int, ...], ...]  # of each node, in ascending order
+    score: float
+    measure: str  # what the score and the gains are
+    path: tuple[Step, ...] = ()
+    evaluations: int = 0  # families counted and scored
+    hits: int = 0  # families whose score was known
+    steps: int = field(default=0, compare=False)  # changes made, those given up included
+
+    @property
+    def arcs(self) -> list[Arc]:
+        """(parent, child), by child."""
+        return [(parent, child) for child, above in enumerate(self.parents) for parent in above]
+
+    def named(self, nodes: Sequence[str]) -> Search:
+        """The same with the arcs of its path by the names of their ends."""
+        path = (s if s.arc is None else replace(s, arc=(nodes[s.arc[0]], nodes[s.arc[1]])) for s in self.path)
+        return replace(self, path=tuple(path))
+
+    def __str__(self) -> str:
+        steps = sum(step.arc is not None for step in self.path)
+        lines = [f"{self.measure}: {self.score:.6g} after {steps} step{'' if steps == 1 else 's'}"]
+        for number, step in enumerate(self.path, 1):
+            what = step.change if step.arc is None else f"{step.change} {step.arc[0]} → {step.arc[1]}"
+            lines.append(f"{number:4}  {what}  {step.gain:+.6g}  {step.score:.8g}")
+        return "\n".join(lines)
+
+
+def parents_of(n: int, arcs: Iterable[Arc]) -> tuple[tuple[int, ...], ...]:
+    """Each node's parents, in ascending order.
+
+    >>> parents_of(3, [(2, 0), (1, 0)])
+    ((1, 2), (), ())
+    """
+    above: list[set[int]] = [set() for _ in range(n)]
+    for parent, child in arcs:
+        above[child].add(parent)
+    return tuple(tuple(sorted(parents)) for parents in above)
+
+
+def replay(start: Sequence[Iterable[int]], path: Iterable[Step]) -> tuple[tuple[int, ...], ...]:
+    """The structure to which the path leads.
+
+    >>> replay([(), ()], [Step("add", (0, 1), 1.0, 1.0), Step("reverse", (0, 1), 0.0, 1.0)])
+    ((1,), ())
+    """
+    arcs = {(parent, child) for child, above in enumerate(start) for parent in above}
+    for step in path:
+        if step.arc is None:
+            continue
+        if step.change == "add":
+            arcs.add(step.arc)
+        else:
+            arcs.remove(step.arc)
+        if step.change == "reverse":
+            arcs.add((step.arc[1], step.arc[0]))
+    return parents_of(len(start), arcs)
+
+
 class Constraints:
     """Required and forbidden arcs and the most parents a node may have, checked against one another.
-
-    Parameters
-    ----------
-    cards
-        The number of states of each node.
-    required, forbidden
-        Arcs, (parent, child).
-    max_parents
-        The most parents of a node; None for no limit but that of :data:`MOST_CELLS`.
-    names
-        What messages call the nodes; their numbers where not given.
 
     >>> Constraints([2, 2], [(0, 1)], [(0, 1)])
     Traceback (most recent call last):

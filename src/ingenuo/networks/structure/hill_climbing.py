@@ -1,4 +1,4 @@
-"""Hill climbing: from a structure on to its best neighbour, an arc more, less or turned; with tabu and restarts."""
+"""Searches by score: hill climbing, from a structure on to its best neighbour, with tabu and restarts; and K2."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, NetworkError
 from ingenuo.networks.graph import order
-from ingenuo.networks.structure.constraints import MOST_CELLS, Constraints
-from ingenuo.networks.structure.sample import Sample
-from ingenuo.networks.structure.scores import Scorer
-from ingenuo.networks.structure.search import Arc, Change, Search, Step
+from ingenuo.networks.structure.constraints import MOST_CELLS, Arc, Change, Constraints, Search, Step
+from ingenuo.networks.structure.scores import Sample, Scorer
 
 Parents = tuple[tuple[int, ...], ...]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
@@ -42,39 +40,12 @@ def hill_climb(
     most_steps: int | None = None,
     names: Sequence[str] | None = None,
 ) -> Search:
-    """Search for the structure of the highest score.
+    """Search for the structure of the highest score; of the best one seen, no single change improves it.
 
-    Parameters
-    ----------
-    sample
-        The rows.
-    score, ess
-        See :class:`~ingenuo.networks.structure.Scorer`.
-    max_parents
-        The most parents of a node; None for no limit but that of the table's size (4,194,304 cells).
-    tabu
-        At a top, go on to the best neighbour that is none of the last `tabu` structures, though it be worse, and give
-        up after so many steps without a new best; then climb again from graphs that say the same as the best, and once
-        from the start with other choices among equals. 0 stops at the first top.
-    restarts
-        How often to climb again, by turns from the best structure changed at random and from the start.
-    required, forbidden
-        Arcs (parent, child) that are always, or never, there.
-    start
-        The parents of each node to begin with; none where not given.
-    random_state
-        The seed of what is left to chance: the restarts' changes, and the way among equals beyond a top.
-    progress
-        Called after each step with its number and the score.
-    most_steps
-        Stop after so many steps; None for no limit.
-    names
-        What messages call the nodes.
-
-    Returns
-    -------
-    Search
-        The best structure seen; no single change improves it, unless the steps ran out.
+    At a top it goes on to the best neighbour that is none of the last `tabu` structures, and gives up after so many
+    steps without a new best; then it climbs again from graphs that say the same as the best, and once from the start
+    with other choices among equals. `restarts` says how often to climb again after that, by turns from the best
+    structure changed at random and from the start. `progress` is called with the number of steps and the score.
 
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
@@ -377,3 +348,69 @@ def _gain(own: float, other: float) -> float:
 def _rounding(score: float) -> float:
     """How far two equal sums of logarithms may lie apart."""
     return 1e-9 + 1e-13 * abs(score) if math.isfinite(score) else 0.0
+
+
+def k2(
+    sample: Sample,
+    order: Sequence[int],
+    score: str = "k2",
+    *,
+    ess: float = 1.0,
+    max_parents: int | None = None,
+    required: Iterable[Arc] = (),
+    forbidden: Iterable[Arc] = (),
+    progress: Callable[[int, float], None] | None = None,
+    names: Sequence[str] | None = None,
+) -> Search:
+    """Choose the parents of each node among those that come before it, the best first (Cooper and Herskovits 1992).
+
+    >>> a = np.array([0, 1] * 20)
+    >>> k2(Sample([a, a, 1 - a], [2, 2, 2]), [2, 1, 0]).parents
+    ((1,), (2,), ())
+    """
+    n = sample.n_columns
+    bounds = Constraints(sample.cards, required, forbidden, max_parents, names)
+    if sorted(order) != list(range(n)):
+        raise NetworkError(f"the order has {len(order)} places for {n} nodes; it must name each node once")
+    place = {node: position for position, node in enumerate(order)}
+    for child, above in enumerate(bounds.start):
+        for parent in above:
+            if place[parent] > place[child]:
+                raise NetworkError(
+                    f"the required arc {bounds.shown(parent, child)} goes against the order; turn one of them"
+                )
+    scorer = Scorer(sample, score, ess=ess)
+    parents = [set(above) for above in bounds.start]
+    own = [scorer.local(node, above) for node, above in enumerate(parents)]
+    total = sum(own)
+    path: list[Step] = []
+    for position, node in enumerate(order):
+        while len(parents[node]) < bounds.most:
+            candidates = [
+                other
+                for other in sorted(order[:position])
+                if other not in parents[node]
+                and not bounds.forbidden[other, node]
+                and scorer.cells(node, parents[node] | {other}) <= MOST_CELLS
+            ]
+            if not candidates:
+                break
+            scores = scorer.extended(node, parents[node], candidates)
+            best = max(range(len(candidates)), key=lambda k: scores[k])
+            if not scores[best] > own[node]:
+                break
+            gain, own[node] = scores[best] - own[node], scores[best]
+            total = sum(own)
+            parents[node].add(candidates[best])
+            path.append(Step("add", (candidates[best], node), gain, total))
+            if progress is not None:
+                progress(len(path), total)
+    return Search(
+        tuple(tuple(sorted(above)) for above in parents),
+        total,
+        score,
+        tuple(path),
+        scorer.evaluations,
+        scorer.hits,
+        len(path),
+    )

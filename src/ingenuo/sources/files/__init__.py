@@ -1,13 +1,11 @@
 """Tables from files: delimited text, Parquet, Arrow, JSON lines, ARFF, lines with labels, folders of texts.
 
 Files are looked at once (`scan`): format, encoding, columns and what each is. Their rows then come in batches, as often
-as they are needed, in bounded memory; or all at once (`read`). Other machines read them in `pieces`.
+as they are needed, in bounded memory; or all at once (`read`).
 """
 
 from __future__ import annotations
 
-from ingenuo.sources.files.pieces import open_piece, pieces
-from ingenuo.sources.files.reading import read
-from ingenuo.sources.files.scanning import Scan, scan
+from ingenuo.sources.files.scanning import Scan, read, scan
 
-__all__ = ["Scan", "open_piece", "pieces", "read", "scan"]
+__all__ = ["Scan", "read", "scan"]

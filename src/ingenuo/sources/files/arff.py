@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, did_you_mean
-from ingenuo.sources.files import encodings
-from ingenuo.sources.files.blocks import Block, cut
-from ingenuo.sources.files.contents import Content, Options, Part
+from ingenuo.sources.files.contents import Block, Content, Options, Part, after, cut
 from ingenuo.sources.files.delimited import parse
-from ingenuo.sources.files.diagnosis import mixed
-from ingenuo.sources.files.kinds import CATEGORY, TEXT, Kind
 from ingenuo.sources.files.sniffing import Dialect
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import CATEGORY, TEXT, Kind, mixed
 
 _QUOTED = r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\""""
 _DATA = re.compile(r"^[ \t]*@data\b[^\n]*(?:\n|\Z)", re.IGNORECASE | re.MULTILINE)
@@ -50,14 +47,10 @@ class Arff(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
-        if told is None:
-            self._look()
-        else:
-            self.encoding, self.body = encodings.Encoding(**told["encoding"]), told["body"]
-            self.attributes = [Attribute(name, kind, tuple(values)) for name, kind, values in told["attributes"]]
+        self._look()
         self.names = [attribute.name for attribute in self.attributes]
         doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
         if doubled is not None:
@@ -75,8 +68,8 @@ class Arff(Content):
         file, size = self.file, self.options.block_size
         while True:
             head = file.head(size)
-            self.encoding = encodings.detect(head, file.name, self.options.encoding)
-            text = encodings.decode(head, self.encoding).decode("utf-8", "surrogateescape")
+            self.encoding = detect(head, file.name, self.options.encoding)
+            text = decode(head, self.encoding).decode("utf-8", "surrogateescape")
             found = _DATA.search(text)
             if found or len(head) < size or size >= _LONGEST:
                 break
@@ -88,43 +81,25 @@ class Arff(Content):
             raise FileError(f"{file.name}: no column is declared before @data; add lines '@attribute name type'")
         self.body = len(text[: found.end()].encode("utf-8", "surrogateescape"))
 
-    def told(self) -> dict[str, Any]:
-        """The encoding, the header, and where it ends."""
-        attributes = [[a.name, a.kind, list(a.values)] for a in self.attributes]
-        return {"encoding": self.encoding.told(), "body": self.body, "attributes": attributes}
-
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
-        head = encodings.decode(self.file.head(self.body + self.options.look), self.encoding)
+        types = dict.fromkeys(self.names, pa.string())
+        head = decode(self.file.head(self.body + self.options.look), self.encoding)
         data = head[self.body :]
         whole = data[: data.rfind(b"\n") + 1] or data
         return self._table(Block(whole, self.body, 1 + head.count(b"\n", 0, self.body)), types)
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
-        own = dict.fromkeys(self.names, pa.string())
         with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors)
-            start = self.body
-            for block in cut(text, self.file.name, size=self.options.block_size):
-                if start:
-                    skipped = min(start, len(block.data))
-                    n_lines = block.data.count(b"\n", 0, skipped)
-                    block = Block(block.data[skipped:], block.offset + skipped, block.line + n_lines)
-                    start -= skipped
+            text = Text(stream, self.encoding, self.options.errors)
+            for block in after(cut(text, self.file.name, size=self.options.block_size), self.body):
                 if block.data.strip():
-                    table = self._table(block, types)
-                    yield Part(table, self._table(block, own) if cells else None, stream.consumed())
+                    yield Part(self._table(block, types), stream.consumed())
 
     def _table(self, block: Block, types: dict[str, Any]) -> Any:
         data = block.data
-        if (
-            error := encodings.bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
-        ) is not None:
+        if (error := bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)) is not None:
             if self.options.errors == "strict":
                 raise error
             data = data.decode("utf-8", "replace").encode()

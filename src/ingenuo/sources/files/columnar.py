@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from ingenuo.errors import FileError
 from ingenuo.sources.files.contents import Content, Part
-from ingenuo.sources.files.kinds import as_types, is_string
 from ingenuo.sources.files.streams import File, readable
+from ingenuo.sources.kinds import as_types, is_string
 
 _ROWS = 1 << 17  # rows of a batch
 _BATCH = 1 << 25  # bytes of a batch, about, where rows are wide
@@ -29,11 +29,11 @@ class Typed(Content):
 
     what = ""  # as messages call the format
 
-    def __init__(self, file: File, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File) -> None:
         super().__init__(file)
         self._bytes: Any = None  # of what cannot be opened twice, or is packed
         self._own: Any = None
-        self.names = [str(name) for name in self.own_schema.names] if told is None else list(told["names"])
+        self.names = [str(name) for name in self.own_schema.names]
         doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
         if doubled is not None:
             raise FileError(f"{file.name}: two columns are called {doubled!r}; rename one")
@@ -89,24 +89,22 @@ class Typed(Content):
                     return table.slice(0, _FIRST)
             return self._schema().empty_table()
 
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, some at a time."""
-        tables = self._tables(None if cells else types, _ROWS)
+        tables = self._tables(types, _ROWS)
         while True:
             with self._told():
                 found = next(tables, None)
             if found is None:
                 return
             table, share = found
-            typed = as_types(table, types, self.file.name)
-            yield Part(typed, table if cells else None, int(share * (self.file.n_bytes or 0)))
+            yield Part(as_types(table, types, self.file.name), int(share * (self.file.n_bytes or 0)))
 
 
 class Parquet(Typed):
-    """A Parquet file, or some of its row groups."""
+    """A Parquet file."""
 
     what = "Parquet"
-    row_groups: list[int] | None = None  # those that are read; None for all
 
     def _opened(self) -> Any:
         # Not mapped: the pages of a mapped file would count as the memory of whoever reads it.
@@ -121,15 +119,6 @@ class Parquet(Typed):
     def _schema(self) -> Any:
         return self._file().schema_arrow
 
-    def sizes(self) -> dict[int, int]:
-        """About how many bytes of the file each row group has, of those that are read."""
-        with self._told():
-            metadata = self._file().metadata
-            groups = range(metadata.num_row_groups) if self.row_groups is None else self.row_groups
-            sizes = {group: metadata.row_group(group).total_byte_size for group in groups}
-        whole = sum(sizes.values()) or 1
-        return {group: int(size / whole * (self.file.n_bytes or 0)) for group, size in sizes.items()}
-
     def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
         columns = None if types is None else list(types)
         own = self.own_schema
@@ -140,14 +129,13 @@ class Parquet(Typed):
         large = (self.file.n_bytes or 0) > _BUFFERS
         file = self._file(read_dictionary=coded, buffer_size=max(1 << 16, _BUFFERS // n_columns) if large else 0)
         metadata = file.metadata
-        groups = range(metadata.num_row_groups) if self.row_groups is None else self.row_groups
-        total, done = max(sum(metadata.row_group(group).num_rows for group in groups), 1), 0
+        total, done = max(metadata.num_rows, 1), 0
         width = 8 * n_columns
         if any(not pa.types.is_primitive(own.field(name).type) for name in columns or own.names if name not in coded):
-            width += sum(metadata.row_group(group).total_byte_size for group in groups) // total
+            width += sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)) // total
         if types is not None:  # the first rows, from which kinds are guessed, are as many whatever their width
             rows = max(1 << 10, min(rows, _BATCH // width, total))
-        for batch in file.iter_batches(rows, row_groups=list(groups), columns=columns, use_threads=large):
+        for batch in file.iter_batches(rows, columns=columns, use_threads=large):
             done += batch.num_rows
             arrays = {name: _used(batch.column(name)) for name in coded}
             found = [arrays.get(name, column) for name, column in zip(batch.schema.names, batch.columns)]

@@ -6,8 +6,10 @@ parsed at a time, and what a block refuses is told with its line.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -16,14 +18,22 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import encodings
-from ingenuo.sources.files.blocks import LONGEST, Block, cut, in_turn, last_row_end
-from ingenuo.sources.files.contents import Content, Lines, Options, Part, ahead
-from ingenuo.sources.files.diagnosis import diagnose
-from ingenuo.sources.files.kinds import as_types
-from ingenuo.sources.files.rows import rows
-from ingenuo.sources.files.sniffing import Dialect, sniff
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.contents import (
+    LONGEST,
+    Block,
+    Content,
+    Form,
+    Options,
+    Part,
+    after,
+    ahead,
+    cut,
+    last_row_end,
+    never_closed,
+)
+from ingenuo.sources.files.sniffing import Dialect, is_number, rows, sniff
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import as_types, mixed
 
 _LEAST = 1 << 16  # bytes from which the form of a file is told, at least
 
@@ -33,16 +43,10 @@ class Delimited(Content):
 
     written = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
-        self._whole: int | None = None  # bytes of the first rows, where they have been looked at
-        if told is None:
-            self._look()
-        else:
-            self.encoding = encodings.Encoding(**told["encoding"])
-            self.dialect = Dialect.of(told["dialect"])
-            self._size, self._quick = told["size"], told["quick"]
+        self._look()
         self.decimal = self.dialect.decimal
         self.names = list(self.dialect.names)
         self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
@@ -54,8 +58,8 @@ class Delimited(Content):
         while True:
             head = file.head(size)
             complete = len(head) < size
-            self.encoding = encodings.detect(head, file.name, options.encoding)
-            head = encodings.decode(head, self.encoding)
+            self.encoding = detect(head, file.name, options.encoding)
+            head = decode(head, self.encoding)
             self.dialect = sniff(
                 head, file.name, file.suffix(), separator=options.separator, quote=options.quote,
                 header=options.header, known=options.known, missing=options.missing, complete=complete,
@@ -65,46 +69,31 @@ class Delimited(Content):
                 break
             size *= 4  # a first row that is longer
         self._size = size
-        # Standard input cannot be cut again; and where quotes are out of turn at once, they will be later.
-        self._quick = not file.is_stream and in_turn(head[: self._whole], self.dialect)
         titles = head[: self.dialect.body]
-        if options.errors == "strict" and (error := encodings.bad_byte(titles, self.encoding.mark, 1, file.name)):
+        if options.errors == "strict" and (error := bad_byte(titles, self.encoding.mark, 1, file.name)):
             raise error
 
-    def told(self) -> dict[str, Any]:
-        """The form of the text."""
-        return {
-            "encoding": self.encoding.told(),
-            "dialect": self.dialect.told(),
-            "size": self._size,
-            "quick": self._quick,
-        }
-
     def _head(self) -> bytes:
-        return encodings.decode(self.file.head(self._size), self.encoding)
-
-    def _first_rows(self) -> bytes:
-        """The header and the first rows that are whole."""
-        head = self._head()
-        if self._whole is None:
-            complete = len(self.file.head(self._size)) < self._size
-            self._whole = len(head) if complete else last_row_end(head, self.dialect)
-        return head[: self._whole]
+        return decode(self.file.head(self._size), self.encoding)
 
     def first(self) -> Any:
         """The first rows, all of strings."""
-        return self.sample(dict.fromkeys(self.names, pa.string()))
-
-    def sample(self, types: dict[str, Any]) -> Any:
-        """The first rows in their types."""
-        start, data = self.dialect.body, self._first_rows()
+        types, start, data = dict.fromkeys(self.names, pa.string()), self.dialect.body, self._head()[: self._whole]
         if not data[start:].strip(b"\r\n"):
             return pa.schema(list(types.items())).empty_table()
         block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
         try:
             return self._parse(block.data, types)
         except pa.ArrowInvalid as error:
-            return self._again(block, dict(types), None, error)
+            return self._again(block, types, None, error)
+
+    def form(self) -> Form:
+        """How the text is written."""
+        name, mark, form = self.encoding.name, self.encoding.mark, replace(self.dialect, body=0, notes=())
+        name = {"utf-8": "utf-8-sig"}.get(name, name) if mark else name
+        skipped = self._head().count(self.dialect.line_end, 0, self.dialect.body)
+        missing = tuple(self.options.missing)
+        return Form(self.format, self.file.packed(), name, form, skipped, missing, self.options.errors)
 
     def line_of(self, row: int) -> int | None:
         """The line of one of the first rows."""
@@ -113,69 +102,30 @@ class Delimited(Content):
         found = next(islice(rows(text, d.separator, d.quote, padded=d.padded), row + (d.header_line > 0), None), None)
         return None if found is None else found.line
 
-    def separator(self) -> str | None:
-        """What parts the cells of a line."""
-        return self.dialect.separator
-
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
-        written = dict.fromkeys(self.names, pa.string())
+        with self.file.open() as stream:
+            text = Text(stream, self.encoding, self.options.errors)
+            for (block, consumed), future in ahead(
+                self._blocks(text, stream), lambda b: self._parse(b[0].data, dict(types))
+            ):
+                try:
+                    table = future.result()
+                except pa.ArrowInvalid as error:
+                    table = self._again(block, types, fixed, error)
+                if table.schema.types != list(types.values()):  # parsed before a whole number became a double
+                    table = as_types(table, types, self.file.name)
+                yield Part(table, consumed)
 
-        def parse(item: tuple[Block, int]) -> tuple[Any, Any]:
-            data = item[0].data
-            table = self._parse(data, dict(types))
-            whole = self._lines(data, table.num_rows) if lines else None
-            return table, whole if whole is not None else self._parse(data, written, False) if cells else None
-
-        quick, start = self._quick, Block(b"", 0, 1)
-        while True:
-            again = None
-            with self.file.open() as stream:
-                text = encodings.Text(stream, self.encoding, self.options.errors)
-                for (block, consumed), future in ahead(self._blocks(text, stream, quick, start), parse):
-                    try:
-                        table, strings = future.result()
-                    except pa.ArrowInvalid as error:
-                        if quick and not in_turn(block.data, self.dialect):
-                            again = block
-                            break
-                        table = self._again(block, types, fixed, error)
-                        strings = self._parse(self._mended(block.data), written, False) if cells else None
-                    if quick and table.num_rows != block.n_lines and not in_turn(block.data, self.dialect):
-                        again = block
-                        break
-                    if table.schema.types != list(types.values()):  # parsed before a whole number became a double
-                        table = as_types(table, types, self.file.name)
-                    yield Part(table, strings, consumed)
-            if again is None:
-                return
-            quick, start = False, again  # from that block on, quotes have to be looked at one by one
-
-    def _blocks(self, text: Any, stream: Any, quick: bool, start: Block) -> Iterator[tuple[Block, int]]:
-        """The blocks from a place on, without the header."""
-        _skip(text, start.offset)
-        header = self.dialect.body - start.offset
-        size, name = self.options.block_size, self.file.name
-        for block in cut(text, name, self.dialect, size, quick=quick, offset=start.offset, line=start.line):
-            if header > 0:
-                skipped = min(header, len(block.data))
-                lines = block.data.count(self.dialect.line_end, 0, skipped)
-                block = Block(block.data[skipped:], block.offset + skipped, block.line + lines, block.n_lines - lines)
-                header -= skipped
+    def _blocks(self, text: Any, stream: Any) -> Iterator[tuple[Block, int]]:
+        """The blocks, without the header."""
+        d = self.dialect
+        for block in after(cut(text, self.file.name, d, self.options.block_size), d.body, d.line_end):
             if block.data.strip(b"\r\n"):
                 yield block, stream.consumed()
 
-    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any], with_missing: bool = True) -> Any:
-        return parse(data, self.dialect, types, self.options.missing if with_missing else None)
-
-    def _lines(self, data: bytes | bytearray, n_rows: int) -> Lines | None:
-        """The rows as whole lines; None where some row has several, or a line is no row."""
-        found = [line for line in bytes(data).split(b"\n") if line and line != b"\r"]
-        if len(found) != n_rows:
-            return None
-        if found and found[0].endswith(b"\r"):
-            found = [line.removesuffix(b"\r") for line in found]
-        return Lines(pa.array(found, pa.large_binary()).cast(pa.large_string()), self.names)
+    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any]) -> Any:
+        return parse(data, self.dialect, types, self.options.missing)
 
     def _mended(self, data: bytes | bytearray) -> bytes | bytearray:
         """Bytes that are no UTF-8 replaced, where that is wanted."""
@@ -214,8 +164,8 @@ class Delimited(Content):
         return True
 
 
-def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str] | None) -> Any:
-    """Some rows as a table with the columns that are wanted; `missing` is None where cells stay as they stand."""
+def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str]) -> Any:
+    """Some rows as a table with the columns that are wanted."""
     if not types:  # Arrow would read all the columns
         return parse(data, dialect, {dialect.names[0]: pa.string()}, missing).select([])
     if dialect.padded:
@@ -229,8 +179,8 @@ def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], m
         convert_options=csv.ConvertOptions(
             column_types=types,
             include_columns=list(types),
-            null_values=list(missing or ()),
-            strings_can_be_null=missing is not None,
+            null_values=list(missing),
+            strings_can_be_null=True,
             decimal_point=dialect.decimal,
         ),
     )
@@ -256,10 +206,71 @@ def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
     return re.sub(before + rb"|" + after, lambda found: (found[1] or b"") + (found[2] or b""), data)
 
 
-__all__ = ["Delimited", "parse"]
+# What is wrong with a block that Arrow refuses: the first bad row, its line, cell and remedy.
 
 
-def _skip(text: Any, n: int) -> None:
-    """Pass over so many bytes."""
-    while n > 0:
-        n -= text.readinto(memoryview(bytearray(min(n, 1 << 22))))
+def diagnose(
+    data: bytes | bytearray,
+    dialect: Dialect,
+    name: str,
+    *,
+    line: int,
+    offset: int,
+    types: Mapping[str, Any],
+    missing: Sequence[str],
+) -> FileError | None:
+    """The error for the first thing that is wrong, or None where nothing is found."""
+    if (error := bad_byte(data, offset, line, name)) is not None:
+        return error
+    numbers = {
+        dialect.names.index(column): (column, type)
+        for column, type in types.items()
+        if pa.types.is_integer(type) or pa.types.is_floating(type)
+    }
+    expected = len(dialect.names)
+    for row in rows(data.decode(), dialect.separator, dialect.quote, line, dialect.padded):
+        if row.unclosed:
+            return never_closed(
+                name, row.line, next(cell for cell in row.cells if cell.startswith(dialect.quote or '"'))
+            )
+        if len(row.cells) != expected:
+            return _ragged(row.cells, expected, row.line, dialect, name)
+        for place, (column, type) in numbers.items():
+            cell = row.cells[place].strip()
+            if cell in missing:
+                continue
+            if not is_number(cell, dialect.decimal):
+                if cell.lower().lstrip("+-") in ("inf", "infinity"):
+                    return _infinite(name, row.line, column, cell)
+                return mixed(name, row.line, column, cell)
+            value = float(cell.replace(dialect.decimal, "."))
+            if math.isinf(value):
+                return _infinite(name, row.line, column, cell)
+            if pa.types.is_integer(type) and not cell.lstrip("+-").isdecimal():
+                return FileError(
+                    f"{name}, line {row.line}: column {column!r} held whole numbers as far as was looked, and {cell!r} "
+                    f"is none; declare the column (--column {column}=category or {column}=number)"
+                )
+    return None
+
+
+def _ragged(cells: list[str], expected: int, line: int, dialect: Dialect, name: str) -> FileError:
+    found = f"{len(cells)} field{'s' * (len(cells) != 1)}"
+    shown = dialect.separator.join(cells)
+    shown = shown if len(shown) <= 60 else shown[:57] + "…"
+    if len(cells) > expected:
+        quoted = (
+            f"quote a cell that holds {dialect.separator!r}" if dialect.quote else "take the separator out of a cell"
+        )
+        remedy = f"{quoted}, or mend the row"
+    else:
+        remedy = "add what is missing, if only empty cells, or mend the row"
+    source = f"the header (line {dialect.header_line}) has" if dialect.header_line else "the other rows have"
+    return FileError(f"{name}, line {line}: the row has {found} and {source} {expected} ({shown!r}); {remedy}")
+
+
+def _infinite(name: str, line: int, column: str, cell: str) -> FileError:
+    return FileError(
+        f"{name}, line {line}: column {column!r} has {cell!r}, which is out of the range of numbers; name it missing "
+        f"(--missing {cell!r}), or mend the file"
+    )

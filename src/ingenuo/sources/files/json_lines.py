@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ingenuo.errors import FileError
-from ingenuo.sources.files import encodings
-from ingenuo.sources.files.blocks import LONGEST, Block, cut
-from ingenuo.sources.files.contents import Content, Options, Part, ahead
-from ingenuo.sources.files.diagnosis import mixed
-from ingenuo.sources.files.kinds import as_types
-from ingenuo.sources.files.streams import File
+from ingenuo.sources.files.contents import LONGEST, Block, Content, Options, Part, ahead, cut
+from ingenuo.sources.files.streams import File, Text, bad_byte, decode, detect
+from ingenuo.sources.kinds import as_types, mixed
 
 _NO_OBJECT = re.compile(rb"^[ \t]*null", re.MULTILINE)
 
@@ -26,17 +23,13 @@ class JsonLines(Content):
 
     may_lack_columns = True
 
-    def __init__(self, file: File, options: Options, told: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, file: File, options: Options) -> None:
         super().__init__(file)
         self.options = options
         self._held: Any = None  # the rows of a list
-        if told is not None:
-            self.encoding = encodings.Encoding(**told["encoding"])
-            self.is_list, self.names = told["is_list"], list(told["names"])
-            return
         head = file.head(options.block_size)
-        self.encoding = encodings.detect(head, file.name, options.encoding)
-        start = encodings.decode(head, self.encoding).lstrip()
+        self.encoding = detect(head, file.name, options.encoding)
+        start = decode(head, self.encoding).lstrip()
         if not start:
             raise FileError(f"{file.name}: the file is empty; give one with a JSON object in each line")
         self.notes = [self.encoding.note] if self.encoding.note else []
@@ -45,86 +38,57 @@ class JsonLines(Content):
         if not self.names:
             raise FileError(f"{file.name}: the objects have no fields; give some with a field for each column")
 
-    def told(self) -> dict[str, Any]:
-        """The encoding, the fields, and whether they are in a list."""
-        return {"encoding": self.encoding.told(), "is_list": self.is_list, "names": self.names}
-
     def first(self) -> Any:
         """The first rows (of a list: all)."""
-        return self._all() if self.is_list else self._start()
-
-    def _all(self) -> Any:
-        if self._held is None:
-            self._held = self._whole()
-        return self._held
-
-    def _start(self) -> Any:
+        if self.is_list:
+            return self._all()
         size = self.options.look
         while True:  # until there is a whole line
             head = self.file.head(size)
-            data = encodings.decode(head, self.encoding)
+            data = decode(head, self.encoding)
             end = len(data) if len(head) < size or size > LONGEST else data.rfind(b"\n") + 1
             if end:
-                break
+                return self._table(Block(data[:end], 0, 1))
             size *= 4
-        data = data[:end]
-        block = Block(data, 0, 1)
+
+    def _all(self) -> Any:
+        """The rows of a list, as if each object had a line."""
+        if self._held is None:
+            with self.file.open() as stream:
+                text = Text(stream, self.encoding, self.options.errors).read_all()
+            try:
+                rows = json.loads(self._mended(text))
+            except UnicodeDecodeError:
+                raise bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
+            except json.JSONDecodeError as error:
+                where = f"{self.file.name}, line {error.lineno}, column {error.colno}"
+                raise FileError(f"{where}: this is no JSON ({error.msg}); mend it") from None
+            self._held = self._table(Block(b"\n".join(json.dumps(row).encode() for row in rows), 0, 1))
+        return self._held
+
+    def _table(self, block: Block) -> Any:
         try:
-            return _parse(data, {})
+            return _parse(block.data, {})
         except pa.ArrowInvalid as error:
             return self._again(block, {}, None, error)
 
-    def _cut(self, stream: Any) -> Iterator[Block]:
-        return cut(stream, self.file.name, size=self.options.block_size)
-
-    def _whole(self) -> Any:
-        """A list of objects."""
-        with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors).read_all()
-        try:
-            rows = json.loads(self._mended(text))
-        except UnicodeDecodeError:
-            raise encodings.bad_byte(text, self.encoding.mark, 1, self.file.name) or AssertionError from None
-        except json.JSONDecodeError as error:
-            raise FileError(
-                f"{self.file.name}, line {error.lineno}, column {error.colno}: this is no JSON ({error.msg}); mend it"
-            ) from None
-        for place, row in enumerate(rows):
-            if not isinstance(row, dict):
-                raise FileError(f"{self.file.name}: element {place} of the list is {row!r}; each must be an object")
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        columns = {}
-        for name in names:
-            values = [row.get(name) for row in rows]
-            try:
-                columns[name] = pa.array(values)
-            except (pa.ArrowInvalid, pa.ArrowTypeError):
-                raise self._of_two_kinds(name, values) from None
-        return pa.table(columns)
-
-    def _of_two_kinds(self, name: str, values: list[Any]) -> FileError:
-        first = next(value for value in values if value is not None)
-        row, other = next((i, v) for i, v in enumerate(values) if v is not None and _sort(v) != _sort(first))
-        return FileError(
-            f"{self.file.name}, element {row}: the field {name!r} is {other!r} here, {first!r} before; give it one type"
-        )
-
-    def parts(self, types: dict[str, Any], cells: bool, fixed: str | None, *, lines: bool = False) -> Iterator[Part]:
+    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
         """The rows, a block at a time."""
         if self.is_list:
             rows = self._complete(self._all(), Block(b"", 0, 1))
-            yield Part(as_types(rows, types, self.file.name), rows if cells else None, self.file.n_bytes or 0)
+            yield Part(as_types(rows, types, self.file.name), self.file.n_bytes or 0)
             return
         with self.file.open() as stream:
-            text = encodings.Text(stream, self.encoding, self.options.errors)
-            blocks = ((block, stream.consumed()) for block in self._cut(text) if block.data.strip())
-            for (block, consumed), future in ahead(blocks, lambda item: _parse(item[0].data, dict(types))):
+            text = Text(stream, self.encoding, self.options.errors)
+            blocks = cut(text, self.file.name, size=self.options.block_size)
+            filled = ((block, stream.consumed()) for block in blocks if block.data.strip())
+            for (block, consumed), future in ahead(filled, lambda item: _parse(item[0].data, dict(types))):
                 try:
                     table = future.result()
                 except pa.ArrowInvalid as error:
                     table = self._again(block, types, fixed, error)
                 table = self._complete(table, block)
-                yield Part(as_types(table, types, self.file.name), table if cells else None, consumed)
+                yield Part(as_types(table, types, self.file.name), consumed)
 
     def _complete(self, table: Any, block: Block) -> Any:
         """The columns of the first rows, where the block lacks one; an error where it has another."""
@@ -156,7 +120,7 @@ class JsonLines(Content):
                 continue
             types.update(attempt)
             return table
-        bad = encodings.bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
+        bad = bad_byte(data, block.offset + self.encoding.mark, block.line, self.file.name)
         found = bad or self._diagnose(data, block.line, wider)
         told = FileError(f"{self.file.name}, after line {block.line}: {str(error).splitlines()[0]}")
         raise (found or told) from None
@@ -167,7 +131,7 @@ class JsonLines(Content):
         for number, text in enumerate(bytes(data).split(b"\n"), line):
             if not text.strip():
                 continue
-            where = f"{self.file.name}, line {number}"
+            where = f"{self.file.name}, {'element' if self.is_list else 'line'} {number}"
             try:
                 row = json.loads(text)
             except json.JSONDecodeError as error:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import glob
+import os
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.errors import FileError, InputError, did_you_mean
-from ingenuo.sources.files.blocks import BLOCK
+from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.sources.files.columnar import Typed
-from ingenuo.sources.files.contents import Content, Options, beforehand
-from ingenuo.sources.files.diagnosis import mixed
-from ingenuo.sources.files.formats import format_of
-from ingenuo.sources.files.kinds import Kind, MixedColumn, as_types, declared_kinds, kind_of
-from ingenuo.sources.files.opening import open_content
-from ingenuo.sources.files.places import expand
+from ingenuo.sources.files.contents import BLOCK, Content, Form, Options, beforehand
 from ingenuo.sources.files.sniffing import MISSING
-from ingenuo.sources.files.streams import File
-from ingenuo.sources.files.united import united
+from ingenuo.sources.files.streams import STANDARD_INPUT, File
+from ingenuo.sources.kinds import Kind, MixedColumn, as_types, declared_kinds, infer_kind, is_string, mixed
 
 Progress = Callable[[int], object]
 _LOOK = 1 << 16  # bytes of every further file from which its form is told
@@ -86,59 +83,48 @@ class Scan:
 
         A column of whole numbers becomes one of doubles from the batch on that needs it.
         """
-        for part in self._parts(progress, cells=False):
-            yield part[1]
-
-    def batches_with_cells(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
-        """The rows twice: all the columns as they are written in the file (strings, for delimited text), and typed."""
-        yield from self._parts(progress, cells=True)
-
-    @property
-    def separator(self) -> str | None:
-        """What parts the cells of delimited text; None for other formats."""
-        return self._contents[0].separator()
-
-    def batches_with_lines(self, progress: Progress | None = None) -> Iterator[tuple[Any, Any]]:
-        """The rows twice, as `batches_with_cells` has them, but as whole `Lines` wherever each row is one."""
-        yield from self._parts(progress, cells=True, lines=True)
-
-    def _parts(self, progress: Progress | None, cells: bool, lines: bool = False) -> Iterator[tuple[Any, Any]]:
-        parts = self._read(cells, lines)
+        parts = self._read()
         # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
-        for written, table, consumed in parts if self.n_bytes is None else beforehand(parts):
+        for table, consumed in parts if self.n_bytes is None else beforehand(parts):
             if progress is not None:
                 progress(consumed)
-            if table.num_rows or (written is not None and written.num_rows):
-                yield written, table
+            if table.num_rows:
+                yield table
         if progress is not None and self.n_bytes:
             progress(self.n_bytes)
 
-    def _read(self, cells: bool, lines: bool) -> Iterator[tuple[Any, Any, int]]:
-        """The rows as they are written, in their types, and the bytes up to them."""
+    def _read(self) -> Iterator[tuple[Any, int]]:
+        """The rows, and the bytes up to them."""
         before = 0
         for content in self._contents:
-            whole = lines and content.names == self.names and content.separator() == self.separator
-            for part in content.parts(self._types, cells, self.target, lines=whole):
-                table, written = part.table, part.cells
-                if table.column_names != list(self._types):
-                    table = table.select(list(self._types))
-                if written is not None and written.column_names != self.names:
-                    written = written.select(self.names)
-                yield written, table, before + part.consumed
+            for table, consumed in content.parts(self._types, self.target):
+                wanted = list(self._types)
+                yield table if table.column_names == wanted else table.select(wanted), before + consumed
             before += content.file.n_bytes or 0
 
-    def declared(self, columns: Mapping[str, str], target: str | None = None) -> Scan:
-        """The same files, of which these columns alone are read, as these kinds; and the target."""
-        kinds = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
-        return Scan(self._contents, *_columns(self._contents, kinds, target), target, categories=self.categories)
-
-    def sample(self) -> Any:
-        """The first rows, in the types of the batches."""
+    def forms(self) -> list[Form]:
+        """How the files are written; those that are written alike, together."""
+        found: dict[Form, list[str]] = {}
         for content in self._contents:
-            table = content.sample(self._types)
-            if table.num_rows:
-                return table.select(list(self._types))
-        return self.schema.empty_table()
+            found.setdefault(content.form(), []).append(content.file.path)
+            content.file.release()
+        return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
+
+    def declared(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
+        """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
+        own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
+        kinds, types = _columns(self._contents, own, target)
+        if others:
+            kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
+            types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
+        return Scan(self._contents, kinds, types, target, categories=self.categories)
+
+    def with_kinds(self, columns: Mapping[str, Any], target: str | None = None) -> Scan:
+        """The same files, of which these columns are what is said; what the others are is inferred."""
+        asked = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
+        if all(self._kinds[name].kind == kind for name, kind in asked.items()):
+            return self
+        return Scan(self._contents, *_columns(self._contents, asked, target), target, categories=self.categories)
 
     def table(self) -> Any:
         """All the rows."""
@@ -229,6 +215,39 @@ def scan(
     return Scan(contents, *_columns(contents, declared, target, keep_all), target, categories=first.categories)
 
 
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def read(path: Paths, target: str | None = None, *, errors: str = "strict", **options: Any) -> Any:
+    r"""A file as an Arrow table; with a target, the table without that column, and the column.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file of CSV, TSV, Parquet, Arrow, JSON lines, ARFF or fastText's lines, packed or not; several, a glob, a
+        folder of them, or a folder with a sub-folder of texts for each class. See `ingenuo.sources.files.scan`.
+    target : str, optional
+        The column to learn.
+    errors : {"strict", "replace"}
+        What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
+    **options
+        Those of `scan`: format, separator, quote, encoding, header, missing, columns.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "reviews.csv")
+    ...     _ = path.write_text("label,text\ngood,a fine film\nbad,a dull film\n")
+    ...     X, y = read(path, "label")
+    >>> X.column_names, y.to_pylist()
+    (['text'], ['good', 'bad'])
+    """
+    table = scan(path, target=target, errors=errors, **{"keep_all": True, **options}).table()
+    if target is None:
+        return table
+    return table.drop_columns([target]), table.column(target)
+
+
 def _columns(
     contents: list[Content], declared: dict[str, str], target: str | None, keep_all: bool = False
 ) -> tuple[dict[str, Kind], dict[str, Any]]:
@@ -247,7 +266,7 @@ def _columns(
 def _contents(paths: Any, options: Options) -> list[Content]:
     files = expand(paths)
     if isinstance(files, Path):
-        from ingenuo.sources.files.folders import Folder
+        from ingenuo.sources.files.lines import Folder
 
         return [Folder(files, options)]
     contents: list[Content] = []
@@ -315,7 +334,7 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
             kinds[name] = content.kinds[name]
             continue
         try:
-            kinds[name] = kind_of(
+            kinds[name] = infer_kind(
                 name, sample.column(name), written=content.written, decimal=content.decimal, is_target=name == target,
                 declared=declared.get(name),
             )  # fmt: skip
@@ -324,4 +343,237 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
     return kinds
 
 
-__all__ = ["Scan", "scan"]
+# Which files, and of which format.
+
+SUFFIXES = {
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".tab": "delimited",
+    ".psv": "delimited",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".arff": "arff",
+    ".ft": "fasttext",
+}
+FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+_KNOWN_BINARY = {
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+}
+
+
+def format_of(file: File, wanted: str | None) -> str:
+    """The format of a file: the one that is wanted, else by the suffix, else by the content."""
+    if wanted is not None:
+        if wanted not in FORMATS:
+            raise InputError(f"there is no format {wanted!r}{did_you_mean(wanted, FORMATS)}")
+        return "delimited" if wanted in ("csv", "tsv") else wanted
+    if file.suffix() in (".xls", ".xlsx", ".ods"):
+        raise FileError(
+            f"{file.name}: a file of type {file.suffix()!r} cannot be read; known: {', '.join(SUFFIXES)}, also packed: "
+            "save the sheet as CSV"
+        )
+    by_name = SUFFIXES.get(file.suffix())
+    head = file.head(4096)
+    by_content = _by_content(head)
+    if by_name is None:
+        if by_content is None and (what := next((w for m, w in _KNOWN_BINARY.items() if head.startswith(m)), None)):
+            raise FileError(f"{file.name}: this is {what}, no table; save it as CSV or Parquet")
+        return by_content or "delimited"
+    if by_content in ("parquet", "arrow") and by_content != by_name:  # a name that is plainly wrong
+        return by_content
+    return by_name
+
+
+def _by_content(head: bytes) -> str | None:
+    """By the first bytes: marks of the format, or how the first line begins."""
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"{", b"[{")) or re.match(rb"\[\s*\{", start):
+        return "json"
+    if start.startswith(b"__label__"):
+        return "fasttext"
+    if re.search(rb"^\s*@relation\b", head, re.IGNORECASE | re.MULTILINE):
+        return "arff"
+    return None
+
+
+def expand(paths: Any) -> list[File] | Path:
+    """The files, in sorted order for each glob and folder; or the folder that has a sub-folder of texts per class."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise KindError(f"path must be the path of a file, got {type(paths).__name__} {paths!r}")
+    files: list[File] = []
+    listed = list(given)
+    for path in listed:
+        if not isinstance(path, str | os.PathLike):
+            raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
+        name = os.fspath(path)
+        if name == STANDARD_INPUT:
+            files.append(File(name))
+        elif os.path.isdir(name):
+            inside = _folder(Path(name))
+            if isinstance(inside, Path):
+                if len(listed) > 1:
+                    raise FileError(f"{name} is a folder of texts by class, which is read alone; give it by itself")
+                return inside
+            files += inside
+        elif os.path.exists(name):
+            files.append(File(name))
+        elif any(sign in name for sign in "*?["):
+            found = sorted(entry for entry in glob.glob(name, recursive=True) if os.path.isfile(entry))
+            if not found:
+                raise MissingFileError(f"no file is like {name!r}; check the pattern")
+            files += [File(entry) for entry in found]
+        else:
+            raise missing_file(name)
+    if not files:
+        raise FileError("no file was given; give the path of one")
+    if len(files) > 1 and any(file.is_stream for file in files):
+        raise FileError("standard input was given with other files; give it by itself")
+    return files
+
+
+def _folder(path: Path) -> list[File] | Path:
+    """The data files in a folder; the folder itself where it has a sub-folder of texts per class."""
+    try:
+        entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+    except PermissionError:
+        raise FileError(f"{path}: the folder may not be read; ask for the permission") from None
+    files = [File(str(entry)) for entry in entries if entry.is_file()]
+    known = [file for file in files if file.suffix() in SUFFIXES]
+    folders = [entry for entry in entries if entry.is_dir()]
+    if known:
+        formats = {SUFFIXES[file.suffix()]: file for file in known}
+        if len(formats) > 1:
+            one, other = list(formats.values())[:2]
+            raise FileError(
+                f"{path}: the folder has files of several kinds ({Path(one.name).name}, {Path(other.name).name}); give "
+                f"those of one kind, such as '{path}/*{one.suffix()}'"
+            )
+        return known
+    if folders:
+        inside = next((e for folder in folders for e in sorted(folder.rglob("*")) if e.is_file()), None)
+        if inside is not None and File(str(inside)).suffix() in SUFFIXES:
+            raise FileError(
+                f"{path}: the sub-folders have tables ({inside.name}) and no texts; give '{path}/*/*{inside.suffix}'"
+            )
+        return path
+    if not files:
+        raise FileError(f"{path}: there is no file in the folder; give one with data files, or sub-folders of texts")
+    raise FileError(
+        f"{path}: no file in the folder is a table by its name ({Path(files[0].name).name}, …); name the files"
+    )
+
+
+def open_content(file: File, format: str, options: Options) -> Content:
+    """The content of a file in its format."""
+    content = _content(file, format, options)
+    content.format = format
+    return content
+
+
+def _content(file: File, format: str, options: Options) -> Content:
+    if format == "delimited":
+        from ingenuo.sources.files.delimited import Delimited
+
+        return Delimited(file, options)
+    if format == "parquet":
+        from ingenuo.sources.files.columnar import Parquet
+
+        return Parquet(file)
+    if format == "arrow":
+        from ingenuo.sources.files.columnar import ArrowFile
+
+        return ArrowFile(file)
+    if format == "json":
+        from ingenuo.sources.files.json_lines import JsonLines
+
+        return JsonLines(file, options)
+    if format == "arff":
+        from ingenuo.sources.files.arff import Arff
+
+        return Arff(file, options)
+    if format == "texts":
+        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
+    from ingenuo.sources.files.lines import LabelledLines
+
+    return LabelledLines(file, options, format)
+
+
+# One type for each column of several files that have types of their own (Parquet, Arrow), whatever their order.
+#
+# Where one file has whole numbers and another doubles, as pandas writes them where values are missing, the column is
+# read as doubles from the first row on. Where one has numbers and another strings, they are not the same column.
+
+
+def united(
+    kinds: dict[str, Kind], contents: Sequence[Content], declared: Container[str], target: str | None
+) -> dict[str, Kind]:
+    """The kinds, each with a type that holds the column in every file; an error where a file has another sort."""
+    result = dict(kinds)
+    for content in _different(contents):
+        for name, kind in result.items():
+            if kind.kind == "ignore":
+                continue
+            own = content.own_schema.field(name).type
+            if pa.types.is_null(own) or own == kind.type:
+                continue
+            if _sort(own) == _sort(kind.type):
+                result[name] = replace(kind, type=_wider(kind.type, own, whole=kind.kind not in ("number", "count")))
+            elif (name not in declared or name == target) and content.first().num_rows:
+                raise FileError(
+                    f"{content.file.name}: column {name!r} holds {own} values, and {kind.type} in the files before it; "
+                    f"write it as one type in all, or declare what it is (--column {name}=number or {name}=category)"
+                )
+    return result
+
+
+def _different(contents: Sequence[Content]) -> Iterator[Typed]:
+    """A file for each schema that there is."""
+    seen: set[int] = set()
+    for content in contents:
+        if isinstance(content, Typed) and id(content.own_schema) not in seen:
+            seen.add(id(content.own_schema))
+            yield content
+
+
+def _sort(type: Any) -> str:
+    if pa.types.is_dictionary(type):
+        return _sort(type.value_type)
+    if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
+        return "number"
+    if is_string(type) or pa.types.is_binary(type) or pa.types.is_large_binary(type):
+        return "string"
+    return str(type)
+
+
+def _wider(one: Any, other: Any, *, whole: bool) -> Any:
+    """A type of numbers that holds both; with `whole`, labels, which stay whole."""
+    if pa.types.is_dictionary(one) or _sort(one) != "number" or pa.types.is_dictionary(other):
+        return one
+    if pa.types.is_integer(one) and pa.types.is_integer(other):
+        signed = [pa.types.is_signed_integer(type) for type in (one, other)]
+        if signed[0] == signed[1]:
+            return max(one, other, key=lambda type: type.bit_width)
+        unsigned = other if signed[0] else one
+        return pa.int64() if whole or unsigned.bit_width < 64 else pa.float64()
+    if whole and pa.types.is_integer(one):
+        return one
+    if pa.types.is_floating(one) and pa.types.is_floating(other):
+        return max(one, other, key=lambda type: type.bit_width)
+    return pa.float64()

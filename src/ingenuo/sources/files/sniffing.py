@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
-from typing import Any
 
 from ingenuo.errors import FileError, InputError
-from ingenuo.sources.files.rows import Row, rows
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".psv": "|"}
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
@@ -34,17 +33,6 @@ class Dialect:
     header_line: int = 0  # the line of the header; 0 where there is none
     line_end: bytes = b"\n"
     notes: tuple[str, ...] = ()
-
-    def told(self) -> dict[str, Any]:
-        """The form as JSON has it, without the notes."""
-        form = {**asdict(self), "line_end": self.line_end.decode()}
-        del form["notes"]
-        return form
-
-    @staticmethod
-    def of(told: Mapping[str, Any]) -> Dialect:
-        """The form that was told."""
-        return Dialect(**{**told, "names": tuple(told["names"]), "line_end": told["line_end"].encode()})
 
 
 def is_number(cell: str, decimal: str = ".") -> bool:
@@ -261,3 +249,59 @@ def _has_header(cells: list[list[str]], decimal: str, known: Sequence[str], miss
         elif title in filled:
             alike = True
     return not alike
+
+
+# Cell by cell, slowly: for the first rows, and for rows that are wrong.
+
+
+@dataclass(frozen=True)
+class Row:
+    """The cells of a row, and the number of the line where it begins."""
+
+    line: int
+    cells: list[str]
+    start: int  # where it stands in the text
+    end: int
+    unclosed: bool = False  # whether a quote opens that is never closed
+
+
+@lru_cache(maxsize=16)
+def _cell(separator: str, quote: str | None, padded: bool) -> re.Pattern[str]:
+    s = re.escape(separator)
+    if quote is None:
+        return re.compile(rf"(?P<plain>[^{s}\r\n]*)(?P<end>{s}|\r\n|\n|\r|\Z)")
+    q = re.escape(quote)
+    spaces = " *" if padded else ""
+    return re.compile(
+        rf"(?:{spaces}{q}(?P<quoted>[^{q}]*(?:{q}{q}[^{q}]*)*){q})?(?P<plain>[^{s}\r\n]*)(?P<end>{s}|\r\n|\n|\r|\Z)"
+    )
+
+
+def rows(text: str, separator: str, quote: str | None, line: int = 1, padded: bool = False) -> Iterator[Row]:
+    r"""The rows of a text; empty lines are none. In a padded one, spaces may stand before quotes.
+
+    >>> [(row.line, row.cells) for row in rows("a,'b\n''c'' d'\n\n1,2\n", ",", "'")]
+    [(1, ['a', "b\n'c' d"]), (4, ['1', '2'])]
+    """
+    cell = _cell(separator, quote, padded)
+    at, n = 0, len(text)
+    while at < n:
+        start, cells, first, unclosed = at, [], line, False
+        while True:
+            found = cell.match(text, at)
+            if found is None:  # cannot be: a cell may be empty, and the text's end ends it
+                raise AssertionError(text[at : at + 50])
+            quoted = found["quoted"] if quote is not None else None
+            if quote is not None and quoted is None and found["plain"].startswith(quote):
+                unclosed = True
+            elif quoted is not None and quote is not None:
+                line += quoted.count("\n")
+                quoted = quoted.replace(quote + quote, quote)
+            cells.append((quoted or "") + found["plain"])
+            at = found.end()
+            if found["end"] != separator:
+                break
+        end = at
+        line += 1
+        if len(cells) > 1 or cells[0] != "" or start != found.start() or quoted is not None:
+            yield Row(first, cells, start, end, unclosed)

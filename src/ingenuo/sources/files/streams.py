@@ -1,21 +1,28 @@
-"""Files as streams of bytes: packed or not, from disk or from standard input, with how far the reading is."""
+"""Files as streams of bytes: packed or not, from disk or from standard input, in whatever encoding.
+
+A file is UTF-8 unless it says otherwise: by a mark at its start, or by bytes that are no UTF-8 and read as words in
+another encoding, which charset-normalizer then finds.
+"""
 
 from __future__ import annotations
 
+import codecs
 import io
 import lzma
 import os
+import re
 import sys
 import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from ingenuo.errors import FileError, missing_file
+from ingenuo.errors import FileError, InputError, did_you_mean, missing_file
 
 STANDARD_INPUT = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz", ".zip": "zip"}
@@ -233,3 +240,144 @@ def readable(path: str) -> Iterator[None]:
         raise FileError(f"{path}: the file may not be read; ask for the permission, or copy it") from None
     except IsADirectoryError:
         raise FileError(f"{path} is a folder; give the files in it") from None
+
+
+# Encodings.
+
+_MARKS = {  # the longer first: that of UTF-32 begins like that of UTF-16
+    codecs.BOM_UTF32_LE: "utf-32-le",
+    codecs.BOM_UTF32_BE: "utf-32-be",
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
+}
+_USUAL = ("cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
+_ENOUGH = 5  # bytes that are no UTF-8, before another encoding is believed
+_LOOK = 1 << 16  # bytes by which it is found
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """The name of an encoding, and how many bytes at the start of the file are its mark."""
+
+    name: str = "utf-8"
+    mark: int = 0
+    note: str = ""
+
+
+def detect(head: bytes, name: str, wanted: str | None) -> Encoding:
+    """The encoding of a file by its first bytes, or the one that is wanted."""
+    mark = next((mark for mark in _MARKS if head.startswith(mark)), b"")
+    if wanted is not None:
+        try:
+            found = codecs.lookup(wanted).name
+        except (LookupError, TypeError):
+            known = ["utf-8", "utf-16", "utf-32", "latin-1", *_USUAL[:3]]
+            raise InputError(f"there is no encoding {wanted!r}{did_you_mean(wanted, known)}") from None
+        found = found.removesuffix("-sig")
+        if mark and _MARKS[mark].startswith(found):  # "utf-16" leaves it to the mark which of the two it is
+            return Encoding(_MARKS[mark], len(mark))
+        return Encoding(found)
+    if mark:
+        found = _MARKS[mark]
+        return Encoding(found, len(mark), "" if found == "utf-8" else f"written in {found.upper()}, by its mark")
+    if head.isascii() and b"\0" not in head:
+        return Encoding()
+    text = head.decode("utf-8", "replace")
+    bad = text.count("\ufffd")
+    if b"\0" not in head[:4096] and (bad < _ENOUGH or bad < sum(map(len, re.findall(r"[^\x00-\x7f\ufffd]+", text)))):
+        return Encoding()  # what little is wrong is told with its place
+    from charset_normalizer import from_bytes
+
+    matches = from_bytes(head[:_LOOK], cp_isolation=list(_USUAL))
+    # Of those that do equally well the most frequent: the letters of West Europe are read in both cp1252 and cp1250.
+    best = min(
+        matches, key=lambda m: (round(m.chaos, 2), -round(m.coherence, 2), _USUAL.index(m.encoding)), default=None
+    )
+    if b"\0" in head[:4096] and (best is None or not best.encoding.startswith("utf")):
+        raise FileError(
+            f"{name}: a zero byte at offset {head.index(0)} says that this is no text, and its first bytes "
+            f"({head[:8].hex(' ')}) are those of no known table; give CSV, TSV, Parquet, Arrow, JSON lines or ARFF"
+        )
+    if best is None:
+        return Encoding()
+    found = codecs.lookup(best.encoding).name
+    return Encoding(found, 0, f"written in {found.replace('cp', 'Windows-').upper().title()}, by its letters")
+
+
+class Text:
+    """The bytes of a stream as UTF-8, whatever they are written in."""
+
+    def __init__(self, stream: Stream, encoding: Encoding, errors: str) -> None:
+        self.stream, self.encoding = stream, encoding
+        self._decoder: Any = None
+        self._waiting = b""
+        stream.read(encoding.mark)
+        if encoding.name not in ("utf-8", "ascii"):
+            self._decoder = codecs.getincrementaldecoder(encoding.name)(errors)
+        self._at = encoding.mark
+
+    def readinto(self, buffer: memoryview) -> int:
+        """Put bytes there, and say how many; none only at the end."""
+        if self._decoder is None:
+            return self.stream.readinto(buffer)
+        if not self._waiting:
+            self._waiting = self._decoded(max(len(buffer), 1))
+        n = min(len(buffer), len(self._waiting))
+        buffer[:n] = self._waiting[:n]
+        self._waiting = self._waiting[n:]
+        return n
+
+    def read_all(self) -> bytes:
+        """The rest."""
+        if self._decoder is None:
+            return self.stream.read_all()
+        parts = [self._waiting]
+        while part := self._decoded(1 << 22):
+            parts.append(part)
+        return b"".join(parts)
+
+    def _decoded(self, n: int) -> bytes:
+        while True:
+            data = self.stream.read(n)
+            try:
+                result: bytes = self._decoder.decode(data, final=not data).encode("utf-8", "replace")
+            except UnicodeDecodeError as error:
+                raise FileError(
+                    f"{self.stream.file.name}: the byte {error.object[error.start]:#04x} about offset "
+                    f"{self._at + error.start} is not {self.encoding.name}; name another encoding, or let "
+                    "such bytes be replaced (errors: replace)"
+                ) from None
+            self._at += len(data)
+            if result or not data:
+                return result
+
+
+def decode(head: bytes, encoding: Encoding) -> bytes:
+    """The first bytes of a file as UTF-8, without a letter that is cut in two at the end."""
+    head = head[encoding.mark :]
+    if encoding.name in ("utf-8", "ascii"):
+        return head
+    return codecs.getincrementaldecoder(encoding.name)("replace").decode(head).encode("utf-8", "replace")
+
+
+def bad_byte(data: bytes | bytearray, offset: int, line: int, name: str) -> FileError | None:
+    """The error for the first byte that is not UTF-8: where it is, and how its word would read in Windows-1252.
+
+    >>> print(bad_byte("café noir".encode("latin-1"), 100, 7, "menu.csv"))
+    menu.csv, line 7: the byte 0xe9 at offset 103 is not UTF-8; it would read 'café' in Windows-1252: name the \
+encoding, or let such bytes be replaced (errors: replace)
+    """
+    try:
+        data.decode()
+        return None
+    except UnicodeDecodeError as error:
+        at = error.start
+    line += data.count(b"\n", 0, at)
+    before = re.search(rb"[\w\x80-\xff]*\Z", data[max(at - 40, 0) : at])
+    after = re.match(rb"[\w\x80-\xff]*", data[at : at + 40])
+    word = ((before[0] if before else b"") + (after[0] if after else b"")).decode("cp1252", "replace")
+    return FileError(
+        f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read {word!r} "
+        "in Windows-1252: name the encoding, or let such bytes be replaced (errors: replace)"
+    )

@@ -1,0 +1,131 @@
+"""Pieces of SVG: tags, and texts whose width is known before they are painted, the same everywhere."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from html import escape
+
+FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+
+# Thousandths of the letter size, of DejaVu Sans: the widest of the usual fonts without serifs.
+_BY_WIDTH = {
+    280: "'ijl",
+    318: "IJ ,.·",
+    337: "/:;\\|",
+    392: "f-()[]t",
+    411: "!r",
+    500: '"*_`–',
+    550: "szc?",
+    592: "LFkvxy",
+    615: "PTYoae",
+    636: "EhnuSbdgpq$0123456789{}",
+    698: "KAVXZBRC",
+    752: "UNH",
+    787: "DG&OQ",
+    838: "w#+<=>^~→≤≥−",
+    870: "M",
+    1000: "%mW@…",
+}
+_WIDTHS = {letter: width / 1000 for width, letters in _BY_WIDTH.items() for letter in letters}
+_BOLD = 1.17  # how much wider bold letters run
+
+
+class Picture(str):
+    """SVG as text, which a notebook shows as the picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def number(value: float) -> str:
+    """A coordinate, with two decimals at most.
+
+    >>> number(3.0), number(2.504)
+    ('3', '2.5')
+    """
+    return f"{value:.2f}".rstrip("0").rstrip(".")
+
+
+def tag(name: str, content: str = "", **attributes: object) -> str:
+    """An element; `content` is markup. An attribute that is None is left out, and _ in its name is a hyphen.
+
+    >>> tag("rect", x=1.0, width=2.25, fill=None, stroke_width=1.5)
+    '<rect x="1" width="2.25" stroke-width="1.5"/>'
+    """
+    said = "".join(
+        f' {key.replace("_", "-")}="{number(value) if isinstance(value, float | int) else escape(str(value))}"'
+        for key, value in attributes.items()
+        if value is not None
+    )
+    return f"<{name}{said}>{content}</{name}>" if content else f"<{name}{said}/>"
+
+
+def words(
+    x: float, y: float, text: str, size: float, fill: str | None = None, *, anchor: str = "start", **more: object
+) -> str:
+    """A line of text on the base line y; x is its start, middle or end."""
+    where = None if anchor == "start" else anchor
+    return tag("text", escape(text), x=x, y=y, font_size=size, fill=fill, text_anchor=where, **more)
+
+
+def group(kind: str, shapes: Sequence[str], tooltip: str = "", at: tuple[float, float] | None = None) -> str:
+    """Shapes that belong together, perhaps moved, with the text that is shown when a pointer rests on them."""
+    title = [f"<title>{escape(tooltip)}</title>"] if tooltip else []
+    moved = None if at is None else f"translate({number(at[0])} {number(at[1])})"
+    return tag("g", "\n".join([*title, *shapes]), **{"class": kind}, transform=moved)
+
+
+def whole(width: float, height: float, label: str, parts: Sequence[str]) -> Picture:
+    """The whole picture; the label is what those are told who do not see it."""
+    size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
+    about = f'role="img" aria-label="{escape(label)}" font-family="{FONTS}"'
+    return Picture("\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {about}>', *parts, "</svg>"]))
+
+
+def clean(text: object) -> str:
+    """A name as one line of text: white space becomes a blank, and what no page may hold a question mark."""
+    return "".join(
+        " " if letter.isspace() else "?" if unicodedata.category(letter) in ("Cc", "Cs", "Cn") else letter
+        for letter in str(text)
+    )
+
+
+def text_width(text: str, size: float, bold: bool = False) -> float:
+    """About how wide a text is at a size, rather too much than too little.
+
+    >>> text_width("ill", 10) < text_width("www", 10)
+    True
+    """
+    total = 0.0
+    for letter in unicodedata.normalize("NFD", text):
+        # Marks stand above or below, but a caron after d, l or t stands beside.
+        total += _WIDTHS.get(letter, 1.07) if not unicodedata.combining(letter) else 0.1 * (letter == "\u030c")
+    return total * size * (_BOLD if bold else 1.0)
+
+
+def shorten(text: str, limit: float, size: float, bold: bool = False) -> str:
+    """A text cut so that it is no wider than a limit.
+
+    >>> shorten("catecholamine", 60, 12)
+    'catecho…'
+    """
+    if text_width(text, size, bold) <= limit:
+        return text
+    kept = len(text)
+    while kept > 0 and text_width(text[:kept].rstrip() + "…", size, bold) > limit:
+        kept -= 1
+    return text[:kept].rstrip() + "…"
+
+
+def percentage(p: float) -> str:
+    """A probability for the eye; only what is exactly 0 or 1 is said to be so.
+
+    >>> percentage(0.31), percentage(1.0), percentage(0.99999), percentage(1e-9)
+    ('31.0%', '100%', '>99.9%', '<0.1%')
+    """
+    if p <= 0.0 or p >= 1.0:
+        return "0%" if p <= 0.0 else "100%"
+    return "<0.1%" if p < 0.0005 else ">99.9%" if p >= 0.9995 else f"{100 * p:.1f}%"
