@@ -26,10 +26,11 @@ from benchmarks.by_hand import JoinedByHand, joint_without_missing
 from benchmarks.cases import Case, Duel, Pace
 from benchmarks.processes import command, place, spent_by
 from benchmarks.report import Bar, farthest
-from ingenuo import NaiveBayes, store
+from ingenuo import store
 from ingenuo.cli import main as command_line
-from ingenuo.sources.files import scan
-from ingenuo.training.train import Trained, train
+from ingenuo.cli.work.train import Trained, train
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows.files.scan import scan
 
 ROWS = 1_000_000  # texts; the tables have a share of them
 LEARNED = 0.75  # of the rows: 100 MB of a table

@@ -26,7 +26,7 @@ Fit = Callable[[str], Any]  # of a folder
 
 
 def _model(columns: list[str] | None = None) -> Any:
-    from ingenuo import NaiveBayes
+    from ingenuo.models.naive_bayes import NaiveBayes
 
     return NaiveBayes(columns=dict.fromkeys(NUMBERS, "number") if columns else None)
 
@@ -34,15 +34,15 @@ def _model(columns: list[str] | None = None) -> Any:
 @contextmanager
 def local() -> Iterator[Fit]:
     """Our own engine: files read a batch at a time."""
-    from ingenuo import scan
+    from ingenuo.rows.files.scan import scan
 
     yield lambda folder: _model().fit(scan(folder, target=CLASS), CLASS)
 
 
 @contextmanager
 def _on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo import scan
-    from ingenuo.engines.files import Files, opened
+    from ingenuo.rows.files.engines import Files, opened
+    from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:
         yield lambda folder: _model().fit(Files(scan(folder, target=CLASS), found), CLASS)
@@ -116,8 +116,8 @@ def spark_numbers() -> Iterator[Fit]:
 
 @contextmanager
 def _numbers_on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo import scan
-    from ingenuo.engines.files import Files, opened
+    from ingenuo.rows.files.engines import Files, opened
+    from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:
 

@@ -20,7 +20,7 @@ from benchmarks.arff import Table, foldable_tables
 from benchmarks.by_hand import JoinedByHand
 from benchmarks.published import FOLDS
 from benchmarks.report import Bar, Result
-from ingenuo import NaiveBayes
+from ingenuo.models.naive_bayes import NaiveBayes
 
 
 def ours(numbers: str, table: Table) -> NaiveBayes:

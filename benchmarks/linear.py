@@ -23,8 +23,11 @@ from benchmarks.cases import Case, Duel, ExtraMemory, Race
 from benchmarks.corpora import Texts, for_fasttext, table
 from benchmarks.report import Absent, Bar, farthest
 from benchmarks.weighted import TOKEN, WeightedLogistic
-from ingenuo import GaussianDiscriminant, LeastSquaresClassifier, NaiveBayes, SoftmaxRegression
 from ingenuo.kernels.threads import width
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
 
 ROWS = 1_000_000  # of tables; texts are all there are
 SAMPLE = slice(0, 2000)  # the rows whose answers are compared

@@ -31,8 +31,9 @@ from benchmarks.cases import Case, Duel, Race
 from benchmarks.public_data import public_data
 from benchmarks.report import Absent, Bar, Result, farthest
 from benchmarks.timing import alternate
-from ingenuo import Network, NetworkClassifier
 from ingenuo.kernels.threads import width
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
 
 Floats = NDArray[np.float64]
 

@@ -28,8 +28,9 @@ from sklearn.preprocessing import OneHotEncoder
 from benchmarks.arff import Table, foldable_tables
 from benchmarks.report import Absent, Bar, Result
 from benchmarks.trust_tables import Piped, Score, score_of
-from ingenuo import NaiveBayes, NetworkClassifier
 from ingenuo.evaluation.significance import wilcoxon
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
 
 Floats = NDArray[np.float64]
 

@@ -23,7 +23,9 @@ from sklearn.pipeline import make_pipeline
 from benchmarks.corpora import Texts, sentences, table
 from benchmarks.report import Bar, Result
 from benchmarks.weighted import TOKEN, WeightedLogistic
-from ingenuo import NaiveBayes, SoftmaxRegression, Words
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.text.words import Words
 
 FOLDS = 10
 

@@ -25,8 +25,10 @@ from benchmarks.cases import Case, Duel, ExtraMemory, Growth, MemoryGrowth, Pace
 from benchmarks.corpora import for_fasttext, news, on_disk, sentences
 from benchmarks.published import wang_and_manning
 from benchmarks.report import Absent, Bar, farthest
-from ingenuo import LanguageModel, NaiveBayes, Words
 from ingenuo.kernels.threads import limited, width
+from ingenuo.models.language import LanguageModel
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.text.words import Words
 
 ROWS = 11_314  # documents that 20 Newsgroups has for training
 SAMPLE = 200  # documents whose joint log probabilities are compared

@@ -29,7 +29,8 @@ from benchmarks.cases import Case, Duel, Race
 from benchmarks.corpora import table as texts_of
 from benchmarks.published import FOLDS
 from benchmarks.report import Absent, Bar, farthest
-from ingenuo import NaiveBayes, cross_validate
+from ingenuo.evaluation.cross_validation import cross_validate
+from ingenuo.models.naive_bayes import NaiveBayes
 
 ROWS = 50_000  # of the tables that are made; of public tables and texts, at most so many
 REFITTED = 3  # folds, or rows, that are answered for by models fitted anew

@@ -30,8 +30,9 @@ from benchmarks import published
 from benchmarks.corpora import Texts, news, sentences, table
 from benchmarks.public_data import public_data
 from benchmarks.report import Absent, Bar, Result
-from ingenuo import NaiveBayes, evaluate
+from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.kernels.threads import limited
+from ingenuo.models.naive_bayes import NaiveBayes
 
 Floats = NDArray[np.float64]
 

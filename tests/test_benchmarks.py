@@ -44,8 +44,10 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
 import ingenuo
-from ingenuo import NaiveBayes, Network, cross_validate
 from ingenuo.cli import main as command_line
+from ingenuo.evaluation.cross_validation import cross_validate
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.networks.network import Network
 
 CASES = tables.cases()
 TEXT_CASES = text.cases()

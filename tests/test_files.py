@@ -6,8 +6,9 @@ import gzip
 
 import pytest
 
-from ingenuo import NaiveBayes, read
 from ingenuo.errors import InputError, KindError
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows.files.scan import read
 
 REVIEWS = 'label,stars,text\ngood,5,"a fine film,\nwith fine music"\nbad,1,a dull and sorry film\ngood,4,\n'
 

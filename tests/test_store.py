@@ -14,9 +14,10 @@ from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
 import ingenuo as ing
-from ingenuo import container, store
-from ingenuo.data import diabetes
+from ingenuo import store
+from ingenuo.datasets import diabetes
 from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.tally import container
 
 RNG = np.random.default_rng(0)
 COUNTS = RNG.integers(0, 4, (60, 5))

@@ -14,47 +14,47 @@ from ingenuo.version import VERSION as _VERSION
 __version__ = _VERSION
 
 _HOMES = {
-    "AttributeSelector": "estimators.attribute_selection",
-    "BayesOptimalClassifier": "estimators.bayes_optimal",
-    "BernoulliNB": "estimators.drop_in",
-    "CategoricalNB": "estimators.drop_in",
-    "ComplementNB": "estimators.drop_in",
+    "AttributeSelector": "models.attribute_selection",
+    "BayesOptimalClassifier": "models.bayes_optimal",
+    "BernoulliNB": "models.scikit_learn",
+    "CategoricalNB": "models.scikit_learn",
+    "ComplementNB": "models.scikit_learn",
     "CrossValidation": "evaluation.cross_validation",
-    "Dirichlet": "prior",
+    "Dirichlet": "tally.prior",
     "Evaluation": "evaluation.evaluation",
     "EvaluationDisplay": "evaluation.evaluation",
-    "GaussianDiscriminant": "estimators.discriminant",
-    "GaussianNB": "estimators.drop_in",
-    "Hypotheses": "estimators.hypotheses",
-    "LanguageModel": "estimators.language",
-    "LanguageModelClassifier": "estimators.language_classifier",
-    "Laplace": "prior",
-    "LeastSquaresClassifier": "estimators.least_squares",
-    "Lidstone": "prior",
-    "MEstimate": "prior",
-    "MaximumLikelihood": "prior",
-    "MultinomialNB": "estimators.drop_in",
-    "NaiveBayes": "estimators.naive_bayes",
-    "NaiveBayesRegressor": "estimators.regressor",
+    "GaussianDiscriminant": "models.discriminant",
+    "GaussianNB": "models.scikit_learn",
+    "Hypotheses": "models.hypotheses",
+    "LanguageModel": "models.language",
+    "LanguageModelClassifier": "models.language",
+    "Laplace": "tally.prior",
+    "LeastSquaresClassifier": "models.least_squares",
+    "Lidstone": "tally.prior",
+    "MEstimate": "tally.prior",
+    "MaximumLikelihood": "tally.prior",
+    "MultinomialNB": "models.scikit_learn",
+    "NaiveBayes": "models.naive_bayes",
+    "NaiveBayesRegressor": "models.regressor",
     "Network": "networks.network",
-    "NetworkClassifier": "estimators.network",
+    "NetworkClassifier": "models.network_classifier",
     "Reliability": "evaluation.reliability",
     "ReliabilityDisplay": "evaluation.evaluation",
-    "Schema": "schema",
-    "SoftmaxRegression": "estimators.softmax",
-    "Tally": "tally",
+    "Schema": "rows.schema",
+    "SoftmaxRegression": "models.softmax",
+    "Tally": "tally.tally",
     "Words": "text.words",
     "audit": "evaluation.audit",
     "compare": "evaluation.comparison",
     "cross_validate": "evaluation.cross_validation",
     "evaluate": "evaluation.evaluation",
-    "explain": "estimators.explaining",
+    "explain": "explanation.explain",
     "load": "store",
     "nomogram": "explanation.nomogram",
-    "read": "sources.files",
+    "read": "rows.files.scan",
     "reliability": "evaluation.evaluation",
     "save": "store",
-    "scan": "sources.files",
+    "scan": "rows.files.scan",
     "strongest": "explanation.strongest",
 }
 
@@ -63,23 +63,6 @@ _MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.sign
 __all__ = sorted([*_HOMES, "__version__"])
 
 if TYPE_CHECKING:
-    from ingenuo.estimators.attribute_selection import AttributeSelector as AttributeSelector
-    from ingenuo.estimators.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
-    from ingenuo.estimators.discriminant import GaussianDiscriminant as GaussianDiscriminant
-    from ingenuo.estimators.drop_in import BernoulliNB as BernoulliNB
-    from ingenuo.estimators.drop_in import CategoricalNB as CategoricalNB
-    from ingenuo.estimators.drop_in import ComplementNB as ComplementNB
-    from ingenuo.estimators.drop_in import GaussianNB as GaussianNB
-    from ingenuo.estimators.drop_in import MultinomialNB as MultinomialNB
-    from ingenuo.estimators.explaining import explain as explain
-    from ingenuo.estimators.hypotheses import Hypotheses as Hypotheses
-    from ingenuo.estimators.language import LanguageModel as LanguageModel
-    from ingenuo.estimators.language_classifier import LanguageModelClassifier as LanguageModelClassifier
-    from ingenuo.estimators.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
-    from ingenuo.estimators.naive_bayes import NaiveBayes as NaiveBayes
-    from ingenuo.estimators.network import NetworkClassifier as NetworkClassifier
-    from ingenuo.estimators.regressor import NaiveBayesRegressor as NaiveBayesRegressor
-    from ingenuo.estimators.softmax import SoftmaxRegression as SoftmaxRegression
     from ingenuo.evaluation.audit import audit as audit
     from ingenuo.evaluation.comparison import compare as compare
     from ingenuo.evaluation.cross_validation import CrossValidation as CrossValidation
@@ -90,20 +73,37 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.evaluation import evaluate as evaluate
     from ingenuo.evaluation.evaluation import reliability as reliability
     from ingenuo.evaluation.reliability import Reliability as Reliability
+    from ingenuo.explanation.explain import explain as explain
     from ingenuo.explanation.nomogram import nomogram as nomogram
     from ingenuo.explanation.strongest import strongest as strongest
+    from ingenuo.models.attribute_selection import AttributeSelector as AttributeSelector
+    from ingenuo.models.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
+    from ingenuo.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
+    from ingenuo.models.hypotheses import Hypotheses as Hypotheses
+    from ingenuo.models.language import LanguageModel as LanguageModel
+    from ingenuo.models.language import LanguageModelClassifier as LanguageModelClassifier
+    from ingenuo.models.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
+    from ingenuo.models.naive_bayes import NaiveBayes as NaiveBayes
+    from ingenuo.models.network_classifier import NetworkClassifier as NetworkClassifier
+    from ingenuo.models.regressor import NaiveBayesRegressor as NaiveBayesRegressor
+    from ingenuo.models.scikit_learn import BernoulliNB as BernoulliNB
+    from ingenuo.models.scikit_learn import CategoricalNB as CategoricalNB
+    from ingenuo.models.scikit_learn import ComplementNB as ComplementNB
+    from ingenuo.models.scikit_learn import GaussianNB as GaussianNB
+    from ingenuo.models.scikit_learn import MultinomialNB as MultinomialNB
+    from ingenuo.models.softmax import SoftmaxRegression as SoftmaxRegression
     from ingenuo.networks.network import Network as Network
-    from ingenuo.prior import Dirichlet as Dirichlet
-    from ingenuo.prior import Laplace as Laplace
-    from ingenuo.prior import Lidstone as Lidstone
-    from ingenuo.prior import MaximumLikelihood as MaximumLikelihood
-    from ingenuo.prior import MEstimate as MEstimate
-    from ingenuo.schema import Schema as Schema
-    from ingenuo.sources.files import read as read
-    from ingenuo.sources.files import scan as scan
+    from ingenuo.rows.files.scan import read as read
+    from ingenuo.rows.files.scan import scan as scan
+    from ingenuo.rows.schema import Schema as Schema
     from ingenuo.store import load as load
     from ingenuo.store import save as save
-    from ingenuo.tally import Tally as Tally
+    from ingenuo.tally.prior import Dirichlet as Dirichlet
+    from ingenuo.tally.prior import Laplace as Laplace
+    from ingenuo.tally.prior import Lidstone as Lidstone
+    from ingenuo.tally.prior import MaximumLikelihood as MaximumLikelihood
+    from ingenuo.tally.prior import MEstimate as MEstimate
+    from ingenuo.tally.tally import Tally as Tally
     from ingenuo.text.words import Words as Words
 
 

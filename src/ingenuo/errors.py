@@ -130,3 +130,18 @@ def missing_file(path: str) -> MissingFileError:
     near = difflib.get_close_matches(Path(path).name.split(".")[0], there, n=2, cutoff=0.6)  # whatever the endings
     hint = f"; did you mean {' or '.join(repr(there[name]) for name in near)}?" if near else "; check the path"
     return MissingFileError(f"{path}: there is no such file{hint}")
+
+
+def one_of(parameter: str, value: object, known: Iterable[str]) -> str:
+    """The value, which must be one of the known names; the error lists them all.
+
+    >>> one_of("weighting", "tfidf", ["count", "tfidf"])
+    'tfidf'
+    """
+    names = list(known)
+    listed = ", ".join(repr(name) for name in names)
+    if not isinstance(value, str):
+        raise KindError(f"{parameter} must be one of {listed}, got {type(value).__name__} {value!r}")
+    if value not in names:
+        raise InputError(f"{parameter} must be one of {listed}, got {value!r}")
+    return str(value)

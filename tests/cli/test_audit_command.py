@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo import NaiveBayes, load, save
 from ingenuo.cli import main
 from ingenuo.evaluation.audit import audit
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.store import load, save
 
 TEXTS = ["a good film", "good and kind", "what a dull film", "dull and sad"] * 3
 

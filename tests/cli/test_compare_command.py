@@ -10,9 +10,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo import NaiveBayes, compare, save
 from ingenuo.cli import main
-from ingenuo.prior import Lidstone
+from ingenuo.evaluation.comparison import compare
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.store import save
+from ingenuo.tally.prior import Lidstone
 
 
 @pytest.fixture(scope="module")

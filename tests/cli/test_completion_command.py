@@ -56,7 +56,7 @@ def test_completing_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     *offered, last = done.stdout.splitlines()
     assert "plain,--trace" in offered
-    assert last == "[] ['ingenuo.cli.believe', 'ingenuo.cli.options', 'ingenuo.cli.pictures']"
+    assert last == "[] ['ingenuo.cli.commands', 'ingenuo.cli.commands.believe', 'ingenuo.cli.options']"
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

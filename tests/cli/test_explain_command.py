@@ -11,9 +11,12 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo import LanguageModelClassifier, MaximumLikelihood, NaiveBayes, load, save
 from ingenuo.cli import main, options
-from ingenuo.data import play_tennis, weather
+from ingenuo.datasets import play_tennis, weather
+from ingenuo.models.language import LanguageModelClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.store import load, save
+from ingenuo.tally.prior import MaximumLikelihood
 
 TEXTS = {"text": ["win money now", "cheap money", "see you at noon", "at the meeting"], "kind": ["s", "s", "h", "h"]}
 

@@ -11,9 +11,14 @@ import pytest
 from click.testing import CliRunner, Result
 from pyarrow import parquet
 
-from ingenuo import LanguageModel, LanguageModelClassifier, NaiveBayes, Network, SoftmaxRegression, read, save
 from ingenuo.cli import main
-from ingenuo.data import weather
+from ingenuo.datasets import weather
+from ingenuo.models.language import LanguageModel, LanguageModelClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.networks.network import Network
+from ingenuo.rows.files.scan import read
+from ingenuo.store import save
 
 TEXTS = ["a good film", "a good story", "a dull film", "dull dull story"]
 

@@ -10,18 +10,15 @@ import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo import (
-    LanguageModel,
-    LanguageModelClassifier,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    Network,
-    NetworkClassifier,
-    SoftmaxRegression,
-    save,
-)
 from ingenuo.cli import main
-from ingenuo.data import weather
+from ingenuo.datasets import weather
+from ingenuo.models.language import LanguageModel, LanguageModelClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.networks.network import Network
+from ingenuo.store import save
 
 TEXTS = {"text": ["a good film", "a good story", "a dull film", "dull dull story"], "kind": ["+", "+", "-", "-"]}
 ABOUT = {

@@ -11,8 +11,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo import NaiveBayes, Network, NetworkClassifier, load, save
 from ingenuo.cli import main
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
+from ingenuo.store import load, save
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 
-from ingenuo import NaiveBayes, save
 from ingenuo.cli import main
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.store import save
 
 ABOUT = {
     "title": "Who is paid?",

@@ -295,9 +295,9 @@ def test_the_traceback_is_there_for_who_asks(folder: Path) -> None:
 
 def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
     """Batches of a few rows, and Ctrl-C after some of them."""
-    from ingenuo.sources.files import scanning
+    from ingenuo.rows.files import scan
 
-    batches = scanning.Scan.batches
+    batches = scan.Scan.batches
 
     def few(self: object, progress: object = None) -> object:
         whole = pa.concat_tables(list(batches(self)))  # type: ignore[arg-type]
@@ -306,7 +306,7 @@ def interrupted(monkeypatch: pytest.MonkeyPatch, after: int) -> None:
                 raise KeyboardInterrupt
             yield whole.slice(number * 30, 30)
 
-    monkeypatch.setattr(scanning.Scan, "batches", few)
+    monkeypatch.setattr(scan.Scan, "batches", few)
 
 
 def test_an_interrupted_training_writes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from ingenuo.engines.spread import Merge, Part
 from ingenuo.errors import InputError
+from ingenuo.rows.streams import Merge, RemotePart
 
 WORDS = ["good", "bad", "fine", "film", "plot", "long", "dull", "great", "awful", "never", "again", "twice"]
 
@@ -62,7 +62,7 @@ class Listed:
         alike = [part for part in filled if part.schema.equals(filled[0].schema)]
         return pa.concat_tables(alike).select(columns).slice(0, n)
 
-    def reduce(self, columns: Sequence[str], part: Part, merge: Merge) -> bytes:
+    def reduce(self, columns: Sequence[str], part: RemotePart, merge: Merge) -> bytes:
         self.rounds += 1
         return merge([part(number, [table]) for number, table in enumerate(self.parts)])
 

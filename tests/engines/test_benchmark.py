@@ -8,7 +8,8 @@ import pytest
 from benchmarks import engine_runs, engines
 from pyarrow import parquet
 
-from ingenuo import NaiveBayes, scan
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows.files.scan import scan
 
 
 def test_files_have_the_rows_that_were_asked_for_and_differ(tmp_path: Path) -> None:

@@ -13,16 +13,14 @@ import pandas as pd
 import pytest
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import (
-    LanguageModel,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    NetworkClassifier,
-    SoftmaxRegression,
-    audit,
-    evaluate,
-)
 from ingenuo.errors import EngineError, InputError, KindError, RefusedError
+from ingenuo.evaluation.audit import audit
+from ingenuo.evaluation.evaluation import evaluate
+from ingenuo.models.language import LanguageModel
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.softmax import SoftmaxRegression
 
 FRAME = mixed().drop(columns="times")
 

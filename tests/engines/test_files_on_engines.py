@@ -12,12 +12,15 @@ import pytest
 from click.testing import CliRunner
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import NaiveBayes, SoftmaxRegression, load, scan
 from ingenuo.cli import main
-from ingenuo.engines.dask import read
-from ingenuo.engines.files import Files, opened
+from ingenuo.cli.work.train import train
 from ingenuo.errors import EngineError, InputError, RefusedError
-from ingenuo.training.train import train
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.rows.dask import read
+from ingenuo.rows.files.engines import Files, opened
+from ingenuo.rows.files.scan import scan
+from ingenuo.store import load
 
 FRAME = mixed().drop(columns="times")
 
@@ -97,7 +100,7 @@ def test_files_that_no_engine_reads_are_refused(tmp_path: Path, name: str, conte
 
 
 def test_a_scheduler_that_is_not_there_is_told(folders: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingenuo.engines.dask._WAIT", 0.5)
+    monkeypatch.setattr("ingenuo.rows.dask._WAIT", 0.5)
     done = _run("train", folders / "csv", "--target", "paid", "-o", tmp_path / "m", "--scheduler", "tcp://127.0.0.1:1")
     assert done.exit_code == 1
     assert "there is no Dask scheduler at 'tcp://127.0.0.1:1'" in done.output

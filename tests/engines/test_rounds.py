@@ -10,29 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.rows_in_parts import Listed, listed, mixed
 
-from ingenuo import (
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianDiscriminant,
-    GaussianNB,
-    LanguageModel,
-    LanguageModelClassifier,
-    LeastSquaresClassifier,
-    MultinomialNB,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    SoftmaxRegression,
-    Words,
-    store,
-)
+from ingenuo import store
 from ingenuo.errors import EngineError, InputError, KindError, RefusedError
-from ingenuo.estimators import rounds
-from ingenuo.estimators.base import sums
-from ingenuo.estimators.parts import in_parts
-from ingenuo.estimators.rounds import Task
-from ingenuo.packed.travelling import from_bytes, merged, refused, to_bytes
-from ingenuo.tally import Tally
+from ingenuo.models import remote
+from ingenuo.models.classifier import sums
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.language import LanguageModel, LanguageModelClassifier
+from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.packing import from_bytes, merged, refused, to_bytes
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.remote import Task, in_parts
+from ingenuo.models.scikit_learn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.tally.tally import Tally
+from ingenuo.text.words import Words
 
 FRAME = mixed().drop(columns="times")
 
@@ -224,9 +216,9 @@ def test_of_errors_the_first_is_told() -> None:
 
 def test_a_worker_of_another_version_refuses_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(None, {}, [], pa.schema([]), {}, False, False).packed()
-    monkeypatch.setattr(rounds, "VERSION", "0.0.1")
+    monkeypatch.setattr(remote, "VERSION", "0.0.1")
     with pytest.raises(EngineError, match=r"a worker has ingenuo 0\.0\.1, .* install the same version everywhere"):
-        from_bytes(rounds.done(sums, task, 0, []))
+        from_bytes(remote.done(sums, task, 0, []))
 
 
 def test_an_engine_sends_no_pickled_object_of_ours() -> None:

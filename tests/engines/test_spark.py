@@ -17,13 +17,15 @@ import pyarrow as pa
 import pytest
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo import NaiveBayes, evaluate, scan
-from ingenuo.engines.files import Files
 from ingenuo.errors import EngineError, InputError, KindError
+from ingenuo.evaluation.evaluation import evaluate
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows.files.engines import Files
+from ingenuo.rows.files.scan import scan
 
 pytest.importorskip("pyspark")
 
-from ingenuo.engines.spark import read
+from ingenuo.rows.spark import read
 
 FRAME = mixed().drop(columns="times")
 SCHEMA = "size double, age double, town string, note string, paid string"

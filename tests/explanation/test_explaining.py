@@ -17,24 +17,21 @@ from scipy.sparse import csr_matrix
 from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
-from ingenuo import (
-    BayesOptimalClassifier,
-    CategoricalNB,
-    GaussianDiscriminant,
-    GaussianNB,
-    Hypotheses,
-    LanguageModelClassifier,
-    LeastSquaresClassifier,
-    MaximumLikelihood,
-    MultinomialNB,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    NetworkClassifier,
-    SoftmaxRegression,
-)
-from ingenuo.data import diabetes, play_tennis, weather
+from ingenuo.datasets import diabetes, play_tennis, weather
 from ingenuo.errors import IngenuoError
-from ingenuo.estimators.explaining import explain, explained_page, parse_row
+from ingenuo.explanation.explain import explain, explained_page
+from ingenuo.models.bayes_optimal import BayesOptimalClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.hypotheses import Hypotheses
+from ingenuo.models.language import LanguageModelClassifier
+from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.scikit_learn import CategoricalNB, GaussianNB, MultinomialNB
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.rows.typed import parse_row
+from ingenuo.tally.prior import MaximumLikelihood
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TEXTS = ["a fine film", "fine music and a fine cast", "a dull film", "dull, dull, dull", "a long dull day", "fine wine"]

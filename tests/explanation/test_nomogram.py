@@ -11,26 +11,20 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_iris
 
-from ingenuo import (
-    BayesOptimalClassifier,
-    BernoulliNB,
-    CategoricalNB,
-    ComplementNB,
-    GaussianDiscriminant,
-    GaussianNB,
-    LanguageModelClassifier,
-    LeastSquaresClassifier,
-    MaximumLikelihood,
-    MultinomialNB,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    NetworkClassifier,
-    SoftmaxRegression,
-)
-from ingenuo.data import diabetes, play_tennis
+from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.explanation.nomogram import nomogram
-from ingenuo.explanation.svg import text_width
+from ingenuo.models.bayes_optimal import BayesOptimalClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.language import LanguageModelClassifier
+from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.scikit_learn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.show.svg import text_width
+from ingenuo.tally.prior import MaximumLikelihood
 
 DIABETES = diabetes()
 IRIS, SPECIES = load_iris(return_X_y=True)

@@ -11,22 +11,18 @@ import pytest
 from scipy.stats import norm
 from sklearn.datasets import load_iris
 
-from ingenuo import (
-    BernoulliNB,
-    GaussianDiscriminant,
-    GaussianNB,
-    LanguageModelClassifier,
-    LeastSquaresClassifier,
-    MaximumLikelihood,
-    MultinomialNB,
-    NaiveBayes,
-    NaiveBayesRegressor,
-    NetworkClassifier,
-    SoftmaxRegression,
-)
-from ingenuo.data import diabetes, play_tennis
+from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError
 from ingenuo.explanation.strongest import strongest
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.language import LanguageModelClassifier
+from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.scikit_learn import BernoulliNB, GaussianNB, MultinomialNB
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.tally.prior import MaximumLikelihood
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TEXTS = ["a fine film", "fine music and a fine cast", "a dull film", "dull, dull, dull", "a long dull day", "fine wine"]

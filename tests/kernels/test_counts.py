@@ -5,12 +5,7 @@ import pytest
 from scipy import sparse
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.counts import (
-    add_log_likelihood_csr,
-    add_log_likelihood_dense,
-    tally_csr,
-    tally_dense,
-)
+from ingenuo.kernels.counts import add_log_likelihood_csr, add_log_likelihood_dense, tally_csr, tally_dense
 from ingenuo.kernels.shares import log_counts, log_odds
 from ingenuo.kernels.threads import limited
 

@@ -12,12 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests import real_texts
 
-from ingenuo.families import bags
+from ingenuo.families import word_features
 from ingenuo.kernels.threads import limited
-from ingenuo.labels import labels_of
-from ingenuo.sources import texts as text_sources
-from ingenuo.sources.texts import ArrowText, ListText
-from ingenuo.text.reading import features, tokens
+from ingenuo.rows import memory as text_sources
+from ingenuo.rows.memory import ArrowText, ListText
+from ingenuo.tally.labels import labels_of
+from ingenuo.text.tokens import features, tokens
 from ingenuo.text.words import Words
 
 ordinary = settings(deadline=None, max_examples=30)
@@ -32,7 +32,7 @@ texts = st.lists(st.one_of(st.none(), text), min_size=1, max_size=6)
 
 
 def vocabulary_of(source, words):
-    (bag,) = bags.count(source, words, np.zeros(source.n_rows, np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(source, words, np.zeros(source.n_rows, np.int32), labels_of(["all"]))
     return bag.vocabulary
 
 
@@ -41,7 +41,7 @@ def entries(source, words, vocabulary=None, unused=()):
     vocabulary = vocabulary_of(source, words) if vocabulary is None else vocabulary
     names = vocabulary.texts()
     used = np.array([name not in unused for name in names], np.bool_)
-    rows, nodes, counts = bags.lookup(vocabulary, words, source).entries(source.pieces(words.errors), used)
+    rows, nodes, counts = word_features.lookup(vocabulary, words, source).entries(source.pieces(words.errors), used)
     assert len(rows) == len(nodes) == len(counts)
     pairs = [(row, names[node]) for row, node in zip(rows.tolist(), nodes.tolist())]
     assert len(set(pairs)) == len(pairs)

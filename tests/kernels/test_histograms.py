@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws import harsh
 
-from ingenuo.chunk import Numbers
 from ingenuo.errors import InputError
-from ingenuo.exact import Exact
 from ingenuo.kernels import threads
 from ingenuo.kernels.histograms import BINS, LEAST_EXPONENT, histograms, weighted_histograms
+from ingenuo.rows.part import Numbers
+from ingenuo.tally.exact import Exact
 
 ordinary = settings(deadline=None, max_examples=25)
 

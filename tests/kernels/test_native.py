@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ingenuo import errors
 from ingenuo.kernels import native
 
 ROOT = Path(__file__).parents[2]
@@ -50,7 +51,7 @@ def test_an_array_of_another_type_or_layout_is_refused_before_the_call():
 
 
 def test_a_function_that_is_not_there_is_named():
-    with pytest.raises(native.KernelError, match="have no function 'nothing'"):
+    with pytest.raises(errors.KernelError, match="have no function 'nothing'"):
         native.function("nothing")
 
 

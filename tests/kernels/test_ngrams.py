@@ -16,7 +16,7 @@ from ingenuo.errors import EmptyModelError, InputError, KindError
 from ingenuo.families.ngrams import END, START, UNKNOWN, Counted, Smoothing, distribution, estimate, terms
 from ingenuo.kernels import ngrams as loops
 from ingenuo.kernels.threads import limited
-from ingenuo.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate
+from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate
 
 TEXTS = [["a", "b", "a", "c"], ["a", "b"], [], ["b", "b", "a", "b"]]
 SMOOTHINGS = ["ml", "kneser-ney", Laplace(), Lidstone(0.3), MEstimate(2), Dirichlet({"a": 3.0})]

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from tests.laws import harsh
 
-from ingenuo.chunk import Numbers
 from ingenuo.kernels import bootstrap, densities, mixtures, moments, native, portable, threads
 from ingenuo.kernels.curves import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, Tables, add_curves
+from ingenuo.rows.part import Numbers
 
 
 def table_of(X):
@@ -323,9 +323,9 @@ DIGESTS = """
 import hashlib
 import numpy as np
 from ingenuo import NaiveBayes
-from ingenuo.chunk import Numbers
-from ingenuo.estimators.base import tally_chunk
-from ingenuo.estimators.left_out import leave_one_out
+from ingenuo.rows.part import Numbers
+from ingenuo.models.classifier import tally_chunk
+from ingenuo.models.left_out import leave_one_out
 from ingenuo.kernels import bootstrap, densities, histograms, mixtures, moments
 
 rng = np.random.default_rng(11)

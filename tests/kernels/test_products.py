@@ -7,9 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ingenuo.chunk import Numbers
 from ingenuo.errors import InputError
 from ingenuo.kernels import moments, products, threads
+from ingenuo.rows.part import Numbers
 
 RNG = np.random.default_rng(0)
 

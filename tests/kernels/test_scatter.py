@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ingenuo.chunk import Numbers
 from ingenuo.kernels import scatter as loops
 from ingenuo.kernels import threads
+from ingenuo.rows.part import Numbers
 
 RNG = np.random.default_rng(0)
 

@@ -12,15 +12,14 @@ from hypothesis import strategies as st
 from sklearn.feature_extraction.text import CountVectorizer
 from tests import real_texts
 
-from ingenuo.families import bags
+from ingenuo.families import word_features
 from ingenuo.kernels.threads import limited
-from ingenuo.labels import labels_of
-from ingenuo.sources import texts as text_sources
-from ingenuo.sources.texts import ListText
-from ingenuo.text.negation import mark
-from ingenuo.text.stemming import stemmer
-from ingenuo.text.words import Words
-from ingenuo.vocabulary import Vocabulary
+from ingenuo.rows import memory
+from ingenuo.rows.memory import ListText
+from ingenuo.rows.part import Text
+from ingenuo.tally.labels import labels_of
+from ingenuo.tally.vocabulary import Vocabulary
+from ingenuo.text.words import Words, mark, stemmer
 
 ordinary = settings(deadline=None, max_examples=60)
 few = settings(deadline=None, max_examples=25)
@@ -75,8 +74,8 @@ def as_counter(bag):
 def counted(documents, words, labels=None, documents_too=False, weights=None, **more):
     """What each class has of each feature; and in how many documents, if that is asked for."""
     classes, codes = np.unique(["all"] * len(documents) if labels is None else labels, return_inverse=True)
-    source = documents if isinstance(documents, text_sources.Text) else ListText("text", documents)
-    result = bags.count(
+    source = documents if isinstance(documents, Text) else ListText("text", documents)
+    result = word_features.count(
         source, words, codes.astype(np.int32), labels_of(classes.tolist()), weights, documents=documents_too, **more
     )
     return [as_counter(bag) for bag in result] if documents_too else as_counter(result[0])
@@ -95,7 +94,7 @@ def wanted(features, labels=None):
 def looked_up(documents, words, vocabulary):
     """The features of each document as the lookup finds them: its words, None for one that is not known; or n-grams."""
     source = ListText("text", documents)
-    nodes, ends = bags.lookup(vocabulary, words, source).nodes(source.pieces(words.errors), source.n_rows)
+    nodes, ends = word_features.lookup(vocabulary, words, source).nodes(source.pieces(words.errors), source.n_rows)
     known = np.unique(nodes[nodes >= 0]).tolist()
     names = {-1: None, **dict(zip(known, vocabulary.texts(known)))}
     single = words.ngrams == (1, 1)  # where the first words of a text end no n-gram, there is no node either
@@ -114,7 +113,9 @@ def test_words_are_those_that_a_regular_expression_finds(token, lowercase, docum
     words = Words(token=token, lowercase=lowercase)
     expected = [found(token, document, lowercase) for document in documents]
     assert counted(documents, words) == wanted(expected)[0]
-    (bag,) = bags.count(ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(
+        ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"])
+    )
     assert looked_up(documents, words, bag.vocabulary) == expected
 
 
@@ -177,7 +178,7 @@ def test_very_long_words_are_words(length, letter):
     words = Words(token=r"\w+", ngrams=(1, 2))
     features = [grams(run, (1, 2)) for run in expected]
     assert counted(documents, words) == wanted(features)[0]
-    (bag,) = bags.count(ListText("text", documents), words, np.zeros(3, np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(ListText("text", documents), words, np.zeros(3, np.int32), labels_of(["all"]))
     assert [Counter(each) for each in looked_up(documents, words, bag.vocabulary)] == [*map(Counter, features)]
 
 
@@ -200,7 +201,7 @@ def test_documents_longer_than_a_batch_are_counted_as_one(n, ngrams):
     words = Words(ngrams=ngrams, token=r"\w+")
     features = [grams(found(r"\w+", document), ngrams) for document in documents]
     assert counted(documents, words, labels, documents_too=True) == list(wanted(features, labels))
-    (bag,) = bags.count(ListText("text", documents), words, np.zeros(5, np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(ListText("text", documents), words, np.zeros(5, np.int32), labels_of(["all"]))
     assert [Counter(each) for each in looked_up(documents, words, bag.vocabulary)] == [*map(Counter, features)]
 
 
@@ -251,7 +252,7 @@ def test_n_grams_are_the_words_in_a_row(ngrams, bounded, documents, data):
 def test_words_that_are_given_are_taken_as_they_are(documents, ngrams):
     joined = ["\x1f".join(each) for each in documents]
     words = Words(ngrams=ngrams)
-    (bag,) = bags.count(
+    (bag,) = word_features.count(
         ListText("text", joined), words, np.zeros(len(joined), np.int32), labels_of(["all"]), separated=True
     )
     expected = wanted([grams(each, ngrams) for each in documents])[0]
@@ -262,7 +263,7 @@ def test_the_canonical_order_of_a_vocabulary_depends_on_its_words_alone():
     one, two = some_words(3000, 1), some_words(3000, 2)
     first, second = ([" ".join(each) for each in order] for order in ([one, two], [two, one]))
     made = [
-        bags.count(ListText("text", each), Words(ngrams=(1, 3)), np.zeros(2, np.int32), labels_of([0]))[0]
+        word_features.count(ListText("text", each), Words(ngrams=(1, 3)), np.zeros(2, np.int32), labels_of([0]))[0]
         for each in (first, second)
     ]
     assert made[0].vocabulary.same(made[1].vocabulary)
@@ -279,7 +280,9 @@ def test_a_bucket_has_the_counts_of_the_features_in_it(ngrams, buckets, document
     exact, by_document = wanted([grams(found(TOKENS[0], document), ngrams) for document in documents])
     words = Words(ngrams=ngrams, hashed=buckets)
     ours, ours_by_document = counted(documents, words, documents_too=True)
-    (bag,) = bags.count(ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(
+        ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"])
+    )
     place = {feature: int(bag.vocabulary.find([feature])[0]) for _, feature in exact}
     expected = Counter()
     for (label, feature), n in exact.items():
@@ -373,7 +376,9 @@ def test_stop_words_stems_and_lexicons_change_words_one_by_one(ngrams, negation,
     features = [features_by_hand(document, words) for document in documents]
     ours, by_document = counted(documents, words, documents_too=True)
     assert (ours, by_document) == wanted(features)
-    (bag,) = bags.count(ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"]))
+    (bag,) = word_features.count(
+        ListText("text", documents), words, np.zeros(len(documents), np.int32), labels_of(["all"])
+    )
     assert [*map(Counter, looked_up(documents, words, bag.vocabulary))] == [*map(Counter, features)]
     buckets = Words(ngrams=ngrams, negation=negation, stop_words=stops, stem=stem, lexicon=lexicon, hashed=2**16)
     assert sum(counted(documents, buckets).values()) == sum(ours.values())
@@ -424,7 +429,7 @@ def test_many_threads_count_and_find_as_one(words, weighted):
     made = []
     for width in (1, 2, 7):
         with limited(width):
-            made.append(bags.count(source, words, codes, classes, weights, documents=True))
+            made.append(word_features.count(source, words, codes, classes, weights, documents=True))
     for other in made[1:]:
         assert other[0] == made[0][0]
         assert other[1] == made[0][1]
@@ -441,14 +446,16 @@ def test_the_size_of_the_pieces_cannot_be_told(piece, monkeypatch):
     vocabulary = Vocabulary.of(some_words(500, 3, 20_000))
     single = Words()
     found_before = looked_up(documents, single, vocabulary)
-    monkeypatch.setattr(text_sources, "_PIECE", piece)
+    monkeypatch.setattr(memory, "_PIECE", piece)
     source = ListText("text", documents)
     assert len(list(source.pieces())) > (1 if piece < 200_000 else 0)
     assert counted(documents, words, labels, documents_too=True) == whole
     assert looked_up(documents, single, vocabulary) == found_before
     chunked = pa.chunked_array([documents[:1], documents[1:50], [], documents[50:]], pa.string())
     codes = np.array(["abc".index(label) for label in labels], np.int32)
-    made = bags.count(text_sources.ArrowText("text", chunked), words, codes, labels_of(["a", "b", "c"]), documents=True)
+    made = word_features.count(
+        memory.ArrowText("text", chunked), words, codes, labels_of(["a", "b", "c"]), documents=True
+    )
     assert [as_counter(bag) for bag in made] == whole
 
 
@@ -521,7 +528,7 @@ def test_words_of_one_hash_are_told_apart_everywhere(beginning):
     def bag(rows):
         codes = np.array(["ab".index(labels[i]) for i in rows], np.int32)
         source = ListText("text", [documents[i] for i in rows])
-        return bags.count(source, words, codes, labels_of(["a", "b"]))[0]
+        return word_features.count(source, words, codes, labels_of(["a", "b"]))[0]
 
     whole, parts = bag(range(4)), [bag([i]) for i in range(4)]
     assert [*map(Counter, looked_up(documents, words, whole.vocabulary))] == [*map(Counter, features)]

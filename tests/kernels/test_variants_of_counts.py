@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ingenuo.chunk import Numbers
 from ingenuo.kernels import counts, native, products, scatter, shares, softmax
 from ingenuo.kernels.columns import Columns
+from ingenuo.rows.part import Numbers
 
 
 def results():

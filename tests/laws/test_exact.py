@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.laws import harsh
 
-from ingenuo.chunk import Numbers
 from ingenuo.errors import InputError
-from ingenuo.exact import LIMB, Exact
 from ingenuo.kernels import moments, threads
-from ingenuo.real import Real
+from ingenuo.rows.part import Numbers
+from ingenuo.tally.exact import LIMB, Exact, Real
 
 ordinary = settings(deadline=None, max_examples=60)
 long = settings(deadline=None, max_examples=30)

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.laws import harsh
 
-from ingenuo import NaiveBayes
 from ingenuo.errors import ForgetError, InputError
 from ingenuo.kernels import threads
+from ingenuo.models.naive_bayes import NaiveBayes
 
 ordinary = settings(deadline=None, max_examples=25)
 

@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.laws import harsh
 
-from ingenuo import Laplace, Lidstone, MaximumLikelihood, MEstimate, NaiveBayes, Words
-from ingenuo.estimators.base import CLASS, tally_chunk
-from ingenuo.estimators.left_out import ChunkRows, leave_one_out, out_of_fold, over_classes
-from ingenuo.estimators.rows import MemoryRows
-from ingenuo.labels import labels_of
+from ingenuo.models.classifier import CLASS, tally_chunk
+from ingenuo.models.left_out import ChunkRows, leave_one_out, out_of_fold, over_classes
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows.rows import MemoryRows
+from ingenuo.tally.labels import labels_of
+from ingenuo.tally.prior import Laplace, Lidstone, MaximumLikelihood, MEstimate
+from ingenuo.text.words import Words
 
 ordinary = settings(deadline=None, max_examples=25)
 

@@ -13,8 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo import Lidstone, MaximumLikelihood, Network, NetworkClassifier
 from ingenuo.errors import ForgetError, InputError, MergeError
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
+from ingenuo.tally.prior import Lidstone, MaximumLikelihood
 
 NAMES = ["a", "b", "c", "n"]
 ARCS = [("a", "class"), ("class", "b"), ("a", "b"), ("b", "c"), ("class", "n")]

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ingenuo as ing
-from ingenuo import Tally, store
-from ingenuo.bag import Bag
-from ingenuo.bins import Bins
+from ingenuo import store
 from ingenuo.errors import ForgetError, InputError, KindError, RefusedError
-from ingenuo.families import sequences
-from ingenuo.labels import find
-from ingenuo.scatter import Scatter
-from ingenuo.tally import Table
+from ingenuo.families import ngrams
+from ingenuo.tally.bag import Bag
+from ingenuo.tally.histogram import Histogram
+from ingenuo.tally.labels import find
+from ingenuo.tally.moments import Moments
+from ingenuo.tally.tally import Table, Tally
 
 MINIMUM = 5
 COMMON = [f"word{i}" for i in range(30)]
@@ -44,7 +44,7 @@ def few(tally: Tally) -> list[str]:
     """The tables with a cell that stands for fewer rows."""
     found = []
     for name, table in tally.items():
-        if isinstance(table, Scatter):
+        if isinstance(table, Moments):
             rows = table.counts.floats()
         elif isinstance(table, Table) and name.startswith(("number:", "target:")):
             rows = tally.over(name.rpartition(":")[0] + ":count", *table.axes).floats()
@@ -167,7 +167,7 @@ def test_bins_are_made_wider_before_numbers_are_lost(seen: list[tuple[str, int, 
     counts = np.zeros((len(classes), len(places)))
     for k, place, weight in seen:
         counts[classes.index(k), places.index(place)] += weight
-    whole = Bins.of(classes, places, counts, exponent=0)
+    whole = Histogram.of(classes, places, counts, exponent=0)
     left = whole.without_rare(minimum, whole.classes)
     assert (left.sums.floats()[left.sums.signs() != 0] >= minimum).all()
     wider = whole.coarsened(left.exponent)
@@ -194,7 +194,7 @@ def test_a_language_model_still_shares_out_all_probability(smoothing: object) ->
     bag = model.tally_.bag("ngrams")
     assert isinstance(bag, Bag)
     assert bag.sums.floats().min() >= 3
-    sequences.check(model.tally_, 3)
+    ngrams.check(model.tally_, 3)
     for context in (None, "word1", "word1 word2", "<s> <s>"):
         assert sum(model.prob(word, context) for word in model.vocabulary_) == pytest.approx(1)
     with pytest.raises(ForgetError):

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from tests.laws import harsh
 
 from ingenuo.errors import ForgetError, IngenuoError, InputError, KindError, MergeError
-from ingenuo.exact import Exact
-from ingenuo.real import Real
-from ingenuo.tally import Table, Tally
+from ingenuo.tally.exact import Exact, Real
+from ingenuo.tally.tally import Table, Tally
 
 ordinary = settings(deadline=None, max_examples=60)
 

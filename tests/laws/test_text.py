@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo import NaiveBayes, Words
 from ingenuo.errors import EmptyModelError, ForgetError, MergeError
 from ingenuo.kernels.threads import limited
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.text.words import Words
 
 ordinary = settings(deadline=None, max_examples=8)
 

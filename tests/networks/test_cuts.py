@@ -12,9 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
-from ingenuo import Network, NetworkClassifier
 from ingenuo.errors import IngenuoError, InputError
-from ingenuo.networks.cuts import Cuts, equal_shares, supervised
+from ingenuo.families.discretise import Cuts, equal_shares, supervised
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
 
 Rows = list[tuple[float, int, float]]  # value, class, weight
 

@@ -14,7 +14,6 @@ from benchmarks.public_data import public_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo.explanation.svg import percentage, shorten, text_width
 from ingenuo.networks.drawing import (
     BAR,
     BAR_HEIGHT,
@@ -33,6 +32,7 @@ from ingenuo.networks.drawing import (
     shortest_layers,
     with_stops,
 )
+from ingenuo.show.svg import percentage, shorten, text_width
 
 SVG = "{http://www.w3.org/2000/svg}"
 Graph = list[tuple[int, ...]]

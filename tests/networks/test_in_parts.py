@@ -19,15 +19,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ingenuo as ing
-from ingenuo import Network, NetworkClassifier
-from ingenuo.data import diabetes, weather
+from ingenuo.datasets import diabetes, weather
 from ingenuo.errors import IngenuoError, InputError, RefusedError, TooWideError
-from ingenuo.networks import cuts as discretiser
+from ingenuo.families import discretise as discretiser
+from ingenuo.families.discretise import ByValue, equal_shares, supervised
+from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks import learn
-from ingenuo.networks.cuts import ByValue, equal_shares, supervised
-from ingenuo.networks.structure import Sample, chow_liu, kdb, tan, trees
-from ingenuo.networks.structure.trees import PairCounts, count_pairs
-from ingenuo.tally import Tally
+from ingenuo.networks.network import Network
+from ingenuo.networks.structure import trees
+from ingenuo.networks.structure.search import Sample
+from ingenuo.networks.structure.trees import PairCounts, chow_liu, count_pairs, kdb, tan
+from ingenuo.tally.tally import Tally
 
 ALL: list[tuple[str, dict[str, Any]]] = [("tan", {}), ("kdb", {"k": 2}), ("chow-liu", {}), ("naive", {}), ("aode", {})]
 

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from ingenuo.errors import ImpossibleEvidenceError, NetworkError, TooWideError
+from ingenuo.networks.graph import JunctionTree
 from ingenuo.networks.inference import (
-    JunctionTree,
+    LOGARITHMS,
     Propagation,
     joint,
     log_probability,
@@ -24,7 +25,6 @@ from ingenuo.networks.inference import (
     posteriors,
     sample,
 )
-from ingenuo.networks.inference.queries import LOGARITHMS
 
 Net = tuple[list[tuple[int, ...]], list[Any], dict[int, Any]]
 NETWORKS = [

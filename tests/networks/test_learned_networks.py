@@ -11,9 +11,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from ingenuo import Dirichlet, Laplace, Lidstone, MaximumLikelihood, Network, store
+from ingenuo import store
 from ingenuo.errors import ForgetError, IngenuoError, InputError, NetworkError, RefusedError
-from ingenuo.networks.structure import Sample, Scorer
+from ingenuo.networks.network import Network
+from ingenuo.networks.structure.search import Sample, Scorer
+from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood
 
 ARCS = [("r", "s"), ("r", "w"), ("s", "w")]
 TRUE = Network.from_arcs(

@@ -15,7 +15,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from ingenuo import Network, NetworkClassifier, load, save
 from ingenuo.errors import (
     CycleError,
     ImpossibleEvidenceError,
@@ -27,6 +26,9 @@ from ingenuo.errors import (
     RefusedError,
     TooWideError,
 )
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
+from ingenuo.store import load, save
 
 ARCS = [("rain", "sprinkler"), ("rain", "wet"), ("sprinkler", "wet")]
 ORDER = ["rain", "sprinkler", "wet"]
@@ -543,7 +545,8 @@ def test_a_forged_file_of_a_network_is_refused_or_sound() -> None:
     import copy
     import random
 
-    from ingenuo import container, store
+    from ingenuo import store
+    from ingenuo.tally import container
 
     manifest, tensors = container.from_bytes(store.to_bytes(LAWN))
     rng, refused = random.Random(0), 0

@@ -13,20 +13,10 @@ from scipy.special import gammaln
 
 from ingenuo.errors import CycleError, InputError, NetworkError
 from ingenuo.networks.graph import compelled, distance, find_cycle
-from ingenuo.networks.structure import (
-    SCORES,
-    Sample,
-    Scorer,
-    chow_liu,
-    constraints,
-    hill_climb,
-    k2,
-    kdb,
-    naive,
-    scores,
-    tan,
-)
-from ingenuo.networks.structure.constraints import replay
+from ingenuo.networks.structure import search
+from ingenuo.networks.structure.hill_climbing import hill_climb, k2
+from ingenuo.networks.structure.search import SCORES, Sample, Scorer, replay
+from ingenuo.networks.structure.trees import chow_liu, kdb, naive, tan
 
 # The arcs of the Asia network, in the order of the columns below.
 ASIA = ((), (0,), (), (2,), (2,), (1, 3), (5,), (4, 5))
@@ -113,7 +103,7 @@ def test_rows_joined_numbered_or_counted_plainly_score_the_same(score, monkeypat
         expected = by_definition(repeated, score, node, parents)
         assert Scorer(repeated, score).local(node, parents) == pytest.approx(expected, rel=1e-10)
         assert Scorer(weighted, score).local(node, parents) == pytest.approx(expected, rel=1e-10)
-    monkeypatch.setattr(scores, "_KEPT_UP_TO", 0)
+    monkeypatch.setattr(search, "_KEPT_UP_TO", 0)
     scorer = Scorer(repeated, score)
     for node, parents in families:
         assert scorer.local(node, parents) == pytest.approx(by_definition(repeated, score, node, parents), rel=1e-10)
@@ -295,7 +285,7 @@ def test_a_table_too_large_is_never_proposed(monkeypatch):
     assert max(map(len, hill_climb(sample, "aic").parents)) >= 2
     monkeypatch.setattr("ingenuo.networks.structure.hill_climbing.MOST_CELLS", 4)
     assert max(map(len, hill_climb(sample, "aic").parents)) == 1
-    monkeypatch.setattr(constraints, "MOST_CELLS", 4)
+    monkeypatch.setattr(search, "MOST_CELLS", 4)
     with pytest.raises(NetworkError, match="table of 2 has 8 cells, more than 4"):
         hill_climb(sample, "aic", required=[(0, 2), (1, 2)])
 

@@ -16,9 +16,8 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import MultinomialNB
 from tests.real_texts import labelled
 
-from ingenuo.calibrate.calibrator import CALIBRATORS
-from ingenuo.calibrate.choice import choose
 from ingenuo.evaluation.evaluation import reliability
+from ingenuo.models.calibration import CALIBRATORS, choose
 
 
 def scores(n: int = 800, k: int = 2) -> tuple[Any, Any]:

@@ -15,11 +15,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KernelDensity
 
 import ingenuo as ing
-from ingenuo.bins import bins_name
 from ingenuo.families.curves import STRAIGHTNESS, Column
-from ingenuo.families.kernel import kernel, with_bandwidths
-from ingenuo.families.mixture import mixture
-from ingenuo.labels import labels_of
+from ingenuo.families.smooth import kernel, mixture, with_bandwidths
+from ingenuo.tally.histogram import bins_name
+from ingenuo.tally.labels import labels_of
 
 N = 2000
 RNG = np.random.default_rng(0)

@@ -11,7 +11,8 @@ import pandas as pd
 import pytest
 from benchmarks.public_data import public_data
 
-from ingenuo import Lidstone, Network
+from ingenuo.networks.network import Network
+from ingenuo.tally.prior import Lidstone
 
 gum = pytest.importorskip("pyagrum")
 

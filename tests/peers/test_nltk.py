@@ -8,8 +8,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ingenuo import Lidstone
-from ingenuo.estimators.language import LanguageModel
+from ingenuo.models.language import LanguageModel
+from ingenuo.tally.prior import Lidstone
 
 theirs = pytest.importorskip("nltk.lm", reason="nltk is the peer that the language model is compared with")
 

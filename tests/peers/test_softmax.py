@@ -16,7 +16,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from tests import real_texts
 
-from ingenuo import SoftmaxRegression, Words
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.text.words import Words
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
 CLOSE = 1e-6  # of F, relative

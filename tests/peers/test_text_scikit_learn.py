@@ -10,7 +10,9 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from tests import real_texts
 
-from ingenuo import Laplace, Lidstone, NaiveBayes, Words
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.tally.prior import Laplace, Lidstone
+from ingenuo.text.words import Words
 
 STOPS = ["the", "of", "and", "to", "di", "che", "el", "la", "user"]
 

@@ -11,11 +11,11 @@ import pytest
 import yaml
 
 import ingenuo as ing
-from ingenuo.data import diabetes, play_tennis
+from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import KindError
 from ingenuo.evaluation.audit import audit
 from ingenuo.report.card import card
-from ingenuo.report.markdown import code, plain
+from ingenuo.show.table import code, plain
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ABOUT = {

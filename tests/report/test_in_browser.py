@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ingenuo as ing
-from ingenuo.data import diabetes, play_tennis
+from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.report.page import report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")

@@ -14,20 +14,16 @@ import pyarrow as pa
 import pytest
 
 import ingenuo as ing
-from ingenuo.data import diabetes, play_tennis
+from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.predictions import predictions_of
-from ingenuo.families.family import Passage
 from ingenuo.report import page as pages
-from ingenuo.report.audit_part import audits
-from ingenuo.report.charts import drawing
-from ingenuo.report.data_part import data
-from ingenuo.report.evaluation_part import summary_sentences
-from ingenuo.report.examples import abridged, chosen, window
-from ingenuo.report.markup import Section
-from ingenuo.report.page import report, write
-from ingenuo.report.rows import rows_of
+from ingenuo.report.page import abridged, audits, chosen, report, summary_sentences, window, write
+from ingenuo.report.sections import data, rows_of
+from ingenuo.show.arithmetic import Passage
+from ingenuo.show.page import drawing
+from ingenuo.show.table import Section
 
 ABOUT = {
     "title": "Diabetes, a year on",

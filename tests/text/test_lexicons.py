@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.text import Lexicon
+from ingenuo.text.lexicons import Lexicon
 
 MOODS = {"good": "positive", "awful": "negative"}
 

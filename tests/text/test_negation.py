@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.text.negation import CLOSING, CONTRACTING, CUES, mark
+from ingenuo.text.words import CLOSING, CONTRACTING, CUES, mark
 
 LANGUAGES = sorted(CUES)
 HARSH = "nNtTooO'’ . ,;…¿\n_éÉaMmiIı1(-\u0301"

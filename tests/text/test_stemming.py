@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.text.stemming import languages, stemmer
+from ingenuo.text.words import languages, stemmer
 
 words = st.lists(st.from_regex(r"\w{1,12}", fullmatch=True))
 

@@ -7,8 +7,7 @@ import re
 import pytest
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.text.negation import CUES
-from ingenuo.text.stop_words import STOP_WORDS, stop_words
+from ingenuo.text.words import CUES, STOP_WORDS, stop_words
 
 CONTRACTED = (
     "ai are ca can could dare did do does had has have is may might must need ought sha should was were wo would"

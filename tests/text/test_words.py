@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.text import Lexicon, Words
-from ingenuo.text.stop_words import stop_words
+from ingenuo.text.lexicons import Lexicon
+from ingenuo.text.words import Words, stop_words
 
 MOODS = {"good": 1, "awful": -1}
 PLAIN = (str, int, float, bool, type(None), list, tuple, dict, frozenset)
@@ -256,6 +256,6 @@ def test_words_are_equal_when_their_parameters_are(one, other):
 
 
 def test_settings_need_no_heavy_package():
-    script = "import sys\nfrom ingenuo.text import Words\nWords()\nprint(*sys.modules)"
+    script = "import sys\nfrom ingenuo.text.words import Words\nWords()\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"pandas", "sklearn", "pyarrow", "numba", "snowballstemmer"}.isdisjoint(done.stdout.split())

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from ingenuo import Hypotheses
+from ingenuo.models.hypotheses import Hypotheses
 
 HALF, THREE_FIFTHS = Fraction(1, 2), Fraction(3, 5)
 COIN = {"fair": {"Head": HALF, "Tail": HALF}, "biased": {"Head": THREE_FIFTHS, "Tail": 1 - THREE_FIFTHS}}

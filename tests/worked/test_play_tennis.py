@@ -9,7 +9,8 @@ from importlib.resources import files
 import pandas as pd
 import pytest
 
-from ingenuo import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate, NaiveBayes
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate
 
 SUNNY = {"Outlook": "Sunny", "Temperature": "Cool", "Humidity": "High", "Wind": "Strong"}
 NO_OUTLOOK = {**SUNNY, "Outlook": None}
@@ -17,7 +18,7 @@ WINDY = {"outlook": "sunny", "temperature": 66, "humidity": 90, "windy": True}
 
 
 def read(name):
-    return pd.read_csv(str(files("ingenuo") / "data" / name))
+    return pd.read_csv(str(files("ingenuo") / "datasets" / name))
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ingenuo import Lidstone, Network, NetworkClassifier
-from ingenuo.data import play_tennis
+from ingenuo.datasets import play_tennis
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.networks.network import Network
+from ingenuo.tally.prior import Lidstone
 
 ARCS = [
     *(("Play", attribute) for attribute in ("Outlook", "Temperature", "Humidity", "Wind")),

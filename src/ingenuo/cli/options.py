@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shlex
@@ -161,7 +162,7 @@ def opened_engine(name: str, address: str | None) -> Iterator[Any]:
     if name == "local":
         yield None
         return
-    from ingenuo.engines.files import opened
+    from ingenuo.rows.files.engines import opened
 
     with opened(name, address) as found:
         yield found
@@ -182,7 +183,7 @@ def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | N
     """The scan of some files, as the options of `reading` say; what was detected is said."""
     if not any(options.get(name) for name in ("engine", "scheduler", "master")):
         _leave_pandas_out()
-    from ingenuo.sources.files import scan
+    from ingenuo.rows.files.scan import scan
 
     separator = options.get("separator")
     found = scan(
@@ -262,7 +263,7 @@ def out_json(data: Any) -> None:
 
 def json_text(data: Any) -> str:
     """Data as JSON; an infinite number is text there, and what is no number null."""
-    from ingenuo.explanation.plain_data import plain
+    from ingenuo.show.format import plain
 
     return json.dumps(plain(data), ensure_ascii=False, indent=2)
 
@@ -355,7 +356,7 @@ def write_bytes(data: bytes, path: str | None) -> None:
     if path is None or path == "-":
         click.echo(data, nl=False)
         return
-    from ingenuo.container import replace_file
+    from ingenuo.tally.container import replace_file
 
     replace_file(os.path.realpath(path), [data])
     say(f"written to {path} ({len(data):,} bytes)")
@@ -370,9 +371,8 @@ def change(
     refuse_both(output, given["as_json"])
     check_writable(path if output is None else output, files, model=True)
     check_inputs(path, *files, given["calibrate_with"])
-    from ingenuo.cli.progress import watched
-    from ingenuo.estimators.matching import rows_for
-    from ingenuo.training import changing
+    from ingenuo.cli.work.change import change as changing_change
+    from ingenuo.rows.matching import rows_for
 
     model = load(path)
     weight = given["weight"]
@@ -382,9 +382,81 @@ def change(
     if given["calibrate_with"]:
         again = rows_for(model, open_files([given["calibrate_with"]], given), target)
     with watched(rows, "learning" if what == "update" else "forgetting") as seen:
-        changed = changing.change(what, model, seen, about(path), weight=weight, calibrate_with=again)
+        changed = changing_change(what, model, seen, about(path), weight=weight, calibrate_with=again)
     for note in changed.notes:
         say(note)
     save(changed.model, path if output is None else output, changed.about)
     if given["as_json"]:
         out_json(changed.about)
+
+
+# The pictures that commands write: the ending of a file's name says which kind.
+
+
+ENDINGS = (".svg", ".png", ".pdf")
+
+
+def option(name: str, help: str, endings: tuple[str, ...] = ENDINGS) -> Callable[[F], F]:
+    """An option that names a picture; a name of another ending is refused before the work, not after it."""
+
+    def known(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and os.path.splitext(value)[1].lower() not in endings:
+            raise click.BadParameter(f"{value!r} has none of the endings {', '.join(endings)}", ctx, parameter)
+        check_writable(value)
+        return value
+
+    kinds = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+    return click.option(name, type=click.Path(), metavar="FILE", callback=known, help=f"{help}: a {kinds} file.")
+
+
+def write(axes: Any, path: str) -> None:
+    """What was drawn on matplotlib's axes, one or several of a figure, to a file, whole or not at all."""
+    import matplotlib
+
+    first = axes if hasattr(axes, "figure") else next(iter(axes))
+
+    data = io.BytesIO()
+    kind = os.path.splitext(path)[1].lower()[1:]
+    dated = {"svg": "Date", "pdf": "CreationDate"}.get(kind)  # left out, so that equal pictures are equal files
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ingenuo"}):
+        first.figure.savefig(data, format=kind, dpi=150, metadata={dated: None} if dated else None)
+    write_bytes(data.getvalue(), path)
+
+
+# A progress bar on stderr, on a terminal only: how many bytes are read, how fast, how long it will take yet.
+
+
+@contextmanager
+def bar(n_bytes: int | None, what: str) -> Iterator[Callable[[int], None] | None]:
+    """A function to tell how many bytes have been read; None where nothing is to be shown."""
+    if quiet() or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, TimeRemainingColumn(), TimeElapsedColumn(), console=console, transient=True) as shown:
+        task = shown.add_task(what, total=n_bytes)
+        yield lambda done: shown.update(task, completed=done)
+
+
+@contextmanager
+def watched(rows: Any, what: str) -> Iterator[Any]:
+    """The same rows, whose reading is shown."""
+    with bar(rows.n_bytes, what) as progress:
+        if progress is None:
+            yield rows
+            return
+        from ingenuo.rows.streams import Watched
+
+        yield Watched(rows, progress)

@@ -1,1 +1,1 @@
-"""Can it be believed? What is measured of models, on rows that they did not learn from."""
+"""Is a model any good, and is it fair?"""

@@ -11,19 +11,28 @@ from typing import Any, overload
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs
-from ingenuo.estimators.rows import rows_of
-from ingenuo.estimators.sequence_model import whole
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
-from ingenuo.evaluation.paired import Judged, mcnemar_of, permutation_of
+from ingenuo.evaluation.paired import (
+    Judged,
+    Verdict,
+    level,
+    mcnemar_of,
+    number,
+    p_text,
+    percent,
+    permutation_of,
+    share_of,
+)
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm
-from ingenuo.evaluation.verdict import Verdict, level, number, p_text, percent, share_of
-from ingenuo.explanation import STYLE
-from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.explanation.evaluation_pictures import intervals
+from ingenuo.models.language import whole
+from ingenuo.rows import checks
+from ingenuo.rows.rows import rows_of
+from ingenuo.show.page import STYLE
+from ingenuo.show.plots import intervals
+from ingenuo.show.table import aligned, html_table
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
 LOWER_IS_BETTER = ("log_loss", "ece")
@@ -297,7 +306,7 @@ def _same_folds(folds: Any, y: Any, groups: Any, random_state: int) -> Any:
     """Folds that are the same at every call: a splitter may draw them anew each time."""
     if isinstance(folds, int | np.integer | str):
         return folds  # which cross_validate draws by the seed
-    codes, classes = inputs.labels(None, y, len(y))
+    codes, classes = checks.labels(None, y, len(y))
     return splits_of(folds, codes, classes, groups, random_state)[0]
 
 

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs
-from ingenuo.estimators.base import TallyClassifier, public, tally_chunk
-from ingenuo.estimators.contract import clone, is_classifier
-from ingenuo.estimators.left_out import (
+from ingenuo.evaluation.evaluation import Evaluation, check_confidence
+from ingenuo.evaluation.predictions import Predictions
+from ingenuo.kernels.threads import width
+from ingenuo.models.classifier import TallyClassifier, tally_chunk
+from ingenuo.models.language import whole
+from ingenuo.models.left_out import (
     Answered,
     ChunkRows,
     Split,
@@ -31,14 +33,12 @@ from ingenuo.estimators.left_out import (
     over_classes,
     train_rows,
 )
-from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.rows import rows_of, take_rows
-from ingenuo.estimators.sequence_model import whole
-from ingenuo.evaluation.evaluation import Evaluation, check_confidence
-from ingenuo.evaluation.predictions import Predictions
-from ingenuo.kernels.threads import width
-from ingenuo.labels import Labels, encode, find, labels_of, objects
-from ingenuo.progress import Counter
+from ingenuo.models.model import clone, is_classifier
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows import checks
+from ingenuo.rows.rows import rows_of, take_rows
+from ingenuo.show.format import Counter
+from ingenuo.tally.labels import Labels, encode, find, labels_of, objects, public
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -152,15 +152,15 @@ def cross_validate(
     here = rows_of(X, y, sample_weight).in_memory("judge the model by rows that it has not learned: evaluate")
     X, y, sample_weight = here.X, here.y, here.weights
     if isinstance(groups, str):
-        X, groups = inputs.target_column(X, groups)
-    codes, classes = inputs.labels(model, y, inputs.count_rows(X))
+        X, groups = checks.target_column(X, groups)
+    codes, classes = checks.labels(model, y, checks.count_rows(X))
     n_rows = len(codes)
-    weights = inputs.weights(sample_weight, n_rows)
+    weights = checks.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
     exact = isinstance(model, TallyClassifier) and (model._is_additive or isinstance(model, NaiveBayes))
     answers: Iterator[Answered]
     if exact:
-        rows = learnable(clone(model), X, inputs.Coded(codes, classes), sample_weight)
+        rows = learnable(clone(model), X, checks.Coded(codes, classes), sample_weight)
         quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
         answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
     else:
@@ -335,7 +335,7 @@ def splits_of(
         return _stratified(int(folds), codes, classes, grouped, random_state), []
     if hasattr(folds, "split"):
         try:
-            with inputs.ours():
+            with checks.ours():
                 given = list(folds.split(np.zeros((n_rows, 1)), codes, grouped))
         except InputError as error:
             raise InputError(f"{type(folds).__name__} cannot split these rows: {error}") from None
@@ -376,7 +376,7 @@ def _stratified(
         if distinct < folds:
             raise InputError(f"{distinct} groups cannot be parted into {folds} folds; take {distinct} at most")
         splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=random_state)
-    with inputs.ours():
+    with checks.ours():
         return [(None, test) for _, test in splitter.split(np.zeros((len(codes), 1)), codes, groups)]
 
 

@@ -21,24 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
-from ingenuo.estimators.base import public
-from ingenuo.estimators.rows import EVERYTHING, rows_of
-from ingenuo.estimators.sequence_model import whole
-from ingenuo.evaluation import intervals
-from ingenuo.evaluation.counted_sums import (
-    CURVES,
-    LOSSES,
-    OF_IT,
-    OTHER,
-    SUMS,
-    bounds,
-    column,
-    counted,
-    grid,
-    known_classes,
-    merged,
-    sums_of,
-)
+from ingenuo.evaluation import intervals, tables
 from ingenuo.evaluation.intervals import Interval
 from ingenuo.evaluation.measures import (
     AREAS,
@@ -58,11 +41,26 @@ from ingenuo.evaluation.measures import (
 )
 from ingenuo.evaluation.predictions import Predictions, predictions_of, unseen_remarks
 from ingenuo.evaluation.reliability import Reliability, place_of
-from ingenuo.exact import Exact
-from ingenuo.explanation import evaluation_pictures as drawing
-from ingenuo.explanation import evaluation_tables
-from ingenuo.labels import Labels, find, objects, same, unite
-from ingenuo.tally import Tally
+from ingenuo.evaluation.sums import (
+    CURVES,
+    LOSSES,
+    OF_IT,
+    OTHER,
+    SUMS,
+    bounds,
+    column,
+    counted,
+    grid,
+    known_classes,
+    merged,
+    sums_of,
+)
+from ingenuo.models.language import whole
+from ingenuo.rows.rows import EVERYTHING, rows_of
+from ingenuo.show import plots as drawing
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, find, objects, public, same, unite
+from ingenuo.tally.tally import Tally
 
 Floats = NDArray[np.float64]
 
@@ -133,7 +131,7 @@ class Measure:
         return math.nan if self.value is None else self.value
 
     def __str__(self) -> str:
-        return evaluation_tables.cell(self.value, self.low, self.high)
+        return tables.cell(self.value, self.low, self.high)
 
     def __repr__(self) -> str:
         return f"Measure({self})"
@@ -332,7 +330,7 @@ class Evaluation:
         """The largest wrong cells of the confusion matrix: true class, answered class, rows."""
         wrong = self.confusion.copy()
         np.fill_diagonal(wrong, 0)
-        return evaluation_tables.largest(wrong)
+        return tables.largest(wrong)
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -639,7 +637,7 @@ class Evaluation:
     @property
     def remarks(self) -> tuple[str, ...]:
         """What is undefined here and why, labels that the model does not know, and how exact the areas are."""
-        undefined = evaluation_tables.remarks(self.labels, self._matrix, self.probable)
+        undefined = tables.remarks(self.labels, self._matrix, self.probable)
         said = "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
         return (*self.unseen, *undefined, *([said] if self.resolution else []))
 
@@ -665,12 +663,12 @@ class Evaluation:
         return pa.table(columns)
 
     def __str__(self) -> str:
-        return evaluation_tables.text(self)
+        return tables.text(self)
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return evaluation_tables.html_of(self)
+        return tables.html_of(self)
 
     def plot(self) -> EvaluationDisplay:
         """Draw the confusion matrix, the curves and the reliability: see `EvaluationDisplay`."""

@@ -12,21 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.estimators import inputs
-from ingenuo.estimators.base import public
-from ingenuo.estimators.bayes_optimal import log_probabilities
-from ingenuo.estimators.contract import clone
-from ingenuo.estimators.naive_bayes import NaiveBayes
-from ingenuo.estimators.rows import take_rows
-from ingenuo.estimators.sequence_model import seeded, whole
-from ingenuo.estimators.softmax import SoftmaxRegression
 from ingenuo.evaluation.measures import LEAST
-from ingenuo.explanation import STYLE, learning_curves
-from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.labels import Labels
-from ingenuo.schema import FAMILIES
-from ingenuo.sources import open_source
-from ingenuo.sources.table import is_texts
+from ingenuo.models.bayes_optimal import log_probabilities
+from ingenuo.models.language import seeded, whole
+from ingenuo.models.model import clone
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.rows import checks
+from ingenuo.rows.rows import take_rows
+from ingenuo.rows.schema import FAMILIES
+from ingenuo.rows.source import is_texts, open_source
+from ingenuo.show import plots
+from ingenuo.show.page import STYLE
+from ingenuo.show.table import aligned, html_table
+from ingenuo.tally.labels import Labels, public
 
 Floats = NDArray[np.float64]
 
@@ -124,7 +123,9 @@ class LearningCurves:
     def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
         """Draw a curve for each model over the rows, with bands of one standard deviation; the axes are returned."""
         name = f"{MEASURES.get(measure)} on held-out rows"
-        return learning_curves.draw(self.sizes, *self._means(measure), self.names, name, self.crossings(measure), ax)
+        return plots.draw_learning_curves(
+            self.sizes, *self._means(measure), self.names, name, self.crossings(measure), ax
+        )
 
 
 def curves_of(
@@ -132,8 +133,8 @@ def curves_of(
 ) -> LearningCurves:
     """Fit models on nested, stratified samples of growing size, the same for all, and measure them on held-out rows."""
     whole("repeats", repeats, 1)
-    rng, n_rows = seeded("random_state", random_state), inputs.count_rows(X)
-    codes, classes = inputs.labels(next(iter(models.values())), y, n_rows)
+    rng, n_rows = seeded("random_state", random_state), checks.count_rows(X)
+    codes, classes = checks.labels(next(iter(models.values())), y, n_rows)
     if isinstance(test_size, bool) or not isinstance(test_size, float | int) or not 0 < test_size < n_rows:
         raise InputError(f"test_size={test_size!r} must be a share of the rows, or a number below {n_rows}")
     n_test = int(test_size) if test_size >= 1 else min(max(round(test_size * n_rows), 1), n_rows - 1)

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.estimators import inputs
-from ingenuo.estimators.rows import rows_of
 from ingenuo.evaluation.intervals import exact
-from ingenuo.explanation.beliefs import aligned
+from ingenuo.rows import checks
+from ingenuo.rows.rows import rows_of
+from ingenuo.show.table import aligned
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def evaluate_numbers(model: Any, X: Any, y: Any) -> NumbersEvaluation:
     """
     rows, found = rows_of(X, y), []
     for part in rows.parts():
-        truth = inputs.targets(model, part.y)
+        truth = checks.targets(model, part.y)
         found.append((truth, model.predict(part.X), model.predict_interval(part.X, _COVERAGE)))
     if not found:
         raise InputError(f"{rows.name}: there are no rows to judge by")

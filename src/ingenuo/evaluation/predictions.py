@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError
-from ingenuo.estimators import inputs
-from ingenuo.labels import Labels, encode, find, objects, recode, same, unite
+from ingenuo.rows import checks
+from ingenuo.tally.labels import Labels, encode, find, objects, recode, same, unite
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -160,7 +160,7 @@ def predictions_of(
         raise KindError(f"a fitted classifier or its predictions were expected, got the class {model.__name__}")
     judged = model if hasattr(model, "predict") else None
     named = isinstance(y, str)
-    X, y = inputs.target_column(X, y)
+    X, y = checks.target_column(X, y)
     if y is None:
         given = "" if X is None or judged is not None else " (what was given second is X; predictions have none)"
         raise InputError(f"y is missing{given}: nothing can be judged without what is true of each row; give y=…")
@@ -181,7 +181,7 @@ def predictions_of(
     if probabilities is not None and known is None:
         known = _classes_of_truth(y, probabilities.shape[1], n_rows)
     codes, truths = _labels(y, n_rows, "y")
-    weights = inputs.weights(sample_weight, n_rows)
+    weights = checks.weights(sample_weight, n_rows)
     if probabilities is not None:
         assert known is not None
         return _of_probabilities(probabilities, known, answered, codes, truths, weights)
@@ -248,7 +248,7 @@ def _labels(y: Any, n_rows: int, called: str) -> tuple[Codes, Labels]:
     if n_labels != n_rows and not isinstance(y, str):
         raise InputError(f"there are {n_rows} predictions and {n_labels} labels in {called}; give one for each row")
     try:
-        return inputs.labels(None, y, n_rows)
+        return checks.labels(None, y, n_rows)
     except InputError as error:
         if called == "y":
             raise
@@ -280,7 +280,7 @@ def _asked(model: Any, X: Any, classes: Any) -> tuple[Floats | None, Any, Labels
 def _given(predictions: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
     """Answers that were given before: probabilities, or labels."""
     known = None if classes is None else _names(classes)
-    if inputs.is_frame(predictions):
+    if checks.is_frame(predictions):
         if known is None:
             known = objects(list(getattr(predictions, "column_names", None) or predictions.columns))
         if hasattr(predictions, "to_pandas") and not hasattr(predictions, "to_numpy"):  # an Arrow table
@@ -333,7 +333,7 @@ def _classes_of_truth(y: Any, columns: int, n_rows: int) -> Labels:
 def _checked(probabilities: Any) -> Floats:
     """Probabilities as rows × classes of doubles: not negative, with a sum of 1 in each row."""
     if isinstance(probabilities, list | tuple):
-        probabilities = inputs.array_of(probabilities)
+        probabilities = checks.array_of(probabilities)
     given = np.asarray(probabilities)
     if given.ndim != 2:
         raise InputError(f"probabilities must have two dimensions, rows × classes, got the shape {given.shape}")

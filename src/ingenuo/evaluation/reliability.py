@@ -22,13 +22,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.evaluation.counted_sums import forecast_sums
 from ingenuo.evaluation.intervals import exact
 from ingenuo.evaluation.measures import BINS
-from ingenuo.explanation import STYLE
-from ingenuo.explanation.beliefs import aligned, html_table
-from ingenuo.explanation.evaluation_pictures import reliability as drawn
-from ingenuo.labels import Labels, find, labels_of
+from ingenuo.evaluation.sums import forecast_sums
+from ingenuo.show.page import STYLE
+from ingenuo.show.plots import reliability as drawn
+from ingenuo.show.table import aligned, html_table
+from ingenuo.tally.labels import Labels, find, labels_of
 
 Floats = NDArray[np.float64]
 

@@ -15,20 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.bag import Bag
 from ingenuo.errors import InputError, KindError
-from ingenuo.families.bernoulli import PresenceParameters
 from ingenuo.families.categorical import CategoricalParameters
+from ingenuo.families.counts import BagParameters, PresenceParameters
+from ingenuo.families.covariance import Gaussians
+from ingenuo.families.curves import GaussianCurve, SilentCurve, log_normal
 from ingenuo.families.density import DensityParameters
-from ingenuo.families.family import Floats, logs
 from ingenuo.families.gaussian import GaussianParameters
-from ingenuo.families.gaussians import Gaussians
-from ingenuo.families.multinomial import BagParameters
-from ingenuo.families.normal import GaussianCurve, SilentCurve, log_normal
-from ingenuo.families.word_features import totals
-from ingenuo.families.word_parameters import ColumnParameters
-from ingenuo.labels import Labels, labels_of
-from ingenuo.schema import FAMILIES, column_name
+from ingenuo.families.word_features import ColumnParameters, totals
+from ingenuo.rows.schema import FAMILIES, column_name
+from ingenuo.show.arithmetic import Floats, logs
+from ingenuo.tally.bag import Bag
+from ingenuo.tally.labels import Labels, labels_of
 
 _DEVIATIONS = 3.0  # how far from the mean of all rows a number is looked at
 

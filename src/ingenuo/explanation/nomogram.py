@@ -19,15 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.explanation.beliefs import aligned
 from ingenuo.explanation.evidence import Bags, Evidence, Measure, Part, Values, WordTable, evidence
-from ingenuo.explanation.nomogram_svg import round_values, svg
-from ingenuo.explanation.page import Shown
-from ingenuo.explanation.plain_data import plain
-from ingenuo.explanation.svg import Picture
-from ingenuo.families.family import Floats
-from ingenuo.labels import is_missing, labels_of
-from ingenuo.schema import column_name
+from ingenuo.explanation.nomogram_picture import round_values, svg
+from ingenuo.rows.schema import column_name
+from ingenuo.show.arithmetic import Floats
+from ingenuo.show.format import plain
+from ingenuo.show.page import Shown
+from ingenuo.show.svg import Picture
+from ingenuo.show.table import aligned
+from ingenuo.tally.labels import is_missing, labels_of
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 KEPT = 1000  # columns of counts have scales of their own
@@ -136,8 +136,8 @@ class Nomogram(Shown):
 
         Examples
         --------
-        >>> import ingenuo as ing, ingenuo.data
-        >>> shown = nomogram(ing.NaiveBayes().fit(ingenuo.data.play_tennis(), "Play"), positive="Yes")
+        >>> import ingenuo as ing, ingenuo.datasets
+        >>> shown = nomogram(ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play"), positive="Yes")
         >>> read = shown.points({"Outlook": "Sunny", "Wind": "Strong"})
         >>> round(read.total, 1), round(read.probability, 4)
         (57.0, 0.3642)
@@ -237,8 +237,8 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
 
     Examples
     --------
-    >>> import ingenuo as ing, ingenuo.data
-    >>> print(nomogram(ing.NaiveBayes().fit(ingenuo.data.play_tennis(), "Play")))
+    >>> import ingenuo as ing, ingenuo.datasets
+    >>> print(nomogram(ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play")))
     P(Yes), against No
     column       points
     Outlook      Sunny 0 · Rain 30 · Overcast 100 · (missing 37)

@@ -21,15 +21,14 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, RefusedError
-from ingenuo.explanation import STYLE
-from ingenuo.explanation.beliefs import aligned, html_table
 from ingenuo.explanation.evidence import Bags, Measure, Part, Values, WordTable, evidence
-from ingenuo.explanation.page import Shown
-from ingenuo.explanation.plain_data import plain
-from ingenuo.families.family import Floats, logs
 from ingenuo.families.word_features import totals
-from ingenuo.labels import Labels, labels_of, objects
-from ingenuo.schema import column_name
+from ingenuo.rows.schema import column_name
+from ingenuo.show.arithmetic import Floats, logs
+from ingenuo.show.format import plain
+from ingenuo.show.page import STYLE, Shown
+from ingenuo.show.table import aligned, html_table
+from ingenuo.tally.labels import Labels, labels_of, objects
 
 _CLASSES = 12  # are printed
 _POINTS = 401  # at which densities are compared, about
@@ -151,8 +150,8 @@ def strongest(model: Any, n: int = 10) -> Strongest:
 
     Examples
     --------
-    >>> import ingenuo as ing, ingenuo.data
-    >>> found = strongest(ing.NaiveBayes().fit(ingenuo.data.play_tennis(), "Play"), n=2)
+    >>> import ingenuo as ing, ingenuo.datasets
+    >>> found = strongest(ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play"), n=2)
     >>> print(found)
     for No
                 value  how likely       in class  in all

@@ -5,15 +5,14 @@ The names form a closed list: a model file can name a family, never a thing to i
 
 from __future__ import annotations
 
-from ingenuo.families.bernoulli import Bernoulli
 from ingenuo.families.categorical import Categorical
+from ingenuo.families.counts import Bernoulli, Complement, Multinomial
+from ingenuo.families.covariance import FULL, SHARED, ScatterFamily
 from ingenuo.families.density import Density
 from ingenuo.families.family import Family
 from ingenuo.families.gaussian import Gaussian
-from ingenuo.families.multinomial import Complement, Multinomial
-from ingenuo.families.scatter import FULL, SHARED, ScatterFamily
 from ingenuo.families.words import TextFamily
-from ingenuo.schema import EQUAL_MASS
+from ingenuo.rows.schema import EQUAL_MASS
 
 FAMILY: dict[str, Family] = {
     "gaussian": Gaussian(),

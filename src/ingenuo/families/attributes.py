@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.chunk import Block
 from ingenuo.families import FAMILY
-from ingenuo.families.family import Factor, Family, Floats, Passage, Term, exponential
+from ingenuo.families.family import Family
 from ingenuo.families.left_out import LearnedRows
-from ingenuo.labels import Labels
-from ingenuo.prior import Prior
-from ingenuo.schema import Schema, column_name
-from ingenuo.tally import Tally
+from ingenuo.rows.part import Block
+from ingenuo.rows.schema import Schema, column_name
+from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
+from ingenuo.tally.labels import Labels
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Tally
 
 TUNED = "auto"  # what is counted of a number so that any density can be made of it
 

@@ -14,22 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Chunk, Codes
 from ingenuo.errors import InputError
-from ingenuo.exact import Exact
-from ingenuo.families.family import Factor, Family, Floats, fraction, logs, refuse_more_than_rows, term
+from ingenuo.families.family import Family, refuse_more_than_rows
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments
-from ingenuo.labels import Labels, encode, find, labels_of, recode, unite
-from ingenuo.prior import Prior
-from ingenuo.schema import Schema, column_name
-from ingenuo.tally import Table, Tally
-
-
-def table_name(column: object) -> str:
-    """The name of a column's table in a tally."""
-    return f"category:{column}"
+from ingenuo.rows.part import Chunk, Codes
+from ingenuo.rows.schema import Schema, category_table, column_name
+from ingenuo.show.arithmetic import Factor, Floats, fraction, logs, term
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, unite
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Table, Tally
 
 
 @dataclass(frozen=True)
@@ -84,7 +80,7 @@ class Categorical(Family):
                 counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, chunk.coded, K, sizes)]
         return Tally(
             {
-                table_name(name): Table.of({"class": chunk.classes, "value": found}, counts)
+                category_table(name): Table.of({"class": chunk.classes, "value": found}, counts)
                 for name, found, counts in zip(block.names.tolist(), labels, counted)
             }
         )
@@ -95,7 +91,7 @@ class Categorical(Family):
         """Frequencies after smoothing."""
         tables = []
         for column in columns.tolist():
-            name = table_name(column)
+            name = category_table(column)
             labels = unite(tally.labels(name, 1), schema.known(column))
             labels = unite(labels, prior.known(labels, column))
             pseudo = prior.pseudo_counts(labels, column)
@@ -188,7 +184,7 @@ class Categorical(Family):
     def check(self, tally: Tally) -> None:
         """No class has more values in a column than it has rows."""
         for name in tally:
-            if name.startswith(table_name("")):
+            if name.startswith(category_table("")):
                 refuse_more_than_rows(tally, name)
 
 

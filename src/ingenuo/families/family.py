@@ -3,56 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Chunk
 from ingenuo.errors import ForgetError
-from ingenuo.exact import Exact
 from ingenuo.families.left_out import LearnedRows, estimate_again
-from ingenuo.kernels import portable
-from ingenuo.labels import Labels
-from ingenuo.prior import Prior
-from ingenuo.schema import Schema
-from ingenuo.tally import Tally
-
-Floats = NDArray[np.float64]
+from ingenuo.rows.part import Chunk
+from ingenuo.rows.schema import Schema
+from ingenuo.show.arithmetic import Factor, Floats, Passage
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Tally
 
 # Stands in for log 0 only where every class of a row has probability zero: then the class with the fewest
 # impossible factors wins, as it would under ever weaker smoothing. Large against any ordinary log term, small
 # enough to leave those terms seven digits.
 IMPOSSIBLE = -float(1 << 30)
-
-
-@dataclass(frozen=True)
-class Term:
-    """One factor of one class: how a person would write it, its value and its logarithm."""
-
-    how: str
-    value: float
-    log: float
-
-
-@dataclass(frozen=True)
-class Factor:
-    """What one column says of every class; no terms where it was left out, with the reason."""
-
-    column: str
-    value: str
-    terms: tuple[Term, ...] = ()
-    note: str = ""
-    part_of: str = ""  # of a word: its column
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all)."""
-
-    column: str
-    pieces: tuple[tuple[str, float | None], ...]
 
 
 class Family(ABC):
@@ -117,49 +86,3 @@ def refuse_more_than_rows(tally: Tally, name: str) -> None:
             f"cannot take these rows away: class {classes.tolist()[k]!r} would have {rows.floats()[k]:g} rows left and "
             f"{counts.floats()[k, j]:g} values in '{name}'; only rows that were learned can be forgotten"
         )
-
-
-def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digits: int = 12) -> str:
-    """(count + pseudo) / (total + all pseudo), as a person writes it.
-
-    >>> fraction(2, 1, 9, 3), fraction(2, 0, 9, 0)
-    ('(2 + 1)/(9 + 3)', '2/9')
-    """
-    if all_pseudo == 0:
-        return f"{count:.{digits}g}/{total:.{digits}g}"
-    return f"({count:.{digits}g} + {pseudo:.6g})/({total:.{digits}g} + {all_pseudo:.6g})"
-
-
-def powers_of_e(weight: float, value: float) -> str:
-    """What a feature of a linear model multiplies the odds by, as a person writes it.
-
-    >>> powers_of_e(-0.25, 1), powers_of_e(0.5, 3), powers_of_e(0.0, 3)
-    ('e^-0.25', 'e^(0.5·3)', '1')
-    """
-    if weight == 0:
-        return "1"
-    return f"e^{weight:.6g}" if value == 1 else f"e^({weight:.6g}·{value:.6g})"
-
-
-def difference(x: float, mean: float) -> str:
-    """x less the mean, as a person writes it.
-
-    >>> difference(3, 2.5), difference(3, -2.5)
-    ('3 - 2.5', '3 + 2.5')
-    """
-    return f"{x:.6g} {'+' if mean < 0 else '-'} {abs(mean):.6g}"
-
-
-def logs(values: Floats) -> Floats:
-    """Logarithms with log 0 = -inf, quietly, and with the same bits on every machine."""
-    return np.asarray(portable.log(values))
-
-
-def exponential(log: float) -> float:
-    """e to the power of a logarithm; infinite beyond the doubles."""
-    return float(portable.exp(log))
-
-
-def term(how: str, value: float) -> Term:
-    """A term from its value."""
-    return Term(how, float(value), float(logs(np.array(value))))

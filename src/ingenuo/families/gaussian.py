@@ -18,17 +18,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Chunk, Numbers
 from ingenuo.errors import ForgetError, InputError
-from ingenuo.exact import Exact, ratio
-from ingenuo.families.family import Factor, Family, Floats, Term, refuse_more_than_rows
+from ingenuo.families.family import Family, refuse_more_than_rows
 from ingenuo.families.left_out import LearnedRows, estimate_again
 from ingenuo.kernels import densities, moments, portable
 from ingenuo.kernels import left_out as loops
-from ingenuo.labels import Labels, unite
-from ingenuo.prior import Prior
-from ingenuo.schema import Schema, column_name
-from ingenuo.tally import Sums, Table, Tally
+from ingenuo.rows.part import Chunk, Numbers
+from ingenuo.rows.schema import Schema, column_name
+from ingenuo.show.arithmetic import Factor, Floats, Term
+from ingenuo.tally.exact import Exact, ratio
+from ingenuo.tally.labels import Labels, unite
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Sums, Table, Tally
 
 # The least and the largest normal double: between them 1/σ is finite and not zero.
 NORMAL = (np.finfo(float).tiny, np.finfo(float).max)

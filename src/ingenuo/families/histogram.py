@@ -26,9 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.families.curves import Column, Curve, imaginary, level_left_out
-from ingenuo.families.family import Floats, fraction, logs
 from ingenuo.kernels import portable
 from ingenuo.kernels.curves import LEVEL
+from ingenuo.show.arithmetic import Floats, fraction, logs
 
 
 @dataclass(frozen=True)

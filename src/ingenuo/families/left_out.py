@@ -17,17 +17,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.bins import Bins
-from ingenuo.chunk import Block, Chunk, Numbers
-from ingenuo.exact import Exact
 from ingenuo.kernels import moments
-from ingenuo.labels import Labels, find
-from ingenuo.prior import Prior
-from ingenuo.schema import Schema
-from ingenuo.tally import Table, Tally
+from ingenuo.rows.part import Block, Chunk, Numbers
+from ingenuo.rows.schema import Schema
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.histogram import Histogram
+from ingenuo.tally.labels import Labels, find
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Table, Tally
 
 if TYPE_CHECKING:
     from ingenuo.families.family import Family
+
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -99,7 +100,9 @@ class AllButOneFold:
     def without(self, fold: Tally, places: Places) -> Tally:
         """The rest."""
         rest = self.total - fold
-        touched = [name for name, table in fold.items() if isinstance(table, Bins) and self._is_at_an_end(name, table)]
+        touched = [
+            name for name, table in fold.items() if isinstance(table, Histogram) and self._is_at_an_end(name, table)
+        ]
         if not touched:
             return rest
         others, unknown = self._recount(places), self._not_counted
@@ -116,7 +119,7 @@ class AllButOneFold:
         every = self._recount(np.zeros(0, np.intp))
         return Tally({name: table.minus(name, every[name]) for name, table in self.total.items() if name in every})
 
-    def _is_at_an_end(self, name: str, own: Bins) -> bool:
+    def _is_at_an_end(self, name: str, own: Histogram) -> bool:
         whole = self.total.bins(name)
         assert whole is not None
         places = own.coarsened(max(own.exponent, whole.exponent)).places

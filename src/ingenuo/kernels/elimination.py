@@ -26,7 +26,6 @@ Codes = NDArray[Any]
 Places = NDArray[np.int64]
 
 SCRATCH = 1 << 22
-"""The cells that one row's sums may take in all; beyond, the row is left to the caller."""
 
 _ROWS_PER_THREAD = 256
 _PARTS = 16  # expected counts are added in as many parts at any number of threads, so that they are the same

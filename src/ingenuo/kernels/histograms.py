@@ -20,10 +20,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.exact import Exact
 from ingenuo.kernels import threads
 from ingenuo.kernels.moments import Codes, Floats, Rows, not_finite, weights_by_cell
 from ingenuo.kernels.native import F64, I32, I64, INT, REAL, function
+from ingenuo.tally.exact import Exact
 
 _count_bins = function("count_bins", F64, I32, *[INT] * 5, I32, I64, F64, returns=INT)
 _finest_exponent = function("finest_exponent", REAL, REAL, returns=INT)

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.exact import LIMB, Exact
 from ingenuo.kernels import threads
 from ingenuo.kernels.native import F64, I32, I64, INT, function
+from ingenuo.tally.exact import LIMB, Exact
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]

@@ -17,10 +17,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.exact import LIMB, Exact
 from ingenuo.kernels import moments, native, threads
 from ingenuo.kernels.moments import Codes, Floats, Rows
 from ingenuo.kernels.native import F64, I32, I64, INT, U8
+from ingenuo.tally.exact import LIMB, Exact
 
 Integers = NDArray[np.int64]
 Digits = tuple[Floats, Integers, Integers]  # side by side; the column of each, and its binary position

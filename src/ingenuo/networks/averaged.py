@@ -16,17 +16,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes
 from ingenuo.errors import TooWideError
-from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes, frequencies
-from ingenuo.families.family import logs
 from ingenuo.kernels import averaged as loops
 from ingenuo.kernels.contingency import pairs_by_class
-from ingenuo.labels import Labels, objects, unite
 from ingenuo.networks.learn import CELLS, ROWS, configurations, counted, table_name, total_of
-from ingenuo.prior import Prior
-from ingenuo.tally import Table, Tally
+from ingenuo.rows.part import Codes
+from ingenuo.show.arithmetic import logs
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, objects, unite
+from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.categorical import column_codes
-from ingenuo.labels import Labels, encode, labels_of
-from ingenuo.networks.cuts import PARTS, Cuts, equal_shares, supervised
-from ingenuo.schema import FAMILIES, Schema, column_name
-from ingenuo.sources import Source
+from ingenuo.families.discretise import PARTS, Cuts, equal_shares, supervised
+from ingenuo.rows.part import Codes
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
+from ingenuo.rows.source import Source
+from ingenuo.tally.labels import Labels, encode, labels_of
 
 Floats = NDArray[np.float64]
 Few = Callable[[int], int | None]

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.explanation.svg import Picture, clean, group, number, percentage, shorten, tag, text_width, whole, words
 from ingenuo.networks.graph import children
+from ingenuo.show.svg import Picture, clean, group, number, percentage, shorten, tag, text_width, whole, words
 
 Floats = NDArray[np.float64]
 Point = tuple[float, float]

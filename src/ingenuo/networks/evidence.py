@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ImpossibleEvidenceError, KindError, NetworkError, did_you_mean
-from ingenuo.labels import is_missing
-from ingenuo.networks.cuts import Cuts
+from ingenuo.families.discretise import Cuts
+from ingenuo.tally.labels import is_missing
 
 Floats = NDArray[np.float64]
 

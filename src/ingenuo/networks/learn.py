@@ -16,25 +16,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes
 from ingenuo.errors import ForgetError, InputError, KindError, NetworkError, TooWideError, did_you_mean
-from ingenuo.exact import Exact
 from ingenuo.families.categorical import column_codes, frequencies
+from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.kernels.elimination import Flat
-from ingenuo.labels import Labels, find, labels_of, objects, recode, unite
 from ingenuo.networks.columns import cut, encoded, inspect
-from ingenuo.networks.cuts import Cuts
 from ingenuo.networks.evidence import written_alike
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import expected_counts
-from ingenuo.prior import Laplace, Prior
-from ingenuo.progress import Line
-from ingenuo.schema import Schema, column_name
-from ingenuo.sources import Source, open_source
-from ingenuo.sources.weights import weights as row_weights
-from ingenuo.tally import Table, Tally
+from ingenuo.rows.checks import weights as row_weights
+from ingenuo.rows.part import Codes
+from ingenuo.rows.schema import Schema, column_name
+from ingenuo.rows.source import Source, open_source
+from ingenuo.show.format import Line
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, find, labels_of, objects, recode, unite
+from ingenuo.tally.prior import Laplace, Prior
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 States = Mapping[str, Sequence[Any]]

@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.chunk import Codes
-from ingenuo.container import replace_file
 from ingenuo.errors import (
     ImpossibleEvidenceError,
     InputError,
@@ -23,21 +21,26 @@ from ingenuo.errors import (
     RefusedError,
     did_you_mean,
 )
+from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
 from ingenuo.kernels.elimination import Flat
-from ingenuo.labels import Labels, labels_of, objects
 from ingenuo.networks import evidence as known
-from ingenuo.networks import graph, inference, learn, structure
+from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of
 from ingenuo.networks.columns import states_of
-from ingenuo.networks.cuts import PARTS, Cuts
 from ingenuo.networks.learn import Expectation
-from ingenuo.networks.structure import Options, Scorer, Search, find_structure
-from ingenuo.prior import Laplace, Prior
-from ingenuo.tally import Tally
+from ingenuo.networks.structure import search
+from ingenuo.networks.structure.learn import Options, find_structure, sample_of
+from ingenuo.networks.structure.search import Scorer, Search
+from ingenuo.rows.part import Codes
+from ingenuo.tally.container import replace_file
+from ingenuo.tally.labels import Labels, labels_of, objects
+from ingenuo.tally.prior import Laplace, Prior
+from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
-    from ingenuo.explanation.svg import Picture
+    from ingenuo.show.svg import Picture
+
 
 Floats = NDArray[np.float64]
 Evidence = Mapping[str, Any] | None
@@ -45,8 +48,6 @@ Evidence = Mapping[str, Any] | None
 MISSING = ("leave-out", "em")
 NODES = 100  # more are not listed one by one
 BARS = 60  # and with more nodes than this a notebook's picture has names only
-
-__all__ = ["MostProbable", "Network"]
 
 
 class MostProbable(NamedTuple):
@@ -105,7 +106,7 @@ class Network:
         self.expectation: Expectation | None = None  # how missing values were filled, if they were
         self._likelihoods: dict[int, Floats] = {}
         self._set: frozenset[int] = frozenset()  # nodes that were intervened on
-        self._tree: inference.JunctionTree | None = None
+        self._tree: graph.JunctionTree | None = None
 
     # Where networks come from.
 
@@ -494,12 +495,12 @@ class Network:
         with self._naming(likelihoods):
             return inference.posteriors(self._parents, tables, likelihoods, tree=self._junction_tree(likelihoods))[0]
 
-    def _junction_tree(self, likelihoods: Mapping[int, Floats]) -> inference.JunctionTree | None:
+    def _junction_tree(self, likelihoods: Mapping[int, Floats]) -> graph.JunctionTree | None:
         """The tree of the whole network, kept; none where only the evidence makes it narrow enough."""
         if self._tree is None:
             try:
                 sizes = [table.shape[-1] for table in self._known_tables()]
-                self._tree = inference.JunctionTree.of(self._parents, sizes)
+                self._tree = graph.JunctionTree.of(self._parents, sizes)
             except NetworkError:
                 if not likelihoods:
                     raise
@@ -631,10 +632,10 @@ class Network:
 
     def score(self, table: Any, score: str = "bic", ess: float = 1.0) -> float:
         """How well the structure suits the rows: "bic", "bdeu", "k2", "aic" (higher is better) or "log-likelihood"."""
-        if score not in structure.SCORES:
-            raise InputError(f"score={score!r} is not known{did_you_mean(score, structure.SCORES)}")
+        if score not in search.SCORES:
+            raise InputError(f"score={score!r} is not known{did_you_mean(score, search.SCORES)}")
         codes, weights, _ = self._encode(table, None)
-        return Scorer(structure.sample_of(codes, weights), score, ess=ess).total(self._parents)
+        return Scorer(sample_of(codes, weights), score, ess=ess).total(self._parents)
 
     def _matrix(self, table: Any, without: int = -1) -> NDArray[np.int32]:
         return learn.encode_known(self.nodes, self._known_states(), table, self.cuts, self._declared, without)
@@ -710,8 +711,8 @@ class Network:
         return drawn
 
     def _repr_html_(self) -> str:
-        from ingenuo.explanation import STYLE
-        from ingenuo.explanation.beliefs import html_table
+        from ingenuo.show.page import STYLE
+        from ingenuo.show.table import html_table
 
         bars = len(self.nodes) <= BARS
         try:
@@ -727,7 +728,7 @@ class Network:
 
     def _lines(self) -> list[list[str]]:
         """A row of cells for each node, after their heads: its name, states, parents and the cells of its table."""
-        from ingenuo.explanation.svg import clean
+        from ingenuo.show.svg import clean
 
         states = [()] * len(self.nodes) if self._states is None else self._states
         lines = [["node", "states", "parents", "cells"]]
@@ -738,7 +739,7 @@ class Network:
         return lines
 
     def __str__(self) -> str:
-        from ingenuo.explanation.beliefs import aligned
+        from ingenuo.show.table import aligned
 
         if self._tables is None:
             arcs = "\n".join(f"{up} → {down}" for up, down in self.arcs)

@@ -1,1 +1,1 @@
-"""What is handed on about a model: the HTML report, and the model card."""
+"""The HTML report and the model card."""

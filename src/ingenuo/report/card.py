@@ -5,29 +5,296 @@ All of it is generated from facts; what nobody said is marked as not stated, wit
 
 from __future__ import annotations
 
+import math
 import re
+import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeGuard
 
-from ingenuo.errors import KindError
-from ingenuo.report.audit_part import audits_of
-from ingenuo.report.card_facts import (
-    Measured,
-    assumptions,
-    measure_rows,
-    measured,
-    missing_of,
-    rows_by_class,
-    small_classes,
-    tags_of,
-    task_of,
-)
-from ingenuo.report.card_use import unlearning, usage
-from ingenuo.report.markdown import bullets, code, plain, table
-from ingenuo.report.markup import percent, shortened
-from ingenuo.report.reproduction import history_of, parameters_of, sources_of, version
-from ingenuo.report.rows import schema_of
+import numpy as np
+
+from ingenuo.errors import KindError, RefusedError
+from ingenuo.evaluation import tables
+from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.families.gaussian import COUNT, SUM
+from ingenuo.report.page import audits_of, history_of, parameters_of, quoted, sources_of, version
+from ingenuo.report.sections import schema_of
+from ingenuo.rows.schema import FAMILIES, category_table, column_name
+from ingenuo.show.table import block, bullets, code, markdown_table, percent, plain, shortened
+from ingenuo.tally.exact import Real
+from ingenuo.tally.histogram import bins_name
+from ingenuo.tally.labels import objects
+
+# What is known of a model without asking anybody: its task, its classes, its columns, its measures, its limits.
+
+
+_SMALL = 30  # rows of a class that little can be learned from
+_NAMED = 5
+
+_FAMILY_NAMES = tuple(FAMILIES)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured: by name the value and the ends of its interval, and on how many rows."""
+
+    values: dict[str, tuple[float, float | None, float | None]] = field(default_factory=dict)
+    rows: int | None = None
+    confidence: float | None = None
+    remarks: tuple[str, ...] = ()
+    how: str = ""
+
+
+def measured(evaluation: Any) -> Measured:
+    """An evaluation, or what was noted of one: {"accuracy": 0.9} or {"accuracy": {"value": 0.9, "low": …, "high": …}}.
+
+    >>> measured({"accuracy": {"value": 0.9, "low": 0.8, "high": 0.95}, "rows": 50}).values
+    {'accuracy': (0.9, 0.8, 0.95)}
+    """
+    if evaluation is None:
+        return Measured()
+    if isinstance(evaluation, Evaluation):
+        values = {
+            measure.name: (float(measure.value), measure.low, measure.high)
+            for measure in evaluation.measures.values()
+            if measure.label is None
+            and not measure.name.endswith(("_micro", "_weighted"))
+            and measure.value is not None
+            and not math.isnan(measure.value)
+        }
+        return Measured(values, evaluation.n_rows, evaluation.confidence, evaluation.remarks)
+    if not isinstance(evaluation, Mapping):
+        raise KindError(
+            f"evaluation must be what ingenuo.evaluate gives, or a mapping of measures, got {type(evaluation).__name__}"
+        )
+    given = evaluation.get("measures", evaluation)
+    values = {}
+    for name, value in given.items() if isinstance(given, Mapping) else ():
+        one = value if isinstance(value, Mapping) else {"value": value}
+        if _is_number(one.get("value")) and name not in ("rows", "n_rows", "confidence"):
+            low, high = (float(one[end]) if _is_number(one.get(end)) else None for end in ("low", "high"))
+            values[str(name)] = (float(one["value"]), low, high)
+    rows = evaluation.get("rows", evaluation.get("n_rows"))
+    sure = evaluation.get("confidence")
+    return Measured(
+        values,
+        int(rows) if _is_number(rows) else None,
+        float(sure) if _is_number(sure) else None,
+        (),
+        str(evaluation.get("how") or ""),
+    )
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    known = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    return known and not math.isnan(float(value))
+
+
+def measure_rows(found: Measured) -> list[list[str]]:
+    """A line for each measure: what it is called, its value, its interval."""
+    lines = []
+    for name, (value, low, high) in found.values.items():
+        try:
+            called = tables.title(name)
+        except (KeyError, ValueError):  # a measure of somebody else's
+            called = name
+        lines.append([called, tables.number(value), tables.span(low, high)])
+    return lines
+
+
+def task_of(model: Any) -> str:
+    """What hubs call the task."""
+    if not hasattr(model, "classes_") and hasattr(model, "predict_quantiles"):
+        return "tabular-regression"
+    schema = schema_of(model)
+    texts = hasattr(model, "order") if schema is None else len(schema.texts) == len(schema)
+    return "text-classification" if texts else "tabular-classification"
+
+
+def tags_of(model: Any) -> list[str]:
+    """What hubs find a model by."""
+    by_name = {
+        "GaussianDiscriminant": "discriminant-analysis",
+        "LeastSquaresClassifier": "linear-model",
+        "SoftmaxRegression": "logistic-regression",
+        "NetworkClassifier": "bayesian-network",
+        "LanguageModelClassifier": "language-model",
+        "BayesOptimalClassifier": "ensemble",
+    }
+    return ["ingenuo", by_name.get(type(model).__name__, "naive-bayes"), task_of(model)]
+
+
+def rows_by_class(model: Any) -> dict[str, float]:
+    """How many rows of each class were learned, if the model's sums say so."""
+    tally = getattr(model, "tally_", None)
+    if tally is None or "class" not in tally or not hasattr(model, "classes_"):
+        return {}
+    labels = tally.labels("class", 0)
+    return dict(zip(map(str, labels.tolist()), tally.over("class", labels).floats().tolist()))
+
+
+def missing_of(model: Any, name: Any) -> float | None:
+    """The share of the learned rows that have no value in a column, where the sums tell."""
+    tally = getattr(model, "tally_", None)
+    rows = sum(rows_by_class(model).values())
+    if tally is None or rows <= 0:
+        return None
+    if category_table(name) in tally:
+        counted = tally[category_table(name)].sums.floats().sum()
+    elif bins_name(name) in tally:
+        counted = tally.bins(bins_name(name)).sums.floats().sum()
+    elif COUNT in tally and name in tally.labels(COUNT, 1).tolist():
+        column = objects([name]) if isinstance(name, str) else np.array([name])
+        counted = tally.over(COUNT, tally.labels(COUNT, 0), column).floats().sum()
+    else:
+        return None
+    return float(min(max(1 - counted / rows, 0.0), 1.0))
+
+
+def assumptions(model: Any) -> list[str]:
+    """What the model takes for granted, and where that hurts."""
+    name = type(model).__name__
+    schema = schema_of(model)
+    families = set() if schema is None else {_FAMILY_NAMES[code] for code in schema.families}
+    said = {
+        "GaussianDiscriminant": "The columns are taken to be jointly normal within each class; heavy tails and several "
+        "peaks make its probabilities too sure.",
+        "LeastSquaresClassifier": "Classes are told apart by planes that are fitted by least squares; rows far on the "
+        "right side of a plane pull it as much as wrong ones, and its scores are no probabilities.",
+        "SoftmaxRegression": "The log odds are taken to be a sum of a term for each column: columns that matter only "
+        "together are not seen.",
+        "NetworkClassifier": "Columns are taken to be independent but for the arcs of the network, and numbers are cut "
+        "into intervals within which they do not differ.",
+        "LanguageModelClassifier": "A word is taken to depend on a few words before it only; what stands farther away "
+        "is not seen.",
+        "BayesOptimalClassifier": "It votes among the models it was given, and is wrong where all of them are.",
+    }.get(
+        name,
+        "Columns (and words) are taken to be independent within a class. Where they are not, the same evidence counts "
+        "twice: classes may still be right, but the probabilities are too near 0 and 1.",
+    )
+    found = [said]
+    if families & {"gaussian", "gaussian-unbiased"}:
+        found.append("Numbers are taken to be normally distributed within each class.")
+    if any(FAMILIES[family] == "text" for family in families):
+        found.append("The order of words is not seen, nor irony, nor words that were never learned.")
+    return found
+
+
+def small_classes(model: Any) -> str:
+    """The classes that were learned from few rows, in a sentence; "" where there are none."""
+    small = [name for name, rows in rows_by_class(model).items() if rows < _SMALL]
+    if not small:
+        return ""
+    more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
+    return f"Fewer than {_SMALL} rows were learned of: {', '.join(small[:_NAMED])}{more}."
+
+
+def sums_exactly(model: Any) -> bool:
+    """Whether all its sums are exact; counts that are no whole numbers are kept in doubles."""
+    tally = getattr(model, "tally_", None)
+    return tally is not None and not any(isinstance(getattr(table, "sums", None), Real) for table in tally.values())
+
+
+def refusal(model: Any, method: str) -> str | None:
+    """Why a model cannot do something; None where it can."""
+    try:
+        getattr(model, method)
+    except RefusedError as error:
+        return str(error)
+    except AttributeError:
+        return f"a {type(model).__name__} has no {method}"
+    return None
+
+
+# The lines of a model card that can be run: asking the model, teaching it more, making it forget.
+
+
+_CELLS = 3  # of the row in the example
+
+
+def example_row(model: Any) -> dict[str, Any] | str:
+    """A row to ask about: of the first columns the most frequent value, or the mean; of texts, a text."""
+    schema = schema_of(model)
+    if schema is None or len(schema.texts) == len(schema):
+        return "a text to classify"
+    row: dict[str, Any] = {}
+    tally = getattr(model, "tally_", None)
+    if tally is None:
+        return row
+    for name in schema.names.tolist():
+        if len(row) == _CELLS:
+            break
+        if category_table(name) in tally:
+            counts = tally[category_table(name)]
+            row[column_name(name)] = counts.axes[1].tolist()[int(counts.sums.floats().sum(axis=0).argmax())]
+        elif COUNT in tally and name in tally.labels(COUNT, 1).tolist():
+            column = objects([name]) if isinstance(name, str) else np.array([name])
+            sums = (tally.over(table, tally.labels(COUNT, 0), column).floats().sum() for table in (SUM, COUNT))
+            row[column_name(name)] = float(f"{np.divide(*sums):.3g}")
+    return row
+
+
+def _as_option(row: dict[str, Any] | str) -> str:
+    """The row as the command takes it."""
+    if isinstance(row, str):
+        return shlex.quote(row)
+    cells = (f'{name}="{value}"' if "," in str(value) else f"{name}={value}" for name, value in row.items())
+    return shlex.quote(", ".join(cells))
+
+
+def usage(model: Any, about: Mapping[str, Any], file: str) -> list[str]:
+    """How to ask the model, in Python and from the command line."""
+    row = example_row(model)
+    lines = ["import ingenuo as ing", "", f"model = ing.load({quoted(file)})"]
+    if isinstance(row, str):
+        lines += [f"print(model.predict([{quoted(row)}]))"]
+    else:
+        lines += ['table = ing.read("rows.csv")', "print(model.predict(table))"]
+    if hasattr(model, "predict_proba"):
+        lines[-1] = lines[-1].replace("predict(", "predict_proba(")
+    explains = hasattr(model, "explain") and bool(row)
+    if explains:
+        lines.append(f"print(model.explain({row!r}))")
+    command = [f"ingenuo predict {shlex.quote(file)} rows.csv"]
+    if explains:
+        command.append(f"ingenuo explain {shlex.quote(file)} --row {_as_option(row)}")
+    return ["In Python:", block(lines, "python"), "From the command line:", block(command, "sh")]
+
+
+def unlearning(model: Any, about: Mapping[str, Any], file: str) -> list[str]:
+    """How to add rows, take rows away and join models, or why that cannot be."""
+    target = str(about.get("target") or getattr(model, "_target", None) or "class")
+    path = shlex.quote(file)
+    ways = {
+        "partial_fit": (
+            f'model.partial_fit(ing.read("more.csv"), {quoted(target)})',
+            f"ingenuo update {path} more.csv",
+        ),
+        "forget": (f'model.forget(ing.read("gone.csv"), {quoted(target)})', f"ingenuo forget {path} gone.csv"),
+        "merge": ('model.merge(ing.load("other.ingenuo"))', f"ingenuo merge {path} other.ingenuo -o both.ingenuo"),
+    }
+    refused = {method: why for method in ways if (why := refusal(model, method)) is not None}
+    able = [way for method, way in ways.items() if method not in refused]
+    parts = []
+    if able:
+        lines = ["import ingenuo as ing", "", f"model = ing.load({quoted(file)})", *(python for python, _ in able)]
+        lines.append(f"ing.save(model, {quoted(file)})")
+        parts += [block(lines, "python"), block([command for _, command in able], "sh")]
+        if "forget" not in refused:
+            near = "to the last bit" if sums_exactly(model) else "but for the rounding of sums"
+            parts.append(
+                "The model is a sum over rows. Rows that are taken away leave no trace: it is then, "
+                f"{near}, what it would be had it never seen them."
+            )
+        if getattr(model, "calibration", None) is not None:
+            parts.append("It was calibrated: after it has learned or forgotten rows, calibrate it again.")
+    if refused:
+        parts.append(bullets(plain(why) for why in refused.values()))
+    return parts
+
 
 _COLUMNS = 40  # listed
 _CLASSES = 40
@@ -90,7 +357,7 @@ def card(
     Examples
     --------
     >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.data import play_tennis
+    >>> from ingenuo.datasets import play_tennis
     >>> model = NaiveBayes().fit(play_tennis(), "Play")
     >>> text = card(model, {"title": "Shall we play?"}, intended_use="A textbook's example.")
     >>> text.startswith("---"), "# Shall we play?" in text
@@ -222,7 +489,7 @@ def _data(model: Any, about: Mapping[str, Any]) -> list[str]:
     """Files, rows, classes, columns and what is missing in them."""
     files = sources_of(about)
     parts = [
-        table(["file", "bytes", "SHA-256"], files)
+        markdown_table(["file", "bytes", "SHA-256"], files)
         if files
         else _not_stated("Say which files or tables were learned from, where they come from and who may use them.")
     ]
@@ -233,7 +500,7 @@ def _data(model: Any, about: Mapping[str, Any]) -> list[str]:
         whole = max(sum(by_class.values()), 1e-300)
         largest = sorted(by_class.items(), key=lambda item: -item[1])
         lines = [[shortened(name), f"{n:,.10g}", percent(n / whole)] for name, n in largest[:_CLASSES]]
-        parts.append(table(["class", "rows", "share"], lines))
+        parts.append(markdown_table(["class", "rows", "share"], lines))
         if len(largest) > _CLASSES:
             parts.append(f"{len(largest) - _CLASSES:,} smaller classes are not listed.")
     schema = schema_of(model)
@@ -242,7 +509,7 @@ def _data(model: Any, about: Mapping[str, Any]) -> list[str]:
         for name, (called, kind, family, why) in zip(schema.names[:_COLUMNS].tolist(), schema.rows(_COLUMNS)):
             missing = missing_of(model, name)
             lines.append([shortened(called), kind, family, shortened(why), "" if missing is None else percent(missing)])
-        parts.append(table(["column", "kind", "family", "why", "missing"], lines))
+        parts.append(markdown_table(["column", "kind", "family", "why", "missing"], lines))
         if len(schema) > _COLUMNS:
             parts.append(f"{len(schema) - _COLUMNS:,} more columns are not listed.")
     parts.append(
@@ -264,10 +531,10 @@ def _training(model: Any, about: Mapping[str, Any]) -> list[str]:
                  f"{plain(about.get('version') or f'{version()} or before')}.")  # fmt: skip
     given = parameters_of(model)
     if given:
-        parts.append(table(["parameter", "value"], [[name, value] for name, value in given.items()]))
+        parts.append(markdown_table(["parameter", "value"], [[name, value] for name, value in given.items()]))
     steps = history_of(about)
     if steps:
-        parts.append(table(["what", "rows", "source", "when"], steps))
+        parts.append(markdown_table(["what", "rows", "source", "when"], steps))
     return parts
 
 
@@ -279,7 +546,7 @@ def _evaluation(found: Measured) -> list[str]:
     how = f"{plain(found.how)} " if found.how else ""
     parts = [
         f"{on}{how}Each measure with its {sure}interval.",
-        table(["measure", "value", "interval"], measure_rows(found)),
+        markdown_table(["measure", "value", "interval"], measure_rows(found)),
     ]
     if found.remarks:
         parts.append(bullets(plain(remark) for remark in found.remarks))

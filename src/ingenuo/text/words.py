@@ -2,20 +2,224 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
+from functools import partial
 from numbers import Integral
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError
-from ingenuo.text.choices import one_of
+from ingenuo.errors import InputError, KindError, one_of
 from ingenuo.text.lexicons import Given, Lexicon
-from ingenuo.text.negation import CONTRACTING, CUES
-from ingenuo.text.stemming import Stemmer, languages, stemmer
-from ingenuo.text.stop_words import STOP_WORDS, stop_words
+
+# Stop words: the function words of a language, which say little about what a text is about.
+
+
+_ENGLISH = """
+a an the this that these those each every either some any all both another other others such same own
+
+i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
+herself it its itself they them their theirs themselves one ones oneself who whom whose which what whoever whatever
+whichever someone somebody something anyone anybody anything everyone everybody everything
+
+am is are was were be been being have has had having do does did doing done will would shall should may might must
+could ought let lets
+
+about above across after against along amid among amongst around as at before behind below beneath beside besides
+between beyond by down during for from in inside into near of off on onto out outside over past per since than
+through throughout till to toward towards under underneath until unto up upon via with within
+
+and but or if because so although though while whereas whether when whenever where wherever how why
+
+also again already always ever even else further here hence however indeed just more most much many meanwhile
+moreover now often once only perhaps quite rather really sometimes soon still then there therefore thus together too
+very yet
+
+ll ve re s d m
+"""
+
+_ITALIAN = """
+il lo la i gli le un uno una
+
+di a da in con su per tra fra
+del dello della dei degli delle al allo alla ai agli alle dal dallo dalla dai dagli dalle
+nel nello nella nei negli nelle sul sullo sulla sui sugli sulle col coi
+dopo prima durante verso presso dentro fuori sopra sotto dietro davanti oltre fino circa attraverso
+
+io tu lui lei egli ella esso essa noi voi essi esse loro me te sé mi ti si ci vi ne li
+mio mia miei mie tuo tua tuoi tue suo sua suoi sue nostro nostra nostri nostre vostro vostra vostri vostre
+questo questa questi queste quello quella quelli quelle quel quei quegli ciò stesso stessa stessi stesse
+che chi cui quale quali quanto quanta quanti quante cosa
+qualche qualcuno qualcosa alcuni alcune ogni ognuno ciascuno tutto tutta tutti tutte altro altra altri altre
+
+e ed o od oppure ma però anche se perché poiché mentre quando come dove quindi dunque allora cioè infatti
+
+essere sono sei è siamo siete ero eri era eravamo eravate erano fu furono sarò sarai sarà saremo sarete saranno
+sarebbe sarebbero sia siano fosse fossero stato stata stati state essendo
+avere ho hai ha abbiamo avete hanno avevo avevi aveva avevamo avevate avevano avrò avrà avranno avrebbe avrebbero
+abbia abbiano avesse avessero avuto avendo
+sto stai sta stiamo stanno stava stavano
+
+ancora già poi qui qua lì là ora adesso sempre più molto così solo proprio quasi tanto
+
+l c d m s t v dell all dall nell sull coll quell quest dov com anch tutt po
+"""
+
+_SPANISH = """
+el la los las lo un una unos unas al del
+
+a ante bajo con contra de desde durante en entre hacia hasta mediante para por según sobre tras
+
+yo tú él ella ello nosotros nosotras vosotros vosotras ellos ellas usted ustedes mí ti conmigo contigo consigo
+me te se nos os le les
+mi mis tu tus su sus mío mía míos mías tuyo tuya tuyos tuyas suyo suya suyos suyas
+nuestro nuestra nuestros nuestras vuestro vuestra vuestros vuestras
+este esta esto estos estas ese esa eso esos esas aquel aquella aquello aquellos aquellas
+que qué quien quién quienes quiénes cual cuál cuales cuáles cuyo cuya cuyos cuyas cuanto cuánto
+algo alguien algún alguno alguna algunos algunas cada todo toda todos todas otro otra otros otras
+mismo misma mismos mismas tal tales ambos ambas
+
+y e o u pero aunque porque pues si como cómo cuando cuándo donde dónde mientras
+
+ser soy eres es somos sois son era eras éramos eran fui fue fuimos fueron será serán sería serían sea sean fuera
+fueran siendo sido
+estar estoy estás está estamos estáis están estaba estabas estábamos estaban estuvo estuvieron esté estén estando
+estado
+haber he has ha hemos habéis han había habías habíamos habían hubo habrá habrán habría habrían haya hayan hubiera
+hubieran habido hay
+
+muy más mucho mucha muchos muchas tan tanto también ya así aún todavía siempre solo sólo entonces luego después antes
+ahora aquí ahí allí casi además
+"""
+
+STOP_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "english": frozenset(_ENGLISH.split()),
+        "italian": frozenset(_ITALIAN.split()),
+        "spanish": frozenset(_SPANISH.split()),
+    }
+)
+
+
+def stop_words(language: str) -> frozenset[str]:
+    """The stop words of a language, in lower case.
+
+    >>> "the" in stop_words("english"), "not" in stop_words("english")
+    (True, False)
+    """
+    return STOP_WORDS[one_of("stop_words", language, STOP_WORDS)]
+
+
+# Stems: the Snowball algorithms, by language.
+
+
+Stemmer = Callable[[list[str]], list[str]]
+
+
+def languages() -> list[str]:
+    """The names of the algorithms: languages, and variants such as "porter".
+
+    >>> {"english", "italian", "spanish"} <= set(languages())
+    True
+    """
+    import snowballstemmer  # type: ignore[import-untyped]
+
+    return sorted(snowballstemmer.algorithms())
+
+
+def stemmer(language: str) -> Stemmer:
+    """A function from words to their stems, in the same order; it can be pickled and called from any thread.
+
+    >>> stemmer("english")(["loved", "loving", "film"])
+    ['love', 'love', 'film']
+    """
+    return partial(_stems, one_of("stem", language, languages()))
+
+
+def _stems(language: str, words: list[str]) -> list[str]:
+    import snowballstemmer
+
+    # A fresh one for each call: the algorithms keep the word they work on in themselves, which two threads must
+    # not share, and making one takes a microsecond.
+    stems = snowballstemmer.stemmer(language).stemWords(words)
+    # Some algorithms strip a word that is all ending down to nothing: it stays as it is.
+    return [stem or word for stem, word in zip(stems, words, strict=True)]
+
+
+def version() -> str:
+    """The version of the stemmers: another may stem otherwise."""
+    from importlib import metadata
+
+    return metadata.version("snowballstemmer")
+
+
+# Negation marking: after a cue such as "not", every word up to the next punctuation counts as another word.
+
+
+CUES: dict[str, tuple[str, ...]] = {
+    "english": ("not", "no", "never", "cannot"),
+    "italian": ("non", "mai", "né"),
+    "spanish": ("no", "nunca", "jamás"),
+}
+CONTRACTING = frozenset({"english"})  # the languages in which n't is a cue
+CLOSING = ".,:;!?…¿¡"
+APOSTROPHES = "'’"
+PREFIX = "not_"
+
+_PIECE = re.compile(rf"\w+|[{re.escape(CLOSING)}]")
+_CONTRACTED = re.compile(rf"[{APOSTROPHES}][tT](?!\w)")  # what follows the n
+
+
+def mark(text: str, language: str, shortest: int = 2, lowercase: bool = True) -> list[str]:
+    """The words of a text, those in the scope of a negation with the prefix "not_".
+
+    Parameters
+    ----------
+    text : str
+        One document.
+    language : str
+        Whose cues to look for: "english", "italian" or "spanish".
+    shortest : int
+        Words of fewer characters are left out, but still serve as cues.
+    lowercase : bool
+        Whether the text is lower-cased first.
+
+    >>> mark("I didn't like it, but the music is good", "english")
+    ['didn', 'not_like', 'not_it', 'but', 'the', 'music', 'is', 'good']
+    >>> mark("Non mi piace: brutto", "italian")
+    ['non', 'not_mi', 'not_piace', 'brutto']
+    """
+    one_of("negation", language, CUES)
+    if not isinstance(text, str):
+        raise KindError(f"a text must be a str, got {type(text).__name__} {text!r}")
+    if isinstance(shortest, bool) or not isinstance(shortest, int):
+        raise KindError(f"shortest must be a whole number, got {type(shortest).__name__} {shortest!r}")
+    if shortest < 1:
+        raise InputError(f"shortest must be at least 1, got {shortest!r}")
+    return [word for _, _, word in marked(text.lower() if lowercase else text, language, shortest)]
+
+
+def marked(text: str, language: str, shortest: int) -> Iterator[tuple[int, int, str]]:
+    """As `mark`, of a text in lower case if it is to be, with the place where each word begins and ends."""
+    cues = CUES[language]
+    negated = False
+    opens_behind = -1  # where the "t" of a contraction begins: the scope opens when it has been read
+    for piece in _PIECE.finditer(text):
+        run = piece.group()
+        if run in CLOSING:
+            negated = False
+            continue
+        if len(run) >= shortest:
+            yield piece.start(), piece.end(), PREFIX + run if negated else run
+        plain = run.lower()
+        if plain in cues or piece.start() == opens_behind:
+            negated = True
+        elif language in CONTRACTING and plain.endswith("n") and _CONTRACTED.match(text, piece.end()):
+            opens_behind = piece.end() + 1
+
 
 SHORTEST = {r"\b\w\w+\b": 2, r"\w+": 1}
 WEIGHTINGS = ("count", "tfidf")

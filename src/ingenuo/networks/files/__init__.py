@@ -18,14 +18,12 @@ import os
 import zlib
 from pathlib import Path
 
-from ingenuo.container import replace_file
 from ingenuo.errors import InputError, KindError, NetworkFileError, did_you_mean
 from ingenuo.networks.build import Definition, refuse_unwritable
 from ingenuo.networks.files.bif import from_bif, to_bif
 from ingenuo.networks.files.plain import from_yaml, to_yaml
 from ingenuo.networks.files.xmlbif import from_xmlbif, to_xmlbif
-
-__all__ = ["KINDS", "from_text", "kind_of", "read", "to_text", "write"]
+from ingenuo.tally.container import replace_file
 
 KINDS = {
     ".bif": "bif",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, NetworkError
 from ingenuo.networks.graph import order
-from ingenuo.networks.structure.constraints import MOST_CELLS, Arc, Change, Constraints, Search, Step
-from ingenuo.networks.structure.scores import Sample, Scorer
+from ingenuo.networks.structure.search import MOST_CELLS, Arc, Change, Constraints, Sample, Scorer, Search, Step
 
 Parents = tuple[tuple[int, ...], ...]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")

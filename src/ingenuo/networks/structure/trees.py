@@ -17,15 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import NetworkError, TooWideError
-from ingenuo.exact import Exact
 from ingenuo.kernels import moments
 from ingenuo.kernels.contingency import codes_matrix, each_pair, too_wide
 from ingenuo.kernels.information import told_by_others
 from ingenuo.kernels.portable import log
 from ingenuo.networks.learn import CELLS, configurations
-from ingenuo.networks.structure.constraints import Search, Step, parents_of
-from ingenuo.networks.structure.scores import Measure
-from ingenuo.tally import Table, Tally
+from ingenuo.networks.structure.search import Measure, Search, Step, parents_of
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 
@@ -115,7 +114,7 @@ def naive(n: int, target: int) -> Search:
 def chow_liu(sample: Pairs, root: int = 0) -> Search:
     """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root.
 
-    >>> from ingenuo.networks.structure import Sample
+    >>> from ingenuo.networks.structure.search import Sample
     >>> a, b, c = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 0, 0]), np.array([0, 1, 1, 1, 0, 0])
     >>> chow_liu(Sample([a, b, c], [2, 2, 2])).parents
     ((), (0,), (1,))
@@ -133,7 +132,7 @@ def tan(sample: Pairs, target: int, root: int | None = None) -> Search:
     target (as `told` has it), directed from the root. Arcs that tell nothing are left out, so that the tree may fall
     apart.
 
-    >>> from ingenuo.networks.structure import Sample
+    >>> from ingenuo.networks.structure.search import Sample
     >>> y, a, b = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9), np.array([0, 1, 1, 0] * 9)
     >>> tan(Sample([y, a, b], [2, 2, 2]), target=0, root=1).parents
     ((), (0,), (0, 1))
@@ -162,7 +161,7 @@ def kdb(sample: Pairs, target: int, k: int) -> Search:
     it, the k (or all, where they are fewer) with which it shares most information given the target, if that is more
     than chance would give.
 
-    >>> from ingenuo.networks.structure import Sample
+    >>> from ingenuo.networks.structure.search import Sample
     >>> y, b, a = np.array([0, 0, 1, 1, 1] * 9), np.array([0, 0, 1, 1, 0] * 9), np.array([0, 0, 1, 0, 0] * 9)
     >>> kdb(Sample([y, a, b], [2, 2, 2]), target=0, k=1).parents
     ((), (0, 2), (0,))

@@ -1,1 +1,0 @@
-"""Repairing probabilities: curves from log posteriors to calibrated ones, learned from rows the model had not seen."""

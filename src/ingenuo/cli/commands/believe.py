@@ -1,0 +1,71 @@
+"""`ingenuo believe`: hypotheses and observations in, posterior beliefs out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ingenuo.cli import options
+
+
+@click.command("believe", short_help="Hypotheses and what is observed in, posterior beliefs out.")
+@click.argument("path", metavar="FILE", type=click.Path())
+@click.argument("observations", nargs=-1)
+@click.option(
+    "--data",
+    type=click.Path(),
+    metavar="FILE",
+    help="Observations from a file, in the order of its rows; - is standard input.",
+)
+@click.option("--column", metavar="NAME", help="The column of --data that holds them  [its only column]")
+@click.option("--trace", is_flag=True, help="What was believed after each observation.")
+@click.option("--predict", is_flag=True, help="The probability of what comes next, and the Bayes-optimal vote.")
+@options.option("--plot", help="Draw the beliefs over the observations")
+@options.as_json
+@options.common
+def command(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
+    """What to believe of the hypotheses of FILE after some OBSERVATIONS, by Bayes' rule.
+
+    OBSERVATIONS are values that the hypotheses speak of, in their order. Numbers stay exact fractions, decimals too.
+
+    \b
+    ingenuo believe coin.yaml Head Head Tail --trace
+    ingenuo believe coin.yaml --data tosses.csv --column toss --predict --json
+
+    \b
+    coin.yaml:
+      priors: {fair: 3/4, biased: 1/4}
+      likelihoods:
+        fair: {Head: 1/2, Tail: 1/2}
+        biased: {Head: 0.6, Tail: 0.4}
+      observations: {Head: 70, Tail: 30}   # or a list; may be left out
+
+    Without priors all hypotheses have the same. `normalise: true` says that the numbers are weights, such as counts.
+    """
+    if chosen["column"] is not None and chosen["data"] is None:
+        raise click.UsageError("--column is a column of --data; give that too")
+    options.check_inputs(path, chosen["data"])
+    from ingenuo.cli import typed as written
+
+    believed = written.read(path)
+    if chosen["data"] is not None:
+        for values in written.column_values(options.open_files([chosen["data"]], {}), chosen["column"]):
+            believed = believed.update(values)
+    believed = believed.update(list(observations))
+    if chosen["plot"] is not None:
+        options.write(believed.plot(), chosen["plot"])
+    if chosen["as_json"]:
+        options.out_json(written.to_dict(believed, chosen["trace"]))
+        return
+    if chosen["trace"]:
+        options.out(f"{believed.trace}\n")
+    options.out(str(believed))
+    fractions = [f"{name} {written.shown(p)}" for name, p in believed.posterior.items() if written.is_short(p)]
+    if fractions:
+        options.out(f"exactly: {', '.join(fractions)}")
+    if believed.n_observations:
+        options.out(f"most probable (MAP): {believed.map()}; most likely, whatever the priors (ML): {believed.ml()}")
+    if chosen["predict"]:
+        votes = ", ".join(f"{value} {written.shown(p)}" for value, p in believed.predict().items())
+        options.out(f"next: {votes}; the Bayes-optimal answer is {believed.classify()}")

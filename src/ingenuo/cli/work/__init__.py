@@ -1,0 +1,1 @@
+"""What commands do between reading their options and printing."""

@@ -1,0 +1,343 @@
+"""From files to a model: learn it, judge it by rows it had not learned, and say what was done.
+
+Rows are read a batch at a time wherever sums are all that is learned.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo import store
+from ingenuo.cli.work.change import Changed, about, dropped_rare, n_learned
+from ingenuo.errors import InputError, did_you_mean
+from ingenuo.models.classifier import TallyClassifier, sums
+from ingenuo.models.language import LanguageModel
+from ingenuo.models.model import clone, refuse_besides
+from ingenuo.models.registry import build, parse
+from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.rows.files.engines import Engine, Files
+from ingenuo.rows.matching import chosen
+from ingenuo.rows.rows import FileRows, files_of, rows_of, target_and_weight
+from ingenuo.rows.schema import FAMILIES, KINDS
+from ingenuo.rows.source import Total
+from ingenuo.rows.streams import OURS, Held, Labelled, Part
+from ingenuo.show.table import aligned
+from ingenuo.tally.tally import Tally
+
+if TYPE_CHECKING:
+    from ingenuo.evaluation.evaluation import Evaluation
+
+
+_FEW = 5  # rows of a class, of which little can be learned
+_MOST = 60  # columns that are listed
+EVERY = 30.0  # seconds between two checkpoints
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model, how good it is as far as that was asked for, and where it comes from."""
+
+    model: Any
+    evaluation: Evaluation | None
+    how: str  # the evaluation was made
+    about: dict[str, Any]
+    notes: list[str]
+
+
+def train(
+    model: Any,
+    rows: Any,
+    target: str | None = None,
+    *,
+    weight: str | None = None,
+    folds: int | str | None = None,
+    holdout: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    minimum: int | None = None,
+    seed: int = 0,
+    engine: Engine | None = None,
+) -> Trained:
+    """Learn all the rows, and judge the model by rows it had not learned.
+
+    Parameters
+    ----------
+    model : classifier, regressor or language model
+        What is to learn; it is changed.
+    rows : what `scan` gives
+        The rows; with `holdout` they are read more than once.
+    target, weight : str, optional
+        The columns that hold the class and how often a row counts; by default the class that the format names.
+    folds : int or "leave-one-out", optional
+        Cross-validate.
+    holdout : float, optional
+        Judge by this share of the rows a model that learned the others; the model that is returned learns them all.
+    checkpoint : path, optional
+        Keep what was learned so far in this file; if it is there, go on from it. It is removed at the end.
+    minimum : int, optional
+        Drop from what was learned all that is known of fewer rows. The model is judged before.
+    seed : int
+        Of the folds, or of the rows that are held out.
+    engine : optional
+        Where sums are taken, as `engines.files.opened` gives it; by default here.
+    """
+    if engine is not None and not (folds is None and holdout is None and checkpoint is None):
+        raise InputError(
+            "folds, holdout and checkpoints are for rows that one machine reads; leave them out, and judge the model "
+            "by files that it has not learned (ingenuo evaluate)"
+        )
+    if sum(way is not None for way in (folds, holdout, checkpoint)) > 1:
+        raise InputError("folds and holdout are two ways to judge a model, and a checkpoint is of learning; take one")
+    if holdout is not None and not 0 < holdout < 1:
+        raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
+    if (folds, holdout) != (None, None) and isinstance(model, NaiveBayesRegressor | LanguageModel):
+        raise InputError(
+            f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
+        )
+    if minimum is not None:
+        refuse_besides(model)
+    if isinstance(model, LanguageModel):
+        return _of_many(_texts_alone(model, rows, engine, target, weight, checkpoint), minimum)
+    rows = chosen(model, rows, target)
+    target, weight = target_and_weight(rows, target, weight)
+    assert target is not None
+    rows = Labelled(rows, target)
+    _declare_values(model, rows, target)
+    judged, how = None, ""
+    if checkpoint is not None:
+        _resume(model, rows, target, weight, checkpoint)
+    elif folds is not None:
+        from ingenuo.evaluation.cross_validation import cross_validate
+
+        here = rows_of(rows, target, weight).in_memory()
+        found = cross_validate(clone(model), here.X, here.y, folds, sample_weight=here.weights, random_state=seed)
+        model.fit(here.X, here.y, here.weights)
+        model._target = target
+        judged, how = found.evaluation, found._said()[0]
+    elif holdout is not None:
+        judged, how = _held_out(model, rows, target, weight, holdout, seed)
+    elif engine is not None:
+        elsewhere = Files(rows, engine)
+        model.fit(elsewhere, target, weight)
+        rows.left_out = elsewhere.left_out
+    else:
+        model.fit(rows, target, weight)
+    if minimum is not None and judged is not None:
+        how += " It was judged before what is rare was dropped."
+    notes = [rows.note] if rows.note else []
+    done = _of_many(Trained(model, judged, how, about(model, rows, target, judged, how), notes), minimum)
+    return replace(done, notes=[*done.notes, *_thin(model)])
+
+
+def _of_many(done: Trained, minimum: int | None) -> Trained:
+    """Without what is known of fewer rows."""
+    if minimum is None:
+        return done
+    left = dropped_rare(Changed(done.model, done.notes, done.about), minimum)
+    return replace(done, model=left.model, about=left.about, notes=left.notes)
+
+
+def _declare_values(model: Any, rows: Any, target: str) -> None:
+    """Give the model the values that a file declares for its columns (ARFF does), seen or not: they share the prior."""
+    declared = {
+        name: list(values)
+        for name, values in rows.categories.items()
+        if name != target and rows.kinds.get(name, ("",))[0] == "category"
+    }
+    if declared and "columns" in model.get_params(deep=False):
+        model.set_params(columns={**declared, **(model.columns or {})})
+
+
+def _thin(model: Any) -> list[str]:
+    """What should be known of classes of which there is little to learn."""
+    tally = getattr(model, "tally_", None)
+    if tally is None or not hasattr(model, "classes_"):
+        return []
+    classes = tally.labels("class", 0)
+    if len(classes) == 1:
+        return [f"every row is of the one class {classes.tolist()[0]!r}, so there is nothing to tell apart"]
+    rows = tally.over("class", classes).floats()
+    few = [repr(label) for label, n in zip(classes.tolist(), rows) if n < _FEW]
+    if not few:
+        return []
+    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
+    return [f"fewer than {_FEW} rows, of which little can be learned: class {shown}"]
+
+
+def _texts_alone(
+    model: LanguageModel, rows: Any, engine: Engine | None, target: str | None, weight: str | None, checkpoint: Any
+) -> Trained:
+    """A language model of texts that have no class."""
+    if target is not None or weight is not None or checkpoint is not None:
+        raise InputError(
+            "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
+        )
+    rows = chosen(model, rows, None)
+    if engine is not None:
+        model.fit(Files(rows, engine))
+        return Trained(model, None, "", about(model, rows, None), [])
+    fresh = True
+    for batch in rows.batches():
+        texts = batch.column(rows.names[0]).drop_null()
+        if len(texts):
+            (model.fit if fresh else model.partial_fit)(texts)
+            fresh = False
+    if fresh:
+        raise InputError(f"{files_of(rows)}: there are no texts to learn from")
+    return Trained(model, None, "", about(model, rows, None), [])
+
+
+# Judging by rows that were held out.
+
+
+def _picked(share: float, seed: int, held: bool, number: int, n_rows: int) -> NDArray[np.bool_]:
+    """The rows of a batch that are held out, or the others: the same whenever they are read.
+
+    Data may have been made with the same generator and a small seed; theirs and ours must not draw alike.
+    """
+    drawn = np.random.default_rng([OURS, seed, number]).random(n_rows) < share
+    return np.asarray(drawn if held else ~drawn)
+
+
+def _held_out(
+    model: Any, rows: Any, target: str, weight: str | None, share: float, seed: int
+) -> tuple[Evaluation, str]:
+    """The evaluation on the rows held out of a model that learned the others; then the model learns all."""
+    from ingenuo.evaluation.evaluation import evaluate
+
+    if "-" in map(str, rows.paths):  # standard input is read once
+        rows = Held(rows)
+    learned, held = (Part(rows, partial(_picked, share, seed, which)) for which in (False, True))
+    adds = isinstance(model, TallyClassifier) and model._is_additive
+    judged = model if adds else clone(model)
+    judged.fit(learned, target, weight)
+    found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
+    if adds:
+        model.partial_fit(held, target, sample_weight=weight)
+    else:
+        model.fit(rows, target, weight)
+    how = (
+        f"Held out: {found.n_rows:,} rows, judged by a model that had not learned them; the model that is kept has "
+        "learned them too."
+    )
+    return found, how
+
+
+# Checkpoints, for files larger than memory: an interrupted training goes on from what it had learned.
+
+
+def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | os.PathLike[str]) -> None:
+    """Learn with what was learned kept in a file, going on from it where there is one."""
+    if not (isinstance(model, TallyClassifier) and model._is_additive):
+        raise InputError(
+            f"a {type(model).__name__} with these settings is not a sum of batches; leave the checkpoint out"
+        )
+    files = [[str(file), os.path.getsize(file), os.stat(file).st_mtime_ns] for file in rows.paths if file != "-"]
+    kinds = [[name, *rows.kinds.get(name, ())] for name in rows.names]
+    state = {"files": files, "columns": kinds, "model": repr(model), "target": target, "weight": weight}
+    done, before, learner = 0, Tally(), clone(model)
+    if Path(path).exists():
+        kept = store.about(path).get("checkpoint")
+        if not isinstance(kept, Mapping):
+            raise InputError(f"{path} is a finished model and no checkpoint; name another file, or remove it")
+        if odd := [name for name in state if kept["of"].get(name) != state[name]]:
+            raise InputError(
+                f"{path} is a checkpoint of another training ({', '.join(odd)} differ); remove it to begin again, or "
+                "repeat the command that it is of"
+            )
+        learner = store.load(path)
+        done, before = int(kept["batches"]), learner.tally_
+    learned = FileRows(rows, target, weight)
+    schema = learner.schema_ if done else learner._plan(learned)
+    last, latest = time.monotonic(), None
+
+    def write() -> None:
+        if latest is not None:
+            number, total = latest
+            part = clone(model)
+            part._target = target
+            part._set(schema, before + total.sum())
+            store.save(part, path, {"checkpoint": {"of": state, "batches": number}})
+
+    def keep(number: int, total: Total) -> None:
+        nonlocal last, latest
+        latest = number, total
+        if time.monotonic() - last >= EVERY:
+            write()
+            last = time.monotonic()
+
+    try:
+        tally = learned.reduce(sums, learner._bare(schema), done=done, after=keep)
+    except KeyboardInterrupt:
+        write()
+        raise KeyboardInterrupt(f"what was learned so far is in {path}; the same command goes on from it") from None
+    tally = before + tally
+    model._check_whole(schema, tally.labels("class", 0), tally)
+    model._target = target
+    model._set(schema, tally)
+    Path(path).unlink(missing_ok=True)
+
+
+# What is said before and after.
+
+
+def schema_table(rows: Any, target: str | None, weight: str | None = None) -> str:
+    """Which column is what, and why."""
+    target = rows.target if target is None else target
+    known = {target: ("class", "the target"), weight: ("weight", "how often a row counts")}
+    lines = [[name, *(known.get(name) or rows.kinds.get(name, ("", "")))] for name in rows.names[:_MOST]]
+    more = f"\n… and {len(rows.names) - _MOST:,} more columns" if len(rows.names) > _MOST else ""
+    return "\n".join(aligned([["column", "kind", "why"], *lines])) + more
+
+
+def summary(done: Trained) -> str:
+    """What was learned."""
+    lines = list(done.notes)
+    rows = n_learned(done.model)
+    classes = getattr(done.model, "classes_", None)
+    if rows is not None:
+        of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
+        lines.append(f"{rows:,} rows{of} learned")
+    if done.evaluation is None and classes is not None:
+        lines.append("how good it is was not asked for: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
+    return "\n".join(lines)
+
+
+def judgement(done: Trained) -> str:
+    """How good the model is, where that was asked for."""
+    called = {"majority_rate": "always the most frequent class", "log_loss": "log loss", "ece": "calibration error"}
+    found = done.evaluation
+    if found is None:
+        return ""
+    shown = [name for name in ("accuracy", *called) if name in found and found[name].value is not None]
+    return "\n".join([done.how, *(f"  {called.get(name, name):<30}  {found[name]}" for name in shown)])
+
+
+def model_and_kinds(
+    spec: str, kinds: Mapping[str, str], target: str | None = None, **settings: Any
+) -> tuple[Any, dict[str, str]]:
+    """A model by its name and settings, and what its columns are to be read as.
+
+    A column may be declared as a family of the model ("histogram") instead of a kind ("number").
+    """
+    name, own = parse(spec)
+    twice = sorted(set(own) & set(settings))
+    if twice:
+        raise InputError(f"the setting {twice[0]!r} is given twice: {own[twice[0]]!r} and {settings[twice[0]]!r}")
+    if target is not None and target in kinds:
+        raise InputError(f"column {target!r} is the target, and cannot be declared {kinds[target]!r} as well")
+    families = {column: kind for column, kind in kinds.items() if kind not in KINDS and kind in FAMILIES}
+    for column, kind in kinds.items():
+        if kind not in KINDS and kind not in FAMILIES:
+            raise InputError(f"column {column!r} cannot be {kind!r}{did_you_mean(kind, (*KINDS, *FAMILIES))}")
+    if families:
+        settings["columns"] = families
+    return build(name, own | settings), {column: FAMILIES.get(kind, kind) for column, kind in kinds.items()}

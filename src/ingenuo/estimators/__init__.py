@@ -1,1 +1,0 @@
-"""Thin scikit-learn shells: fit sets the tally, partial_fit adds to it, forget subtracts, merge adds another's."""

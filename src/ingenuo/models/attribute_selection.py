@@ -1,0 +1,178 @@
+"""Which attributes are worth having: ranked one by one, or added one after the other, by rows that were left out.
+
+A row's log joint is a sum over attributes, so with each attribute's scores (the row left out) at hand, trying a set of
+attributes is adding numbers up: no set of them is ever fitted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.families.attributes import attributes_of
+from ingenuo.families.left_out import LearnedRows
+from ingenuo.kernels import selection
+from ingenuo.models.classifier import tally_chunk, weighed
+from ingenuo.models.language import whole
+from ingenuo.models.left_out import log_priors
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.tuning import best_of, mean_loss
+from ingenuo.rows import checks
+from ingenuo.rows.rows import rows_of
+from ingenuo.rows.schema import column_name
+from ingenuo.rows.source import is_texts
+from ingenuo.show.table import aligned
+
+METHODS = ("forward", "gain")
+_MOST = 1 << 31  # bytes of scores
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """An attribute: its columns, by how much it alone lowers the log loss, and when it was added."""
+
+    columns: tuple[Any, ...]
+    gain: float
+    chosen: bool
+    step: int | None = None
+
+
+class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Keep the columns that naive Bayes is better with, judged by rows that were left out.
+
+    Parameters
+    ----------
+    method : {"forward", "gain"}
+        Add one attribute after the other, each time the one that lowers the log loss most (selective naive Bayes); or
+        keep the first by how much each lowers it alone.
+    n_attributes : int or "auto"
+        How many to keep. "auto": as many as lower the log loss.
+    model : NaiveBayes, optional
+        What the columns are and how they are modelled; by default `NaiveBayes()`. With `tune=True` each attribute has
+        the density and smoothing that suit it best.
+
+    Attributes
+    ----------
+    ranking_, losses_, support_
+        The attributes, the best first; the log loss, rows left out, of the class shares alone, then with each attribute
+        that is kept; which columns are kept.
+
+    Examples
+    --------
+    >>> X = [["a", 1.0, "x"], ["a", 1.2, "y"], ["b", 3.0, "y"], ["b", 3.1, "x"], ["a", 0.9, "x"], ["b", 2.9, "y"]]
+    >>> selector = AttributeSelector(n_attributes=1).fit(X, ["p", "p", "q", "q", "p", "q"])
+    >>> selector.get_feature_names_out().tolist()
+    ['x1']
+    """
+
+    def __init__(self, method: str = "forward", n_attributes: int | str = "auto", model: Any = None) -> None:
+        self.method, self.n_attributes, self.model = method, n_attributes, model
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Choose by the rows of a table, their classes (or the name of the column of X), and how often each counts."""
+        if self.method not in METHODS:
+            raise InputError(f"method={self.method!r} is not known{did_you_mean(self.method, METHODS)}")
+        if isinstance(self.n_attributes, str) and self.n_attributes != "auto":
+            raise InputError(f"n_attributes={self.n_attributes!r} is not known; take a whole number, or 'auto'")
+        if self.model is not None and not isinstance(self.model, NaiveBayes):
+            raise KindError(f"model must be a NaiveBayes, got {type(self.model).__name__} {self.model!r}")
+        model = NaiveBayes() if self.model is None else clone(self.model)
+        model._check_settings()
+        schema, chunk = model._whole(rows_of(X, y, sample_weight).in_memory())
+        tally = tally_chunk(chunk)
+        model._check_whole(schema, chunk.classes, tally)
+        classes = tally.labels("class", 0)
+        chunk = weighed(chunk, classes)
+        checks.refuse_one_class(chunk.classes, "selector")
+        attributes = attributes_of(schema, model.prior, to_tune=model.tune)
+        learned = LearnedRows(schema, tally, chunk)
+        auto, forward = self.n_attributes == "auto", self.method == "forward"
+        if not auto:
+            whole("n_attributes", self.n_attributes, 1)
+        wanted = len(attributes) if auto else int(self.n_attributes)
+        if wanted > len(attributes):
+            raise InputError(f"n_attributes={wanted}, and the table has {len(attributes)}; take fewer")
+        joint = np.maximum(log_priors(model.class_prior, tally, classes, chunk), -50.0)
+        needed = 8 * len(attributes) * joint.size
+        if needed > _MOST:
+            most = f"{_MOST * chunk.n_rows // needed:,} rows"
+            raise InputError(f"the scores take {needed / 2**30:.1f} GiB; select by {most} at most, drawn at random")
+        rows, scores = learned.weights, np.empty((len(attributes), *joint.shape))
+        for j, each in enumerate(attributes):  # each row left out
+            own = best_of(learned, each, joint)[2] if model.tune else each.left_out(learned)
+            scores[j] = np.maximum(own, own.max(axis=1, keepdims=True) - 700.0)
+        losses = [mean_loss(joint, learned)]
+        gains = losses[0] - selection.losses(joint, scores, list(range(len(scores))), 1.0, chunk.coded, rows)
+        left: list[int] = np.argsort(-gains, kind="stable").tolist()
+        kept: list[int] = []
+        while left and len(kept) < wanted:
+            found = selection.losses(joint, scores, left if forward else left[:1], 1.0, chunk.coded, rows)
+            at = int(found.argmin())
+            if auto and (kept and not found[at] < losses[-1] if forward else gains[left[at]] <= 0):
+                break
+            losses.append(float(found[at]))
+            kept.append(left.pop(at))
+            joint = joint + scores[kept[-1]]
+        called = [tuple(each.columns.tolist()) for each in attributes]
+        self.ranking_ = [Ranked(called[j], float(gains[j]), True, step) for step, j in enumerate(kept, 1)]
+        self.ranking_ += [Ranked(called[j], float(gains[j]), False) for j in left]
+        self.losses_ = np.array(losses)
+        names = {name for j in kept for name in called[j]}
+        self.support_ = np.array([name in names for name in schema.names.tolist()])
+        self._names, self.n_features_in_ = schema.names, len(schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if "feature_names_in_" in model.__dict__:
+            self.feature_names_in_ = model.feature_names_in_
+        return self
+
+    def get_support(self, indices: bool = False) -> NDArray[Any]:
+        """Which columns are kept: a mask, or their places."""
+        check_is_fitted(self)
+        return np.flatnonzero(self.support_) if indices else self.support_
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """The names of the columns that are kept."""
+        check_is_fitted(self)
+        names = self._names if input_features is None else np.asarray(input_features, object)
+        return np.array([column_name(name) for name in names[self.support_].tolist()], object)
+
+    def transform(self, X: Any) -> Any:
+        """The columns that are kept, in a table of the same kind."""
+        check_is_fitted(self)
+        if is_texts(X) and len(self.support_) == 1:
+            return X
+        if checks.is_frame(X):
+            import narwhals as nw
+
+            frame, kept = nw.from_native(X, eager_only=True), self._names[self.support_].tolist()
+            for name in kept:
+                if name not in frame.columns:
+                    raise InputError(f"the table has no column {name!r}{did_you_mean(name, frame.columns)}")
+            return nw.to_native(frame.select(kept))
+        X = checks.array_of(X) if isinstance(X, list | tuple) else X
+        if X.ndim != 2 or X.shape[1] != len(self.support_):
+            raise InputError(f"X has the shape {X.shape}; the selector was fitted to {len(self.support_)} columns")
+        return X[:, np.flatnonzero(self.support_)]
+
+    def __str__(self) -> str:
+        if "ranking_" not in self.__dict__:
+            return str(super().__repr__())
+        called = [
+            column_name(e.columns[0]) if len(e.columns) == 1 else f"{len(e.columns)} columns" for e in self.ranking_
+        ]
+        lines = [[name, f"{e.gain:.4f}", f"step {e.step}" if e.step else ""] for name, e in zip(called, self.ranking_)]
+        text = aligned([["column", "gain alone", "kept"], *lines])
+        kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_
+        said = f"{kept} columns are kept; log loss of rows left out {loss[0]:.4f} → {loss[-1]:.4f}."
+        return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], said])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.sparse = tags.target_tags.required = True
+        return tags

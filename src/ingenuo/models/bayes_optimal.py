@@ -1,0 +1,460 @@
+"""Bayes-optimal classification over fitted models: every classifier votes, weighted by its posterior given data.
+
+P(v | x, D) = Σ_h P(v | x, h) P(h | D),   P(h | D) ∝ P(h) Π_i P(y_i | x_i, h)
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import _BaseComposition
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.models.answers import Answering
+from ingenuo.models.classifier import CLASS, summary_html
+from ingenuo.models.hypotheses import Hypotheses
+from ingenuo.models.likelihoods import number
+from ingenuo.models.model import Refusals
+from ingenuo.rows import checks
+from ingenuo.rows.rows import rows_of, take_rows
+from ingenuo.rows.schema import Schema
+from ingenuo.rows.source import is_texts, open_source
+from ingenuo.show.arithmetic import CLASSES
+from ingenuo.show.arithmetic import logs as logs_of
+from ingenuo.show.format import plain
+from ingenuo.show.page import STYLE, Shown
+from ingenuo.show.table import aligned, html_table
+from ingenuo.tally.labels import Labels, find, labels_of, public, unite
+from ingenuo.tally.tally import Table, Tally
+
+# One answer as the vote of several models: what each says, times its weight, and the sums.
+
+
+@dataclass(frozen=True, eq=False)
+class Vote(Shown):
+    """The vote of weighted models; prints as a table, and `to_dict` gives the same as data.
+
+    >>> print(Vote(np.array(["no", "yes"]), ("a", "b"), np.array([0.6, 0.4]), np.array([[0.9, 0.1], [0.2, 0.8]])))
+         weight    no                      yes
+    ─────────────────────────────────────────────────────────────
+    a    0.600000  × 0.900000  = 0.540000  × 0.100000  = 0.060000
+    b    0.400000  × 0.200000  = 0.080000  × 0.800000  = 0.320000
+    ─────────────────────────────────────────────────────────────
+    sum                        = 0.620000              = 0.380000
+    → no, with probability 0.620000
+    """
+
+    classes: Labels
+    names: tuple[Any, ...]
+    weights: Floats
+    probabilities: Floats  # models × classes
+
+    @property
+    def posterior(self) -> Floats:
+        """The weighted sum for each class."""
+        return np.asarray(self.weights @ self.probabilities)
+
+    @property
+    def prediction(self) -> Any:
+        """The most probable class."""
+        return self.classes[int(np.argmax(self.posterior))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain data."""
+        classes = self.classes.tolist()
+        found = {
+            "prediction": classes[int(np.argmax(self.posterior))],
+            "votes": [
+                {"name": name, "weight": weight, "probabilities": dict(zip(classes, row))}
+                for name, weight, row in zip(self.names, self.weights.tolist(), self.probabilities.tolist())
+            ],
+            "posterior": dict(zip(classes, self.posterior.tolist())),
+        }
+        return plain(found)  # type: ignore[no-any-return]
+
+    def _lines(self) -> list[list[str]]:
+        """Rows of cells: the model, its weight, then its probability and the product for each class that is shown."""
+        shown = self._order()[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
+        lines = [["", "weight", *(cell for k in shown for cell in (str(self.classes[k]), ""))]]
+        for name, weight, row in zip(self.names, self.weights, self.probabilities):
+            cells = [cell for k in shown for cell in (f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}")]
+            lines.append([str(name), f"{weight:.6f}", *cells])
+        lines.append(["sum", "", *(cell for k in shown for cell in ("", f"= {self.posterior[k]:.6f}"))])
+        return lines
+
+    def _order(self) -> list[int]:
+        return np.argsort(-self.posterior, kind="stable").tolist()  # type: ignore[no-any-return]
+
+    def _answer(self) -> str:
+        return f"{self.prediction}, with probability {self.posterior.max():.6f}"
+
+    def _others(self) -> str:
+        hidden = self._order()[CLASSES:]
+        if not hidden:
+            return ""
+        return f"({len(hidden)} less probable classes are not shown; together {self.posterior[hidden].sum():.2g})"
+
+    def __str__(self) -> str:
+        text = aligned(self._lines())
+        rule = "─" * max(map(len, text))
+        text = [text[0], rule, *text[1:-1], rule, text[-1], f"→ {self._answer()}"]
+        return "\n".join([*text, *([self._others()] if self._others() else [])])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        table = html_table(self._lines(), rule=len(self.names) + 1)
+        others = f"<p>{self._others()}</p>" if self._others() else ""
+        answer = f"<p>→ <strong>{html.escape(self._answer())}</strong></p>"
+        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}{answer}{others}</div>"
+
+
+Floats = NDArray[np.float64]
+
+PREFIT = "prefit"
+
+
+class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
+    """The vote of several classifiers, each weighted by its posterior given the data.
+
+    A classifier is a hypothesis h. It is as believable as it made the labels of rows that it had not learned from:
+    P(h | D) is its prior times the product of P(y_i | x_i, h) over those rows. A classifier that gives one of those
+    labels probability 0 is refuted, and has weight 0.
+
+    Parameters
+    ----------
+    estimators : list of (name, classifier)
+        Classifiers that give probabilities: of this package, of scikit-learn, or any that keep its contract.
+    folds : int, or "prefit"
+        Into how many parts the rows are cut: each part is scored by classifiers that learned from the others, and then
+        all classifiers learn from all rows. With "prefit" the classifiers are taken as they were fitted, and the rows
+        of `fit`, which should be new to them, only weigh them.
+    priors : mapping, optional
+        The probability of each classifier, by name, before any row was seen; by default they are equal.
+
+    Attributes
+    ----------
+    weights_ : dict
+        The posterior of each classifier.
+    log_likelihoods_ : dict
+        Σ_i log P(y_i | x_i, h) of each.
+    hypotheses_ : Hypotheses
+        The classifiers as hypotheses, and how belief in them changed row by row: `hypotheses_.plot()`.
+    estimators_ : list of classifiers
+        As they were fitted on all rows.
+    classes_ : array
+        All the classes that any of them knows, sorted; a classifier gives those that it does not know probability 0.
+
+    Notes
+    -----
+    Folds are stratified and the same at every call. A class of which there is one row cannot be both learned and
+    scored: its row is left out of the product. Belief gathers quickly: where one classifier is better by 0.05 in the
+    mean logarithm, a hundred rows give it e^5 : 1.
+
+    Examples
+    --------
+    >>> from ingenuo import NaiveBayes
+    >>> from ingenuo.datasets import play_tennis
+    >>> columns = {"Temperature": "ignore", "Humidity": "ignore"}
+    >>> model = BayesOptimalClassifier([("all", NaiveBayes()), ("sky and wind", NaiveBayes(columns))])
+    >>> model = model.fit(play_tennis(), "Play")
+    >>> {name: round(weight, 3) for name, weight in model.weights_.items()}
+    {'all': 0.282, 'sky and wind': 0.718}
+    """
+
+    _refusals: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("partial_fit", "forget", "merge"),
+        "its weights come from rows that the classifiers had not learned from, and other rows would make other "
+        "classifiers; fit it on all the rows together",
+    )
+
+    def __init__(self, estimators: Any, folds: int | str = 5, priors: Mapping[Any, float] | None = None) -> None:
+        self.estimators = estimators
+        self.folds = folds
+        self.priors = priors
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters, and with `deep` those of the classifiers as name__parameter."""
+        return self._get_params("estimators", deep=deep)  # type: ignore[no-any-return]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a classifier by its name, its parameters as name__parameter."""
+        self._set_params("estimators", **params)
+        return self
+
+    # Learning.
+
+    def _check_settings(self) -> tuple[str, ...]:
+        """The classifiers' names; raises if a parameter makes no sense."""
+        given = self.estimators
+        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+            raise KindError(f"estimators must be a list of (name, classifier), got {type(given).__name__} {given!r}")
+        if not given:
+            raise InputError("estimators is empty; give a list of (name, classifier), with one at least")
+        for pair in given:
+            if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
+                raise KindError(f"estimators must be a list of (name, classifier), got {pair!r} in it")
+            if not hasattr(pair[1], "predict_proba"):
+                raise KindError(
+                    f"the classifier {pair[0]!r}, {type(pair[1]).__name__}, gives no probabilities; wrap it in "
+                    "scikit-learn's CalibratedClassifierCV, or leave it out"
+                )
+        names = tuple(name for name, _ in given)
+        with checks.ours():
+            self._validate_names(names)
+        folds = self.folds
+        if folds != PREFIT and (isinstance(folds, bool) or not isinstance(folds, int | np.integer)):
+            raise KindError(f'folds must be a whole number, or "prefit", got {type(folds).__name__} {folds!r}')
+        if folds != PREFIT and int(folds) < 2:
+            raise InputError(f"folds is {folds}; rows are learned from and scored apart in 2 folds at least")
+        if self.priors is not None and not isinstance(self.priors, Mapping):
+            raise KindError(
+                "priors must be a mapping from a classifier's name to its probability, "
+                f"got {type(self.priors).__name__} {self.priors!r}"
+            )
+        if self.priors is not None:
+            odd = [name for name in (*self.priors, *names) if (name in self.priors) != (name in names)]
+            if odd:
+                raise InputError(
+                    f"priors and estimators do not name the same classifiers: {odd[0]!r} is only among one of them"
+                    f"{did_you_mean(odd[0], names)}; give a prior for each classifier"
+                )
+            total = sum(number(p, f"the prior of {name!r}") for name, p in self.priors.items())
+            if abs(float(total) - 1) > 1e-9:
+                raise InputError(f"the priors sum to {float(total):g}; they must sum to 1: divide each by that")
+        return names
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit the classifiers (unless they are "prefit"), and weigh them by rows that they had not learned from.
+
+        Parameters
+        ----------
+        X : anything that all the classifiers take
+            The rows.
+        y : array-like, or the name of a column of X
+            The class of each row.
+        """
+        names = self._check_settings()
+        rows = rows_of(X, y).in_memory()
+        target, X, y = rows.target, rows.X, rows.y
+        if hasattr(X, "tocsr"):
+            X = X.tocsr()
+        elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):  # no rows can be taken of it
+            X = np.asarray(X)
+        with checks.ours():
+            n_rows = _num_samples(X)
+        if n_rows == 0:
+            raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: give some rows")
+        codes, classes = checks.labels(self, y, n_rows)
+        # The classifiers' names and priors are looked at before the long work begins.
+        Hypotheses(names if self.priors is None else self.priors, dict.fromkeys(names, _HeldOut(np.zeros(0))))
+        if self.folds == PREFIT:
+            fitted = [estimator for _, estimator in self.estimators]
+            for estimator in fitted:
+                check_is_fitted(estimator)
+            scored = np.arange(n_rows)
+            logs = np.column_stack([log_probabilities(e, X, classes, codes, n) for n, e in zip(names, fitted)])
+        else:
+            logs, scored = self._out_of_fold(names, X, codes, classes)
+            fitted = [clone(estimator).fit(X, public(classes)[codes]) for _, estimator in self.estimators]
+        found = self._weigh(names, logs, scored, codes, classes)
+        known = labels_of([]) if self.folds == PREFIT else classes
+        for estimator in fitted:
+            known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
+        self._note_columns(X)
+        self._names, self._backend = _columns_of(X)
+        self.hypotheses_ = found
+        self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
+        self.log_likelihoods_ = found.log_likelihoods
+        self.estimators_ = fitted
+        self.classes_ = public(known)
+        self._rows_by_class = np.bincount(find(known, classes)[codes], minlength=len(known))
+        self._target = target
+        return self
+
+    def _out_of_fold(
+        self, names: tuple[str, ...], X: Any, codes: NDArray[np.int32], classes: Labels
+    ) -> tuple[Floats, NDArray[np.intp]]:
+        """log P(y_i | x_i, h) of every row by classifiers that did not learn from it, and the rows that count."""
+        folds, n_rows = int(self.folds), len(codes)
+        if n_rows < folds:
+            raise InputError(f"{folds} folds need {folds} rows at least, got n_samples={n_rows}; take fewer folds")
+        fold = np.empty(n_rows, np.int64)
+        fold[np.argsort(codes, kind="stable")] = np.arange(n_rows) % folds  # so each has its share of every class
+        scored = np.flatnonzero(np.bincount(codes)[codes] > 1)
+        if not len(scored):
+            raise InputError("every class has one row only, so none can be both learned and scored; give more rows")
+        y = public(classes)[codes]
+        logs = np.full((n_rows, len(names)), -np.inf)
+        for part in range(folds):
+            held, rest = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
+            learn, ask = take_rows(X, rest), take_rows(X, held)
+            for h, (name, estimator) in enumerate(self.estimators):
+                fitted = clone(estimator).fit(learn, y[rest])
+                logs[held, h] = log_probabilities(fitted, ask, classes, codes[held], name)
+        return logs, scored
+
+    def _weigh(
+        self, names: tuple[str, ...], logs: Floats, scored: NDArray[np.intp], codes: NDArray[np.int32], classes: Labels
+    ) -> Hypotheses:
+        """The classifiers as hypotheses that have seen the scored rows."""
+        before = Hypotheses(
+            names if self.priors is None else self.priors, {name: _HeldOut(logs[:, h]) for h, name in enumerate(names)}
+        )
+        possible = [h for h, name in enumerate(names) if before.priors[name] > 0]
+        refuted = np.isneginf(logs[scored][:, possible])
+        if refuted.any(axis=0).all():
+            at = {names[h]: int(scored[refuted[:, place].argmax()]) for place, h in enumerate(possible)}
+            told = [f"{name!r} that of row {row} ({classes.tolist()[codes[row]]!r})" for name, row in at.items()]
+            raise InputError(
+                "every classifier gives the true label of some row probability 0, so none of them is possible: "
+                f"{', '.join(told[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
+            )
+        return before.update(scored)
+
+    def _note_columns(self, X: Any) -> None:
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if not is_texts(X):
+            with checks.ours():
+                validate_data(self, X, skip_check_array=True, reset=True)
+
+    # Answering.
+
+    def _each(self, X: Any) -> Floats:
+        """P(class | row, h): hypotheses × rows × classes; nothing is asked of those of weight 0."""
+        check_is_fitted(self)
+        known = labels_of(self.classes_.tolist())
+        X = self._without_target(X)
+        result: Floats | None = None
+        for h, (estimator, weight) in enumerate(zip(self.estimators_, self.weights_.values())):
+            if weight == 0:
+                continue
+            found = np.asarray(estimator.predict_proba(X), np.float64)
+            if result is None:
+                result = np.zeros((len(self.estimators_), len(found), len(known)))
+            result[h][:, find(known, labels_of(np.asarray(estimator.classes_).tolist()))] = found
+        assert result is not None, "weights sum to 1"
+        return result
+
+    def _without_target(self, X: Any) -> Any:
+        """A table without the column that was learned as the label, should it still be there."""
+        if self._target is None or not checks.is_frame(X) or self._target not in open_source(X).names.tolist():
+            return X
+        return checks.target_column(X, self._target)[0]
+
+    def _predict_proba(self, X: Any) -> Floats:
+        """Σ_h weight_h · P(class | row, h)."""
+        each = self._each(X)
+        return np.tensordot(np.array(list(self.weights_.values())), each, axes=1)
+
+    def _predict_log_proba(self, X: Any) -> Floats:
+        return logs_of(self._predict_proba(X))
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        best = self._predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def explain(self, row: Any) -> Vote:
+        """One row's prediction as a vote: what each classifier says, times its weight, and the sums.
+
+        Parameters
+        ----------
+        row : text, mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        check_is_fitted(self)
+        one = self._one(row)
+        with checks.ours():
+            n_rows = _num_samples(one)
+        if n_rows != 1:
+            raise InputError(f"one row was expected, got a table of {n_rows}; give table[i:i+1]")
+        return Vote(
+            labels_of(self.classes_.tolist()),
+            tuple(self.weights_),
+            np.array(list(self.weights_.values())),
+            self._each(one)[:, 0],
+        )
+
+    def _one(self, row: Any) -> Any:
+        """One row as a table, of the kind that was learned from."""
+        if isinstance(row, str):
+            return [row]
+        if checks.is_frame(row) or getattr(row, "ndim", 1) == 2:
+            return row
+        if not isinstance(row, Mapping):
+            return checks.array_of([list(row)]) if isinstance(row, Iterable) else [row]
+        if self._backend is None:
+            raise KindError("a row can be a mapping where a table with column names was learned; give a list of values")
+        import narwhals as nw
+
+        names = self._names
+        unknown = next((name for name in row if name not in names), None)
+        if unknown is not None:
+            raise InputError(f"the row has a column {unknown!r} that was not learned{did_you_mean(unknown, names)}")
+        return nw.to_native(nw.from_dict({name: [row.get(name)] for name in names}, backend=self._backend))  # type: ignore[arg-type]
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if "weights_" not in self.__dict__:
+            return shell
+        known = labels_of(self.classes_.tolist())
+        seen = Tally({CLASS: Table.of({"class": known}, self._rows_by_class)})
+        lines = [["classifier", "log-likelihood", "weight"]]
+        lines += [[name, f"{self.log_likelihoods_[name]:.6g}", f"{w:.6f}"] for name, w in self.weights_.items()]
+        return summary_html(seen, Schema.of({}), known) + html_table(lines) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            each = [get_tags(estimator).input_tags for _, estimator in self.estimators]
+        except (TypeError, ValueError, AttributeError):  # no list of classifiers, which `fit` will say
+            return tags
+        for name in ("sparse", "allow_nan", "string", "categorical"):
+            setattr(tags.input_tags, name, bool(each) and all(getattr(its, name) for its in each))
+        return tags
+
+
+class _HeldOut:
+    """A classifier as a hypothesis about rows by their number: what it said of the true label of each."""
+
+    def __init__(self, logs: Floats) -> None:
+        self.logs = logs
+
+    def logpmf(self, rows: Any) -> Floats:
+        return np.asarray(self.logs[np.asarray(rows)])
+
+
+def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:
+    """log P(true label | row) by a fitted classifier; -inf where it does not know the label."""
+    with np.errstate(divide="ignore"):
+        if hasattr(estimator, "predict_log_proba"):  # which may tell more than the logarithm of what underflowed
+            found = np.asarray(estimator.predict_log_proba(X), np.float64)
+        else:
+            found = np.log(np.asarray(estimator.predict_proba(X), np.float64))
+    places = find(labels_of(np.asarray(estimator.classes_).tolist()), classes)[codes]
+    logs: Floats = np.where(places >= 0, found[np.arange(len(codes)), places], -np.inf)
+    if np.isnan(logs).any():
+        raise InputError(
+            f"the classifier {name!r} gave a row a probability that is no number; leave it out, or mend it"
+        )
+    return logs
+
+
+def _columns_of(X: Any) -> tuple[list[Any], str | None]:
+    """A table's column names, and which library's table it is."""
+    if not checks.is_frame(X):
+        return [], None
+    import narwhals as nw
+
+    frame = nw.from_native(X, eager_only=True)
+    return list(frame.columns), frame.implementation.name.lower()

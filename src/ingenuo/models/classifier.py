@@ -1,0 +1,669 @@
+"""What every classifier with a tally shares: learning adds, forgetting subtracts, merging adds another's.
+
+Nothing is estimated while learning. Parameters derive from the tally when they are first asked for, and again
+whenever the tally or a prior has changed.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.families import FAMILY
+from ingenuo.families.attributes import Attribute, AttributeParameters
+from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
+from ingenuo.families.family import IMPOSSIBLE
+from ingenuo.families.gaussian import COUNT
+from ingenuo.families.left_out import count_classes
+from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
+from ingenuo.families.words import with_columns
+from ingenuo.kernels import densities
+from ingenuo.models import model
+from ingenuo.models.answers import Answering, answer
+from ingenuo.models.model import Adding, Classifier, check_is_fitted
+from ingenuo.rows import checks
+from ingenuo.rows.part import Block, Chunk, Texts
+from ingenuo.rows.rows import MemoryRows, Part, Rows, rows_of
+from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
+from ingenuo.rows.source import Source, blocks, match
+from ingenuo.show.arithmetic import Explanation, Factor, Term
+from ingenuo.show.page import STYLE
+from ingenuo.tally.histogram import bins_name
+from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
+from ingenuo.tally.prior import MaximumLikelihood, Prior
+from ingenuo.tally.tally import Tally
+
+
+def table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
+    """An Arrow table where the columns have names, else an array."""
+    if named:
+        import pyarrow as pa
+
+        return pa.table({str(name): _arrow(values[name].tolist()) for name in names})
+    columns = [values[name] for name in names]
+    if all(column.dtype.kind in "fiu" for column in columns):
+        return np.column_stack(columns)
+    result = np.empty((len(columns[0]), len(columns)), object)
+    for j, column in enumerate(columns):
+        result[:, j] = column
+    return result
+
+
+def _arrow(values: list[Any]) -> Any:
+    """An Arrow array; of values of several types, which Arrow has no array for, as text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([str(value) for value in values])
+
+
+# The summary of a fitted model for notebooks: what it has seen, and what its columns are.
+
+
+_MOST = 12
+
+
+def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
+    """Two small tables: the classes with their share of the rows, the columns with their kinds."""
+    rows = tally.over("class", classes).floats()
+    shares = rows / max(float(rows.sum()), 1e-300)
+    by_class = "".join(
+        f"<tr><td>{html.escape(str(name))}</td><td class='n'>{count:,.10g}</td><td class='n'>{share:.4f}</td></tr>"
+        for name, count, share in list(zip(classes, rows, shares))[:_MOST]
+    )
+    by_column = "".join(
+        f"<tr><td>{html.escape(name)}</td><td>{kind}</td><td>{family}</td><td>{html.escape(why)}</td></tr>"
+        for name, kind, family, why in schema.rows(_MOST)
+    )
+    more = [
+        f"<p>… and {len(items) - _MOST:,} more {what}</p>"
+        for what, items in (("classes", classes), ("columns", schema.names))
+        if len(items) > _MOST
+    ]
+    heads = (
+        "<tr><th>class</th><th class='n'>rows</th><th class='n'>share</th></tr>",
+        "<tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>",
+    )
+    tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column)) if body]
+    return (
+        f"<div style='overflow-x:auto'><style>{STYLE}</style>"
+        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes{_columns(schema)}.</p>"
+        f"{''.join(tables)}{''.join(more)}</div>"
+    )
+
+
+def _columns(schema: Schema) -> str:
+    if len(schema) == 0:  # a model of sequences has none
+        return ""
+    return f", {len(schema)} column{'s' if len(schema) > 1 else ''}"
+
+
+Floats = NDArray[np.float64]
+
+CLASS = "class"
+
+
+class Parameters:
+    """What the tally and the priors give: the log prior of each class, and the parameters of each attribute.
+
+    Models that are no product of attributes have other `families`.
+    """
+
+    def __init__(
+        self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...],
+        attributes: Sequence[AttributeParameters] = (),
+    ) -> None:  # fmt: skip
+        self.classes = classes
+        self.log_prior = log_prior
+        self.families = families
+        self.prior = prior
+        self.attributes = attributes
+
+    @classmethod
+    def of_one(
+        cls, classes: Labels, log_prior: Floats, prior: tuple[Term, ...], columns: Labels, family: str, own: Any
+    ) -> Self:
+        """Of all the columns in one family, which were estimated already."""
+        attribute = Attribute(columns, family, family, MaximumLikelihood())
+        return cls(classes, log_prior, {}, prior, [AttributeParameters(attribute, own, 0, len(columns))])
+
+    @property
+    def own(self) -> Any:
+        """The parameters of the one family that all columns have."""
+        (found,) = self.attributes
+        return found.own
+
+    def of(self, column: object) -> AttributeParameters:
+        """The parameters of the attribute that has a column."""
+        return next(each for each in self.attributes if column in each.attribute.columns.tolist())
+
+
+class _Estimates:
+    """The last parameters that were asked for, and the settings they were estimated with."""
+
+    def __init__(self) -> None:
+        self.settings: Any = None
+        self.parameters: Parameters | None = None
+        self.epsilon = 0.0
+
+
+class TallyClassifier(Adding, Answering, Classifier):
+    """A classifier that is a function of a tally."""
+
+    schema_: Schema
+    tally_: Tally
+
+    @property
+    def attributes_(self) -> tuple[Attribute, ...]:
+        """The attributes whose product the model is, in the table's order."""
+        check_is_fitted(self)
+        return tuple(each.attribute for each in self._parameters().attributes)
+
+    # What a subclass says of itself.
+
+    @property
+    def _is_additive(self) -> bool:
+        """Whether all that it answers derives from the tally and the parameters of the constructor."""
+        return True
+
+    def _schema_of(self, source: Source) -> Schema:
+        """The schema for a source that is learned from first."""
+        raise NotImplementedError
+
+    def _settings(self) -> Any:
+        """The parameters that estimates depend on, besides the tally."""
+        raise NotImplementedError
+
+    def _estimate(self) -> Parameters:
+        """Parameters from the tally."""
+        raise NotImplementedError
+
+    def _check_settings(self) -> None:
+        """Raise a clear error if a parameter of the constructor makes no sense."""
+
+    def _check_classes(self, classes: Labels) -> None:
+        """Raise if these cannot be all the classes of a model."""
+
+    def _check_against_data(self) -> None:
+        """Raise if a parameter of the constructor does not fit what was learned."""
+
+    def _form(self) -> Any:
+        """The parameters on which it depends what is learned, and not only how it is used."""
+        return ()
+
+    def _check_form(self) -> None:
+        if self._learned_as != frozen(self._form()):
+            raise InputError(
+                "a parameter that says what the columns are was changed after the model had learned; fit it again, "
+                "or set it back"
+            )
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """The rows of X, checked; with reset, their columns are noted."""
+        return checks.table(self, X, reset=reset)
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        """The block of each family."""
+        return blocks(source, schema, match(schema, source))
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, list of texts, table, path, what `scan` gives, Arrow stream, Dask or Spark DataFrame
+            The rows; missing values are NaN or null. Files and streams are read a batch at a time; the rows of a Dask
+            or Spark frame stay where they are.
+        y : array-like, or the name of a column of X
+            The class of each row; of a file, a stream or a frame of an engine, the name of a column.
+        sample_weight : array-like, optional
+            How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
+        """
+        self._check_settings()
+        with self._restored():
+            self._learn(rows_of(X, y, sample_weight, self._declared()))
+        return self
+
+    def _learn(self, rows: Rows) -> None:
+        """Learn all there is to know."""
+        schema, tally = self._first(rows)
+        self._check_whole(schema, tally.labels(CLASS, 0), tally)
+        self.__dict__.pop("_declared_classes", None)
+        self._set(schema, tally)
+
+    def _first(self, rows: Rows) -> tuple[Schema, Tally]:
+        """The schema and the sums of the first rows."""
+        schema = self._plan(rows)
+        tally = rows.reduce(sums, self._bare(schema))
+        if CLASS not in tally:
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        self._note_target(rows)
+        return schema, tally
+
+    def _note_target(self, rows: Rows) -> None:
+        """Note the name of the column of classes, which may stand among the columns of rows to answer."""
+        self.__dict__.pop("_target", None)
+        if rows.target is not None:
+            self._target = rows.target
+
+    def _plan(self, rows: Rows) -> Schema:
+        """What the columns are, and what else must be known of all rows before they are counted."""
+        schema = self._schema_of(rows.columns(self))
+        warn_of_ignored(schema)
+        measured = measured_texts(schema.texts)
+        if not measured:
+            return schema
+        plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
+        documents = rows.reduce(document_frequencies, self._bare(plain), measured=measured)
+        return replace(schema, references=references_of(documents, schema.texts))
+
+    def _bare(self, schema: Schema) -> Self:
+        """A model that knows what the columns are, and has learned nothing yet."""
+        bare = copy.copy(self)
+        bare._set(schema, Tally())
+        return bare
+
+    def _declared(self) -> Collection[Any]:
+        """The columns that need not be looked at, for it was said what they are."""
+        return ()
+
+    def _looked_at(self) -> Collection[Any]:
+        """The columns that a model which has learned need not look at again."""
+        return set(self.schema_.names.tolist()).difference(getattr(self, "cuts_", ()))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; new classes and categories are welcome, and need not be announced.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            Classes that will come, for `classes_` to hold from the start.
+        """
+        with self._restored():
+            if self._fitted:
+                schema, tally = self.schema_, self.tally_ + self._more(X, y, sample_weight)
+            else:
+                self._check_settings()
+                schema, tally = self._first(rows_of(X, y, sample_weight, self._declared()))
+            declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
+            if classes is not None:
+                declared = unite(declared, checks.announced(classes))
+            self._declared_classes = declared
+            self._set(schema, tally)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
+            wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        rest = self.tally_ - self._more(X, y, sample_weight)
+        self._check_tally(self.schema_, rest)
+        self._set(self.schema_, rest)
+        return self
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        return rows_of(X, y, sample_weight, self._looked_at(), model=self).reduce(sums, self._bare(self.schema_))
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        """Raise where these can be the sums of no rows."""
+        for family in schema.families_used():
+            FAMILY[family].check(tally)
+
+    def merge(self, other: Any) -> Self:
+        """Add what another model of the same kind has learned; classes, categories and columns unite."""
+        check_is_fitted(self)
+        schema, tally = self._merged(other)
+        declared = unite(self.__dict__.get("_declared_classes", _NONE), other.__dict__.get("_declared_classes", _NONE))
+        if len(declared):
+            self._declared_classes = declared
+        self._set(schema, tally)
+        return self
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
+                f"not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        self._check_form()
+        other._check_form()
+        return self.schema_.unite(other.schema_), self.tally_ + other.tally_
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted or schema is not self.schema_:
+            self._learned_as = frozen(self._form())
+        self.schema_ = schema
+        self.tally_ = tally
+        self.classes_ = public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
+        self.n_features_in_ = len(schema)
+        if schema.named and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = schema.names
+        self._estimates = _Estimates()
+
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows."""
+        return tally_chunk(self._chunk_of(part))
+
+    def _chunk_of(self, part: Part) -> Chunk:
+        """Some rows, encoded by the schema."""
+        source, codes, classes, weights = self._opened(part)
+        return Chunk(source.n_rows, self._blocks(source, self.schema_), codes, classes, weights)
+
+    def _opened(self, part: Part) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
+        """The source of some rows, their labels as codes, the classes and the weights, all checked."""
+        source = part.X if hasattr(part.X, "anonymous") else self._source(part.X, reset=False)
+        codes, classes = checks.labels(self, part.y, source.n_rows)
+        return source, codes, classes, checks.weights(part.weights, source.n_rows)
+
+    def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
+        """The schema of rows that are all here, and the rows."""
+        schema = self._plan(rows)
+        return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        """Raise where these rows cannot be all that a model learns from."""
+        self._check_classes(classes)
+        _warn_of_empty_columns(schema, tally)
+
+    @contextmanager
+    def _restored(self) -> Iterator[None]:
+        """Whatever goes wrong within, the model is as it was before."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    # Answering.
+
+    def _parameters(self) -> Parameters:
+        settings = frozen(self._settings())
+        if self._estimates.parameters is None or self._estimates.settings != settings:
+            if CLASS not in self.tally_:
+                raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
+            self._check_settings()
+            self._check_form()
+            self._check_against_data()
+            self._estimates.parameters = self._estimate()
+            self._estimates.settings = settings
+        return self._estimates.parameters
+
+    def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
+        check_is_fitted(self)
+        source = self._source(self._without_target(X), reset=False)
+        return self._blocks(source, self.schema_), source.n_rows
+
+    def _without_target(self, X: Any) -> Any:
+        return checks.without_target(X, self.__dict__.get("_target"), self.schema_)
+
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        """Log joint probabilities; the floor, if there is one, stands in for log 0.
+
+        The prior comes first, then a term for each column in the table's order. Every answer is made of this sum, so
+        that its bits are the same whatever the rows beside it, the threads and the processor.
+        """
+        parameters = self._parameters()
+        log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
+        joint = densities.repeated(log_prior, n_rows)
+        for attribute in parameters.attributes:
+            attribute.add_log_likelihood(found, joint, floor)
+        return joint
+
+    def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
+        """What classes are compared by: log joints, but for a term that all classes of a row have in common."""
+        return self._joint(found, n_rows)
+
+    def _possible(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
+        """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
+        joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
+        return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
+
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
+        """The posterior of each row; scores that are there already are written over."""
+        posterior = self._scores(found, n_rows) if scores is None else scores
+        odd = densities.posterior(posterior, log=log)
+        if len(odd):
+            rows = self._possible(found, n_rows, odd)
+            densities.posterior(rows, log=log)
+            posterior[odd] = rows
+        return posterior
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """log P(class) + log p(row | class), for each row and class."""
+        found: Floats = answer(self, X, "predict_joint_log_proba")
+        return found
+
+    def _predict_joint_log_proba(self, X: Any) -> Floats:
+        return self._joint(*self._rows(X))
+
+    def _predict_log_proba(self, X: Any) -> Floats:
+        return self._posterior(*self._rows(X), log=True)
+
+    def _predict_proba(self, X: Any) -> Floats:
+        return self._posterior(*self._rows(X))
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        found, n_rows = self._rows(X)
+        best, odd = densities.best(self._scores(found, n_rows))
+        if len(odd):
+            best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one row's prediction.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        check_is_fitted(self)
+        source = checks.row(self._without_target(row), self.schema_)
+        found = self._blocks(source, self.schema_)
+        order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
+        factors = self._factors(found)
+        factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
+        joint = self._joint(found, 1)[0]
+        compared = joint[np.newaxis].copy() if type(self)._scores is TallyClassifier._scores else None
+        posterior = self._posterior(found, 1, scores=compared)[0]
+        best, *others = np.argsort(-posterior, kind="stable").tolist()
+        second = others[0] if others else best
+        passages = [p for each in self._parameters().attributes for p in each.passages(found, best, second)]
+        return Explanation(
+            labels_of(self.classes_),
+            self._prior_factor(found),
+            tuple(factors),
+            joint,
+            posterior,
+            tuple(passages),
+        )
+
+    def _prior_factor(self, found: dict[str, Block]) -> Factor:
+        """What is said of each class before any column is looked at."""
+        return Factor("prior", "", self._parameters().prior)
+
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        """What each column of a row says."""
+        factors = [factor for each in self._parameters().attributes for factor in each.factors(found)]
+        return with_columns(factors, len(self.schema_.texts))
+
+    def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
+        """Draw rows from the model.
+
+        Parameters
+        ----------
+        n : int
+            How many rows.
+        class_ : optional
+            The class to draw from; by default classes are drawn too, by their prior.
+        random_state : optional
+            Seed for NumPy's generator.
+
+        Returns
+        -------
+        X, y
+            The rows (an Arrow table if the columns have names, else an array) and their classes.
+        """
+        check_is_fitted(self)
+        if isinstance(n, bool) or not isinstance(n, int | np.integer):
+            raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
+        if n < 0:
+            raise InputError(f"cannot draw {n} rows; n must not be negative")
+        try:
+            rng = np.random.default_rng(random_state)
+        except (TypeError, ValueError):
+            raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
+        parameters = self._parameters()
+        drawn = model.draw(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
+        values = self._values(drawn, rng)
+        kept = [name for name in self.schema_.names.tolist() if name in values]
+        return table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
+
+    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+        """The values of each column for rows of these classes."""
+        values = {}
+        order = list(FAMILIES)
+        for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
+            values.update(each.attribute.of_family.sample(each.own, drawn, rng))
+        return values
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self._fitted or CLASS not in self.tally_:
+            return shell
+        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+_NONE: Labels = np.zeros(0, np.int64)
+
+
+def frozen(value: Any) -> Any:
+    """A value that compares by its contents and that nobody can change."""
+    if isinstance(value, Prior):
+        return type(value).__name__, frozen(value.parameters())
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else frozen(value.tolist())
+    if isinstance(value, Mapping):
+        return tuple((name, frozen(item)) for name, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value).__name__, tuple(frozen(item) for item in value)
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return frozen(np.asarray(value))
+    return value
+
+
+def warn_of_ignored(schema: Schema) -> None:
+    """Say which columns are ignored though nobody asked for it, why, and what to do about it."""
+    ignored = [name for name in schema.columns("ignore").tolist() if schema.why.get(name, "declared") != "declared"]
+    if not ignored:
+        return
+    first = column_name(ignored[0])
+    shown = "; ".join(f"{column_name(name)!r} ({schema.why[name]})" for name in ignored[:5])
+    more = f"; and {len(ignored) - 5} more" if len(ignored) > 5 else ""
+    warnings.warn(
+        f"ignored: {shown}{more}. To use a column, declare what it is: columns={{{first!r}: 'category'}}", stacklevel=6
+    )
+
+
+def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What a model that knows its columns learns from some rows."""
+    found: Tally = model._tally_of(part)
+    return found
+
+
+def document_frequencies(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """In how many documents each word is, for models that measure all rows by that."""
+    return reference_sums(model._chunk_of(part), options["measured"])
+
+
+def with_document_frequencies(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
+    """With the document frequencies of the rows fixed, where documents are of unit length by them."""
+    references = references_of(reference_sums(chunk, measured_texts(schema.texts)), schema.texts)
+    if not references:
+        return schema, chunk
+    found: dict[str, Block] = {
+        name: replace(block, references=[references.get(text.name) for text in block.columns])
+        if isinstance(block, Texts)
+        else block
+        for name, block in chunk.blocks.items()
+    }
+    return replace(schema, references=references), replace(chunk, blocks=found)
+
+
+def tally_chunk(chunk: Chunk) -> Tally:
+    """The sums over a chunk: of its classes, and of each family's block."""
+    total = count_classes(chunk)
+    for name, block in chunk.blocks.items():
+        total = total + FAMILY[name].tally(chunk, block)
+    return total
+
+
+def weighed(chunk: Chunk, classes: Labels) -> Chunk:
+    """The rows that have a weight, with the codes of these classes, all of which they have among them."""
+    if chunk.weights is not None and not chunk.weights.all():
+        chunk = chunk.take(np.flatnonzero(chunk.weights))
+    if same(chunk.classes, classes):
+        return chunk
+    return replace(chunk, labels=find(classes, chunk.classes).astype(np.int32)[chunk.coded], classes=classes)
+
+
+def _warn_of_empty_columns(schema: Schema, tally: Tally) -> None:
+    """Say of columns that have no value in any row that they say nothing; raise where nothing can be learned."""
+    counted = tally.canonical().labels(COUNT, 1)
+    empty: list[Any] = []
+    for family in schema.families_used():
+        columns = schema.columns(family)
+        if family in (SHARED, FULL):
+            refuse_incomplete(tally, schema, family)
+        elif FAMILIES[family] == "number":
+            without = columns[find(counted, columns) < 0].tolist()
+            empty += [name for name in without if bins_name(name) not in tally]
+        elif FAMILIES[family] == "category":
+            empty += [name for name in columns.tolist() if category_table(name) not in tally]
+        elif FAMILIES[family] == "text":
+            for name in columns.tolist():
+                refuse_empty(tally, schema, name, family)
+    if empty:
+        shown = ", ".join(repr(column_name(name)) for name in empty[:5]) + (", …" if len(empty) > 5 else "")
+        warnings.warn(f"no value in any row, so nothing is learned from it: column {shown}", stacklevel=6)

@@ -1,0 +1,609 @@
+"""A language model: the probability of a text, word after word.
+
+What is learned is how often every n-gram was seen, up to the order; smoothing comes when a probability is asked for.
+So models stream, merge and forget, and a smoothing may be changed after learning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.families import ngrams
+from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
+from ingenuo.kernels import ngrams as loops
+from ingenuo.models import model
+from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier, frozen, sums, tally_chunk
+from ingenuo.models.model import Adding, Estimator, check_is_fitted, clone
+from ingenuo.rows import checks
+from ingenuo.rows.checks import is_frame
+from ingenuo.rows.memory import ArrowText, ListText, is_arrow
+from ingenuo.rows.part import Chunk
+from ingenuo.rows.rows import EVERYTHING, Part, Rows, rows_of
+from ingenuo.rows.schema import Schema
+from ingenuo.show.arithmetic import Explanation, Factor, logs
+from ingenuo.tally.labels import Labels, is_missing, labels_of
+from ingenuo.tally.prior import MaximumLikelihood, Prior
+from ingenuo.tally.tally import Tally
+from ingenuo.text.words import LONGEST, Words
+
+# What both language models share: texts as users give them, the checks of parameters, and what is counted.
+
+
+Floats = NDArray[np.float64]
+
+WORDS = Words(token=r"\w+")
+SCHEMA = Schema.of({})  # texts have no columns
+# What a model of sequences takes from Words; all else there is about bags of words.
+_SHARED = ("lowercase", "token", "stop_words", "stem", "negation", "errors")
+
+
+def whole(name: str, value: Any, least: int) -> None:
+    """Raise if the value is no whole number, or too small a one."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if value < least:
+        raise InputError(f"{name} is {value}; it must be at least {least}")
+
+
+def _check(model: Any) -> None:
+    """Raise a clear error if a parameter makes no sense."""
+    whole("order", model.order, 1)
+    if model.order > LONGEST:
+        raise InputError(f"the order is {model.order}; n-grams of more than {LONGEST} words are of no use")
+    whole("min_count", model.min_count, 1)
+    Smoothing.of(model.smoothing, model.order, model.discount, model.base)
+    if not isinstance(model.boundaries, bool | np.bool_):
+        raise KindError(f"boundaries must be True or False, got {type(model.boundaries).__name__} {model.boundaries!r}")
+    if not isinstance(model.text, Words):
+        raise KindError(f"text must be a Words, got {type(model.text).__name__} {model.text!r}")
+    given, default = model.text.parameters(), Words().parameters()
+    for name, value in given.items():
+        if (name not in _SHARED and value != default[name]) or (name == "stop_words" and model.text.most_frequent):
+            raise InputError(
+                f"{name}={value!r} is for bags of words, not for their sequence; a language model takes "
+                f"{', '.join(_SHARED)} from Words"
+            )
+
+
+def texts_of(given: Any) -> Given:
+    """Texts as strings, or as lists of words."""
+    if isinstance(given, str):
+        given = [given]
+    if is_frame(given):
+        given = _only_column(given)
+    if hasattr(given, "to_arrow") and hasattr(given, "dtype"):  # a series of polars
+        given = given.to_arrow()
+    if isinstance(given, bytes | Mapping) or not hasattr(given, "__iter__") or getattr(given, "ndim", 1) != 1:
+        raise KindError(f"texts must be a list of strings, or of lists of words, got {type(given).__name__} {given!r}")
+    texts = given if is_arrow(given) else list(given)
+    if not len(texts):
+        raise InputError("there is no text to read (0 samples); give one at least")
+    if not isinstance(texts, list):
+        if texts.null_count:
+            row = texts.is_null().to_pylist().index(True)
+            raise InputError(f"text {row} is missing; leave it out, or give an empty string")
+        return Given(ArrowText("texts", texts), False)
+    separated = isinstance(texts[0], list | tuple)
+    for row, text in enumerate(texts):
+        if type(text) is str and not separated:
+            continue
+        if is_missing(text):
+            raise InputError(f"text {row} is missing; leave it out, or give an empty string")
+        if not isinstance(text, list | tuple if separated else str):
+            what = "a list of words, as text 0 is" if separated else "a string"
+            raise KindError(f"text {row} is {type(text).__name__} {text!r}; it must be {what}")
+        if separated:
+            _check_words(row, text)
+    return Given(ListText("texts", [SEPARATOR.join(text) for text in texts] if separated else texts), separated)
+
+
+def _only_column(table: Any) -> Any:
+    """The texts of a table that has nothing else."""
+    names = list(getattr(table, "column_names", None) or table.columns)
+    if len(names) != 1:
+        shown = ", ".join(repr(name) for name in names[:12]) + (", …" if len(names) > 12 else "")
+        raise InputError(
+            f"a language model reads one column of texts, and the table has {len(names)} ({shown}); take one of them"
+        )
+    return table[names[0]]
+
+
+def _check_words(row: int, words: Sequence[Any]) -> None:
+    for word in words:
+        if not isinstance(word, str):
+            raise KindError(f"text {row} has {type(word).__name__} {word!r}, which is no word; words are strings")
+        if word in (START, END):
+            raise InputError(f"text {row} has the word {word!r}, which marks where texts begin and end; drop it")
+        if not word or SEPARATOR in word or "\x00" in word:
+            what = "an empty word" if not word else f"the word {word!r}, with a control character (\\x1f or \\x00)"
+            raise InputError(f"text {row} has {what}; drop it")
+
+
+def seeded(name: str, seed: Any) -> np.random.Generator:
+    """NumPy's generator for a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must be a whole number or None, got {seed!r}") from None
+
+
+class SequenceModel:
+    """What both estimators share: what is counted, and how it is read."""
+
+    def _check_settings(self: Any) -> None:
+        _check(self)
+
+    def _form(self: Any) -> Any:
+        return self.order, self.text, self.boundaries
+
+    def _settings(self: Any) -> Any:
+        return self.smoothing, self.discount, self.base, self.min_count, *self._form()
+
+    def _count(
+        self: Any, given: Given, codes: NDArray[np.int32], classes: Labels, weights: Floats | None = None
+    ) -> Tally:
+        """The sums over some texts: of the classes' texts and of their n-grams."""
+        total = tally_chunk(Chunk(given.text.n_rows, {}, codes, classes, weights))
+        form = self.text, int(self.order), bool(self.boundaries)
+        return total + ngrams.count(given, *form, codes, classes, weights)
+
+    def _check_against_data(self: Any) -> None:
+        """Raise if a file's parameters are not those that its counts were made with."""
+        bag = self.tally_.bag(NGRAMS)
+        if bag is not None and bag.vocabulary.order != self.order:
+            raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")
+
+    def _same_form(self: Any, other: Any) -> None:
+        """Raise if the other counted something else."""
+        for name in ("order", "text", "boundaries"):
+            mine, its = getattr(self, name), getattr(other, name)
+            if mine != its:
+                raise MergeError(
+                    f"{name} is {mine!r} in one model and {its!r} in the other; only models that count the same merge"
+                )
+
+    def _read(self: Any, classes: Labels) -> Reading:
+        bag = self.tally_.bag(NGRAMS)
+        if bag is None:
+            raise EmptyModelError("the model has seen no word, so there is nothing to estimate; fit it on some texts")
+        return Reading(bag, classes, self.get_params(deep=False))
+
+    def _vocabulary(self: Any, reading: Reading) -> list[str]:
+        return sorted(name for name, known in zip(reading.names, reading.parameters.known) if known)
+
+
+_ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
+
+
+class LanguageModel(SequenceModel, Adding, Estimator):
+    r"""The probability of a text, each word given the few before it.
+
+    Parameters
+    ----------
+    order : int
+        How many words make an n-gram: 1 counts single words, 2 pairs, and so on; a word depends on the order - 1
+        words before it.
+    smoothing : Prior or str, optional
+        "ml" (relative frequencies), "kneser-ney" (interpolated), or imaginary data for every context:
+        `Laplace()`, `Lidstone(alpha)`, `MEstimate(m, weights)`, `Dirichlet(alphas)`. By default "kneser-ney", and
+        `Laplace()` for an order of 1.
+    discount : float
+        What "kneser-ney" takes from every count, between 0 and 1.
+    base : {"observed", "uniform"}
+        What is below single words in "kneser-ney". With "observed" nothing is, and a word that was
+        never seen has probability 0; with "uniform" every word of the vocabulary, the unknown one too, has a
+        share.
+    text : Words
+        What a word is: `lowercase`, `token`, `stop_words` (no number), `stem`, `negation` and `errors` hold here.
+    boundaries : bool
+        Whether a text has a beginning ("<s>", which can stand in a context) and an end ("</s>", a word like others).
+    min_count : int
+        Words that were seen less often are taken for the unknown word "<unk>", which then has a count of its own.
+
+    Attributes
+    ----------
+    tally_ : Tally
+        All that was learned: how often each n-gram was seen.
+    vocabulary_ : list of str
+        The words that share the probability, sorted; with "</s>" and "<unk>".
+
+    Notes
+    -----
+    After a context that was never seen, "ml" and "kneser-ney" answer as after its longest suffix that
+    was, so that probabilities sum to 1 in every context.
+
+    Examples
+    --------
+    >>> model = LanguageModel(2, "ml").fit(["I am Sam", "Sam I am", "I do not like green eggs and ham"])
+    >>> model.prob("am", context=["i"])
+    0.6666666666666666
+    >>> model.next("am", n=2)
+    [('</s>', 0.5), ('sam', 0.5)]
+    >>> model.generate(n_words=3, context="green", seed=0)
+    'eggs and ham'
+    """
+
+    schema_: Schema
+    tally_: Tally
+
+    def __init__(
+        self,
+        order: int = 1,
+        smoothing: Prior | str | None = None,
+        *,
+        discount: float = 0.75,
+        base: str = "observed",
+        text: Words = WORDS,
+        boundaries: bool = True,
+        min_count: int = 1,
+    ) -> None:
+        self.order = order
+        self.smoothing = smoothing
+        self.discount = discount
+        self.base = base
+        self.text = text
+        self.boundaries = boundaries
+        self.min_count = min_count
+
+    # Learning.
+
+    def fit(self, texts: Any) -> Self:
+        """Learn from texts, forgetting what was learned before.
+
+        Parameters
+        ----------
+        texts : list of str, list of lists of str, or a Dask or Spark frame of one column
+            Texts, which are cut into words; or the words of each, which are taken as they are. One string is one text.
+        """
+        self._check_settings()
+        tally = self._sums_of(texts)
+        if NGRAMS not in tally:
+            raise InputError("the texts have no word; give one that has")
+        self._set(SCHEMA, tally)
+        return self
+
+    def partial_fit(self, texts: Any) -> Self:
+        """Learn from more texts; new words are welcome."""
+        if not self._fitted:
+            return self.fit(texts)
+        self._check_form()
+        self._set(self.schema_, self.tally_ + self._sums_of(texts))
+        return self
+
+    def forget(self, texts: Any) -> Self:
+        """Unlearn texts: the model is then, to the last bit, what it would be had it never seen them.
+
+        Texts that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        self._check_form()
+        rest = self.tally_ - self._sums_of(texts)
+        ngrams.check(rest, int(self.order))
+        self._set(self.schema_, rest)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another model that counts the same has learned."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a LanguageModel can be merged with another LanguageModel, not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        self._check_form()
+        other._check_form()
+        self._same_form(other)
+        self._set(self.schema_, self.tally_ + other.tally_)
+        return self
+
+    def _sums_of(self, texts: Any) -> Tally:
+        """The sums of texts, wherever they lie."""
+        return rows_of(texts, declared=EVERYTHING, labelled=False).reduce(sums, clone(self))
+
+    def _tally_of(self, part: Part) -> Tally:
+        given = texts_of(part.X)
+        return self._count(given, np.zeros(given.text.n_rows, np.int32), _ALL)
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted or "_learned_as" not in self.__dict__ or schema is not self.schema_:
+            self._learned_as = frozen(self._form())
+        self.schema_ = schema
+        self.tally_ = tally
+        self._known: tuple[Any, Reading] | None = None
+
+    def _check_form(self) -> None:
+        if self._learned_as != frozen(self._form()):
+            raise InputError(
+                "order, text or boundaries was changed after the model had learned; fit it again, or set it back"
+            )
+
+    # Answering.
+
+    def _reading(self) -> Reading:
+        check_is_fitted(self)
+        settings = frozen(self._settings())
+        if self._known is None or self._known[0] != settings:
+            if CLASS not in self.tally_:
+                raise EmptyModelError("the model has forgotten every text it knew; fit it again before asking it")
+            self._check_settings()
+            self._check_form()
+            self._known = settings, self._read(_ALL)
+        return self._known[1]
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words that share the probability, sorted; with "</s>" and "<unk>"."""
+        return self._vocabulary(self._reading())
+
+    def prob(self, word: str, context: Context = None) -> float:
+        """p(word | context).
+
+        Parameters
+        ----------
+        word : str
+            A word, "</s>" (the text ends) or "<unk>"; any other that was never seen is the unknown one.
+        context : list of str, or str, optional
+            The words before it, the last one last; at most order - 1. Before the first words of a text stands "<s>",
+            as often as is wanted. Without a context, the probability of the single word.
+        """
+        reading = self._reading()
+        if not isinstance(word, str):
+            raise KindError(f"a word is a string, got {type(word).__name__} {word!r}")
+        before = reading.context(context)
+        if word == START:
+            return 0.0
+        place = reading.find(word)
+        if place == reading.new[-1] and len(word.split()) > 1:
+            raise InputError(f"{word!r} is several words; ask for the last one, with the others as its context")
+        p = reading.parameters
+        begin = loops.contexts(p.trie, before)
+        return float(loops.probabilities(p.trie, p.chances, begin, np.array([place], np.int32))[0][0, 0])
+
+    def next(self, context: Context = None, n: int = 10) -> list[tuple[str, float]]:
+        """The n most probable words after a context (as in `prob`), with their probabilities; ties in their order."""
+        reading = self._reading()
+        whole("n", n, 0)
+        p = ngrams.distribution(reading.parameters, reading.context(context))
+        places = np.flatnonzero(reading.parameters.known)
+        if n < len(places):
+            least = -np.partition(-p[places], n)[n - 1] if n else np.inf
+            places = places[p[places] >= least]
+        found = sorted(((reading.names[i], float(p[i])) for i in places.tolist()), key=lambda pair: (-pair[1], pair[0]))
+        return found[:n]
+
+    def score(self, texts: Any) -> Any:  # type: ignore[override]
+        """The logarithm of each text's probability, its end included; one number for one string."""
+        reading = self._reading()
+        found = reading.score(reading.sequences(texts_of(texts)))[:, 0]
+        return float(found[0]) if isinstance(texts, str) else found
+
+    def perplexity(self, texts: Any) -> float:
+        """exp(-log p / n), n the number of words of all the texts and of their ends: so many words seem possible.
+
+        Infinite where a text has probability 0, as one with an unknown word has without smoothing.
+        """
+        reading = self._reading()
+        found = reading.sequences(texts_of(texts))
+        n = len(found[0]) + (len(found[1]) if self.boundaries else 0)
+        if n == 0:
+            raise InputError("the texts have no word, so they have no perplexity; give one that has")
+        return float(np.exp(-reading.score(found).sum() / n))
+
+    def generate(
+        self, n_words: int | None = None, n_documents: int | None = None, seed: Any = None, context: Context = None
+    ) -> Any:
+        """Draw a text of so many words, or so many texts; without either, one text.
+
+        Parameters
+        ----------
+        n_words : int, optional
+            The words of one string; where a text ends before, the next one begins.
+        n_documents : int, optional
+            The length of a list of strings.
+        seed : int, optional
+            Seed for NumPy's generator.
+        context : list of str, or str, optional
+            The words to go on from (as in `prob`), which are not repeated; by default the beginning of a text.
+
+        Notes
+        -----
+        The unknown word is not drawn: every word has its probability among the known ones.
+        """
+        reading = self._reading()
+        if n_words is not None and n_documents is not None:
+            raise InputError("give n_words or n_documents, not both")
+        for name, value in (("n_words", n_words), ("n_documents", n_documents)):
+            if value is not None:
+                whole(name, value, 0)
+        generator = seeded("seed", seed)
+        before = None if context is None else reading.context(context)
+        if n_words is not None:
+            return reading.draw(n_words, 0, generator, before=before)[0]
+        if n_documents == 0:
+            return []
+        texts = reading.draw(0, n_documents or 1, generator, before=before)
+        return texts if n_documents is not None else texts[0]
+
+
+# Bayes' rule on a language model for each class: argmax_k  log π_k + Σ_i log p(w_i | the words before it, k).
+
+
+class LanguageModelClassifier(SequenceModel, TallyClassifier):
+    """Bayes' rule on a language model for each class.
+
+    Parameters
+    ----------
+    order, smoothing, discount, text, boundaries, min_count
+        As for `LanguageModel`. All classes have one vocabulary.
+    class_prior : Prior or mapping
+        Imaginary texts of each class; or, as a mapping, the probability of each class.
+    base : {"observed", "uniform"}
+        As for `LanguageModel`; "uniform", so that no class is ruled out by a word that it never had.
+
+    Attributes
+    ----------
+    tally_ : Tally
+        All that was learned.
+    classes_ : array
+        The classes, sorted.
+
+    Examples
+    --------
+    >>> texts = ["good film", "a good story", "not bad at all", "bad film", "a bad story", "not good at all"]
+    >>> model = LanguageModelClassifier(2).fit(texts, ["+", "+", "+", "-", "-", "-"])
+    >>> model.predict(["not bad", "not good"]).tolist()
+    ['+', '-']
+    """
+
+    def __init__(
+        self,
+        order: int = 2,
+        smoothing: Prior | str | None = None,
+        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
+        *,
+        discount: float = 0.75,
+        base: str = "uniform",
+        text: Words = WORDS,
+        boundaries: bool = True,
+        min_count: int = 1,
+    ) -> None:
+        self.order = order
+        self.smoothing = smoothing
+        self.class_prior = class_prior
+        self.discount = discount
+        self.base = base
+        self.text = text
+        self.boundaries = boundaries
+        self.min_count = min_count
+
+    def _check_settings(self) -> None:
+        super()._check_settings()
+        model.check(self.class_prior)
+
+    def _settings(self) -> Any:
+        return self.class_prior, super()._settings()
+
+    def _tally_of(self, part: Part) -> Tally:
+        given = texts_of(part.X)
+        codes, classes = checks.labels(self, part.y, given.text.n_rows)
+        return self._count(given, codes, classes, checks.weights(part.weights, given.text.n_rows))
+
+    def _declared(self) -> Any:
+        return EVERYTHING
+
+    def _plan(self, rows: Rows) -> Schema:
+        return SCHEMA
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        if NGRAMS not in tally:
+            raise InputError("the texts have no word; give one that has")
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        ngrams.check(tally, int(self.order))
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        super()._set(schema, tally)
+        for name in ("n_features_in_", "feature_names_in_"):  # texts have no columns
+            self.__dict__.pop(name, None)
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        if type(other) is type(self):
+            self._same_form(other)
+        return super()._merged(other)
+
+    def _estimate(self) -> Parameters:
+        classes = labels_of(self.classes_)
+        shares, prior = model.shares(self.class_prior, self.tally_.over(CLASS, classes).floats(), classes)
+        return Parameters(classes, logs(shares), {"ngrams": self._read(classes)}, prior)
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words that share the probability of every class, sorted; with "</s>" and "<unk>"."""
+        check_is_fitted(self)
+        return self._vocabulary(self._parameters().families["ngrams"])
+
+    def _rows(self, X: Any) -> tuple[Any, int]:
+        check_is_fitted(self)
+        found = self._parameters().families["ngrams"].sequences(texts_of(self._without_target(X)))
+        return found, len(found[1])
+
+    def _joint(self, found: Any, n_rows: int, floor: float | None = None) -> Floats:
+        parameters = self._parameters()
+        least = -np.inf if floor is None else floor
+        joint: Floats = parameters.families["ngrams"].score(found, least)
+        joint += np.maximum(parameters.log_prior, least)
+        return joint
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one text's prediction: a line for each word, given the words before it.
+
+        Parameters
+        ----------
+        row : str, or list of str
+            A text, or its words.
+        """
+        found, _ = self._rows([row])
+        parameters = self._parameters()
+        reading: Reading = parameters.families["ngrams"]
+        p = reading.parameters
+        ids = np.append(found[0], p.end) if p.end >= 0 else found[0]
+        shown = [*[START] * (len(p.start) - 1), *(reading.cut(row) if isinstance(row, str) else row), END]
+        factors = []
+        for place, terms in enumerate(ngrams.terms(p, ids.astype(np.int32))):
+            at = place + len(p.start) - 1
+            factors.append(Factor(" ".join(shown[max(at - self.order + 1, 0) : at]), shown[at], terms))
+        joint = self._joint(found, 1)[0]
+        posterior = self._posterior(found, 1)[0]
+        return Explanation(parameters.classes, Factor("prior", "", parameters.prior), tuple(factors), joint, posterior)
+
+    def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[list[str], NDArray[Any]]:
+        """Draw texts from the model.
+
+        Parameters
+        ----------
+        n : int
+            How many texts.
+        class_ : optional
+            The class to draw from; by default classes are drawn too, by their prior.
+        random_state : optional
+            Seed for NumPy's generator.
+
+        Returns
+        -------
+        texts : list of str
+        labels : array
+            The class of each text.
+        """
+        check_is_fitted(self)
+        whole("n", n, 0)
+        generator = seeded("random_state", random_state)
+        parameters = self._parameters()
+        drawn = model.draw(parameters.log_prior, parameters.classes, n, class_, generator)
+        texts = np.empty(n, object)
+        for k in np.unique(drawn).tolist():
+            places = np.flatnonzero(drawn == k)
+            texts[places] = parameters.families["ngrams"].draw(0, len(places), generator, k=k)
+        return texts.tolist(), np.asarray(self.classes_[drawn])
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The log prior of each class."""
+        return self._parameters().log_prior
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = tags.input_tags.sparse = tags.input_tags.allow_nan = False
+        return tags

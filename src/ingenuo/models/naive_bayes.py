@@ -1,0 +1,658 @@
+"""Naive Bayes for tables of any mix: numbers, categories, counts and text in one model.
+
+argmax_k  log π_k + Σ_i log p(x_i | k)
+
+Settings can be tuned, and probabilities calibrated, by what the model says of its own rows, each left out: the tally
+gives that without a second fit and without a held-out set. What is tuned stays when more is learned. A calibration is
+of one tally only: when that changes, the model does not answer until it is calibrated again.
+"""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import asdict, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
+from ingenuo.families import density
+from ingenuo.families.attributes import TUNED, Attribute, attributes_of, in_order, in_runs
+from ingenuo.families.covariance import FULL, SHARED
+from ingenuo.families.density import Chosen, chosen
+from ingenuo.families.left_out import LearnedRows
+from ingenuo.kernels import densities, portable
+from ingenuo.kernels.threads import single_blas
+from ingenuo.models import model
+from ingenuo.models.calibration import CALIBRATORS, Calibrator, Choice, choose, from_arrays
+from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
+from ingenuo.models.left_out import leave_one_out, refuse_alone
+from ingenuo.models.model import check_is_fitted
+from ingenuo.models.tuning import Tuning, tune, unpacked
+from ingenuo.rows.part import Block, Chunk
+from ingenuo.rows.rows import Part, Rows, rows_of
+from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
+from ingenuo.rows.source import Source
+from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
+from ingenuo.tally.histogram import bins_name
+from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects
+from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
+from ingenuo.tally.tally import Tally
+from ingenuo.text.words import Words
+
+Floats = NDArray[np.float64]
+
+AUTOMATIC = "auto"
+
+
+class NaiveBayes(TallyClassifier):
+    """Naive Bayes for numbers, categories, counts and text together.
+
+    Parameters
+    ----------
+    columns : mapping, optional
+        Column (name, or position) to kind: "number", "category", "count", "text", "ignore", the name of a family,
+        or a list of the categories it can take. Columns that are not named are inferred from the data.
+    prior : Prior
+        Imaginary data for the columns: `MaximumLikelihood()`, `Laplace()`, `Lidstone(alpha)`,
+        `MEstimate(m, weights)`, `Dirichlet(alphas)`.
+    class_prior : Prior or mapping
+        Imaginary rows of each class; or, as a mapping, the probability of each class.
+    numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "equal-mass-10", "auto"} or mapping
+        How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1; a histogram;
+        a kernel estimate; a mixture of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); or for each
+        column the likeliest of Gaussian, histogram, kernel and mixture. A mapping chooses by column. "gaussian-shared"
+        and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
+    counts : {"multinomial", "complement", "bernoulli"} or mapping
+        How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
+    text : Words or mapping, optional
+        Which words of text columns count, and how; a mapping chooses by column. By default `Words()`.
+    calibration : {"auto", "temperature", "platt", "isotonic", "venn-abers", "none"}, optional
+        Repair the probabilities by what the model says of its own rows, each left out; "auto" takes what is worth it.
+    tune : bool
+        Choose the density and the smoothing of each column, and how much it counts, by the log loss of the rows, each
+        left out. Numbers that `numbers` does not name are then of any density.
+
+    Attributes
+    ----------
+    tally_ : Tally
+        All that was learned.
+    schema_ : Schema
+        What each column is, and why.
+    classes_ : array
+        The classes, sorted.
+    densities_ : dict
+        Of each column of numbers, the density it was given, with the scores of those that were tried; not of columns
+        that are taken together.
+    attributes_ : tuple of Attribute
+        Of each column (or of columns that are taken together) the family, the prior and the weight, 1 unless tuned.
+    tuning_ : Tuning
+        What `tune` chose, and what it gained.
+    calibrator_, calibration_
+        What `calibration` learned; and, of "auto", what was tried.
+    resolution_ : dict
+        Of each column whose density is estimated from a histogram, the width of its bins.
+
+    Examples
+    --------
+    >>> X = [["Sunny", 85], ["Sunny", 80], ["Overcast", 83], ["Rain", 70], ["Rain", 68], ["Rain", 65]]
+    >>> y = ["no", "no", "yes", "yes", "yes", "no"]
+    >>> model = NaiveBayes().fit(X, y)
+    >>> model.predict([["Rain", 75]]).tolist()
+    ['yes']
+    >>> model.forget(X[:1], y[:1]).tally_ == NaiveBayes().fit(X[1:], y[1:]).tally_
+    True
+
+    A list of strings is a column of text:
+
+    >>> reviews = ["a fine film", "fine music and a fine cast", "a dull film", "dull, dull, dull"]
+    >>> NaiveBayes().fit(reviews, ["good", "good", "bad", "bad"]).predict(["such a fine cast"]).tolist()
+    ['good']
+    """
+
+    tuning_: Tuning
+    calibrator_: Calibrator
+    calibration_: Choice
+    _calibrated_as: str | None
+
+    def __init__(
+        self,
+        columns: Mapping[Any, Any] | None = None,
+        prior: Prior = Laplace(),  # noqa: B008 (immutable)
+        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
+        numbers: str | Mapping[Any, str] = "gaussian",
+        counts: str | Mapping[Any, str] = "multinomial",
+        text: Words | Mapping[Any, Words] | None = None,
+        calibration: str | None = None,
+        tune: bool = False,
+    ) -> None:
+        self.columns = columns
+        self.prior = prior
+        self.class_prior = class_prior
+        self.numbers = numbers
+        self.counts = counts
+        self.text = text
+        self.calibration = calibration
+        self.tune = tune
+
+    @property
+    def _is_additive(self) -> bool:
+        return not self.tune and self.calibration is None
+
+    def _check_settings(self) -> None:
+        if not isinstance(self.tune, bool | np.bool_):
+            raise KindError(f"tune must be True or False, got {type(self.tune).__name__} {self.tune!r}")
+        known = [AUTOMATIC, *CALIBRATORS]
+        if self.calibration is not None and self.calibration not in known:
+            if not isinstance(self.calibration, str):
+                raise KindError(
+                    f"calibration must be None or one of {', '.join(known)}, got {type(self.calibration).__name__} "
+                    f"{self.calibration!r}"
+                )
+            raise InputError(f"calibration={self.calibration!r} is not known{did_you_mean(self.calibration, known)}")
+        if not isinstance(self.prior, Prior):
+            raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
+        model.check(self.class_prior)
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
+        _choices("numbers", self.numbers, "number")
+        _choices("counts", self.counts, "count")
+        given = self.text.values() if isinstance(self.text, Mapping) else [self.text]
+        for words in given:
+            if not isinstance(words, Words) and (words is not None or isinstance(self.text, Mapping)):
+                raise KindError(
+                    "text must be Words(...), or a mapping from column to Words(...), "
+                    f"got {type(words).__name__} {words!r}"
+                )
+
+    def _schema_of(self, source: Source) -> Schema:
+        declared = dict(self.columns or {})
+        places = _places(declared, source)
+        numbers, counts = (
+            choice if isinstance(choice, str) else default
+            for choice, default in ((self.numbers, "gaussian"), (self.counts, "multinomial"))
+        )
+        if self.tune and numbers == "gaussian":
+            numbers = TUNED  # of which any density can be made
+        families = np.zeros(len(source.names), np.int8)
+        names = list(FAMILIES)
+        why: dict[Any, str] = {}
+        uniform = source.uniform()
+        if uniform is not None:
+            families[:] = names.index(family_of(uniform[0], None, numbers, counts))
+            if len(source.names) <= 1000:
+                why = dict.fromkeys(source.names.tolist(), uniform[1])
+        else:
+            for place, name in enumerate(source.names.tolist()):
+                if place not in places:
+                    kind, why[name] = source.guess(place)
+                    families[place] = names.index(family_of(kind, name, numbers, counts))
+        categories = {}
+        for place, given in places.items():
+            name = source.names[place]
+            if isinstance(given, list | tuple | set | frozenset | np.ndarray):
+                categories[name] = labels_of(value for value in given if not is_missing(value))
+                given = "category"
+            families[place] = names.index(family_of(given, name, numbers, counts))
+            why[name] = "declared"
+        for choice in (self.numbers, self.counts):
+            if isinstance(choice, Mapping):
+                for place, family in _places(choice, source).items():
+                    name, kind = source.names[place], FAMILIES[names[families[place]]]
+                    if kind == "text" and family in TEXT_FAMILIES:
+                        families[place] = names.index(TEXT_FAMILIES[family])
+                        continue
+                    if place in places and kind != FAMILIES[family]:
+                        raise InputError(
+                            f"column {column_name(name)!r} was declared as {kind!r} and cannot be {family!r} as well; "
+                            "drop one of the two"
+                        )
+                    families[place] = names.index(family)
+                    why[name] = "declared"
+        unknown = [name for name in self.prior.columns() if name not in set(source.names.tolist())]
+        if unknown:
+            raise InputError(
+                f"the prior speaks of a column {unknown[0]!r} that the table has not"
+                f"{did_you_mean(unknown[0], source.names)}"
+            )
+        if (families == names.index("ignore")).all():
+            raise InputError("every column is set aside, so there is nothing to learn from; keep one at least")
+        texts = self._texts(source, families, places)
+        return Schema(source.names, families, why, categories, texts)
+
+    def _declared(self) -> Collection[Any]:
+        return {**(self.columns or {}), **(self.text if isinstance(self.text, Mapping) else {})}
+
+    def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
+        """How the words of each text column are counted; the family of each, where its Words say it, is set."""
+        names = list(FAMILIES)
+        chosen = _places(self.text, source) if isinstance(self.text, Mapping) else {}
+        texts = {}
+        for place in chosen:
+            kind = FAMILIES[names[families[place]]]
+            if kind != "text" and place in declared:
+                raise InputError(
+                    f"column {column_name(source.names[place])!r} was declared as {kind!r} and has Words as well; "
+                    "declare it as 'text', or drop its Words"
+                )
+            if kind != "text":
+                families[place] = names.index(
+                    TEXT_FAMILIES[self.counts if isinstance(self.counts, str) else "multinomial"]
+                )
+        for place, name in enumerate(source.names.tolist()):
+            family = names[families[place]]
+            if FAMILIES[family] != "text":
+                continue
+            words = chosen.get(place, self.text if isinstance(self.text, Words) else Words())
+            if words.model is not None and declared.get(place) not in TEXT_FAMILIES.values():
+                families[place] = names.index(TEXT_FAMILIES[words.model])
+            if words.weighting == "tfidf" and names[families[place]] == "words-bernoulli":
+                raise InputError(
+                    f"column {column_name(name)!r}: whether a word is there has no weight, so weighting='tfidf' does "
+                    "not go with 'bernoulli'; take weighting='count', or another model"
+                )
+            texts[name] = words
+        if isinstance(self.text, Words) and not texts:
+            first = column_name(source.names[0])
+            raise InputError(
+                "text=Words(...) was given, but no column reads as text; declare which is: "
+                f"columns={{{first!r}: 'text'}}"
+            )
+        return texts
+
+    def _settings(self) -> Any:
+        return self.prior, self.class_prior, *self._form()
+
+    def _form(self) -> Any:
+        return self.columns, self.numbers, self.counts, self.text, bool(self.tune)
+
+    # Learning.
+
+    def _learn(self, rows: Rows) -> None:
+        """Learn all there is to know; tune and calibrate if so set."""
+        if self._is_additive:
+            super()._learn(rows)
+            self._reset()
+            return
+        for name in ("tally_", "schema_", "_declared_classes"):
+            self.__dict__.pop(name, None)
+        here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
+        schema, chunk = self._whole(here)
+        tally = tally_chunk(chunk)
+        self._check_whole(schema, chunk.classes, tally)
+        self._reset()
+        self._set(schema, tally)
+        self._tune_and_calibrate(chunk)
+        self._note_target(here)
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; new classes and categories are welcome, and need not be announced.
+
+        The first rows are those a model is tuned and calibrated by. What was tuned stays; a calibration has to be done
+        again, by `recalibrate`, before the model answers.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        classes : array-like, optional
+            Classes that will come, for `classes_` to hold from the start.
+        """
+        if self._fitted or self._is_additive:
+            return super().partial_fit(X, y, classes, sample_weight)
+        other = copy.copy(self).fit(X, y, sample_weight)
+        if classes is not None:
+            announced = type(self)(**self.get_params(deep=False))
+            announced.set_params(tune=False, calibration=None)
+            declared = announced.partial_fit(X, y, classes, sample_weight)._declared_classes
+            if len(declared) > len(other.classes_):
+                raise InputError(
+                    "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, "
+                    "or leave classes out"
+                )
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+        return self
+
+    def _tune_and_calibrate(self, chunk: Chunk) -> None:
+        """Find the settings by the rows that the tally is of."""
+        refuse_alone(self.tally_, chunk)
+        chunk = weighed(chunk, labels_of(self.classes_))
+        if self.tune:
+            given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
+            rows = LearnedRows(self.schema_, self.tally_, chunk)
+            self.tuning_ = tune(
+                rows, attributes_of(self.schema_, self.prior, to_tune=True), self.class_prior, shifted=not given
+            )
+            self._estimates.parameters = None
+        if self.calibration is not None:
+            self._calibrate(self._left_out(chunk), chunk, self._left_out_lengths(chunk))
+
+    def _reset(self) -> None:
+        for name in ("tuning_", "calibrator_", "calibration_"):
+            self.__dict__.pop(name, None)
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        super()._set(schema, tally)
+        for name in ("calibrator_", "calibration_"):  # which are of another tally
+            self.__dict__.pop(name, None)
+
+    def recalibrate(self, X: Any, y: Any = None, sample_weight: Any = None, *, learned: bool = True) -> Self:
+        """Calibrate again, after `partial_fit`, `merge` or `forget`.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows to calibrate by: some that the model has learned, or all of them. Each is answered for by the tally
+            without it. Rows that were never learned raise wherever the sums show it.
+        learned : bool
+            False for rows that the model has not learned: those are answered for by the whole tally.
+        """
+        check_is_fitted(self)
+        if self.calibration is None:
+            raise InputError(
+                "the model has calibration=None, so there is nothing to calibrate; set_params(calibration='auto') first"
+            )
+        other = copy.copy(self)
+        other._check_settings()
+        other._check_form()
+        rows = rows_of(X if isinstance(y, str) else self._without_target(X), y, sample_weight).in_memory()
+        chunk = other._chunk_of(Part(rows.X, rows.y, rows.weights))
+        if learned:
+            try:
+                _ = other.tally_ - tally_chunk(chunk)
+            except ForgetError as error:
+                raise InputError(
+                    f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
+                    "that it has not"
+                ) from None
+            chunk = weighed(chunk, labels_of(other.classes_))
+            logs = other._left_out(chunk)
+        else:
+            logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
+        other._calibrate(logs, chunk, other._left_out_lengths(chunk) if learned else other._lengths(chunk.blocks))
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+        return self
+
+    def _calibrate(self, log_posterior: Floats, chunk: Chunk, lengths: Floats | None) -> None:
+        codes = find(labels_of(self.classes_), chunk.classes)[chunk.coded]
+        if (codes < 0).any():
+            row = int(np.argmax(codes < 0))
+            label = chunk.classes.tolist()[chunk.coded[row]]
+            raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
+        prior = np.nan_to_num(self._parameters().log_prior, neginf=0.0)
+        names = tuple(CALIBRATORS) if self.calibration == AUTOMATIC else (str(self.calibration),)
+        if self.calibration == AUTOMATIC:
+            calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, prior, names)
+        else:
+            with single_blas():
+                calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths, prior)
+            self.__dict__.pop("calibration_", None)
+        self.calibrator_, self._calibrated_as = calibrator, self.calibration
+
+    def _uncalibrated(self) -> Any:
+        """The same model, whose answers are as the tally gives them."""
+        other = copy.copy(self)
+        other.calibration = None
+        return other
+
+    def _left_out(self, chunk: Chunk) -> Floats:
+        """The log posterior of rows that were learned, each by the tally without it."""
+        chunk = weighed(chunk, labels_of(self.classes_))
+        return leave_one_out(self._uncalibrated(), self.schema_, chunk, self.tally_, exact=False)
+
+    def _left_out_lengths(self, chunk: Chunk) -> Floats | None:
+        """The lengths of rows that were learned: words that no other row has are not known without it."""
+        seen = self.tally_.labels(CLASS, 0)
+        rows = LearnedRows(self.schema_, self.tally_, weighed(chunk, seen))
+        return _sum(attribute.left_out_lengths(rows) for attribute in attributes_of(self.schema_, self.prior))
+
+    # Answering.
+
+    def _attributes(self, schema: Schema) -> list[Attribute]:
+        """What was tuned, and as they are the columns that came later; without tuning all of them."""
+        tuned = self.tuning_.attributes if "tuning_" in self.__dict__ else ()
+        known = {name for each in tuned for name in each.columns.tolist()}
+        later = [
+            each
+            for each in attributes_of(schema, self.prior, to_tune=self.tune)
+            if each.columns.tolist()[0] not in known
+        ]
+        return in_order([*tuned, *later], schema) if tuned else later
+
+    @property
+    def attributes_(self) -> tuple[Attribute, ...]:
+        """The attributes whose product the model is, in the table's order."""
+        check_is_fitted(self)
+        return tuple(self._attributes(self.schema_))
+
+    def _shifts(self, classes: Labels) -> Floats:
+        """What is added to the log prior of each class."""
+        if "tuning_" not in self.__dict__:
+            return np.zeros(len(classes))
+        places = find(self.tuning_.classes, classes)
+        return np.where(places >= 0, np.append(self.tuning_.shifts, 0.0)[places], 0.0)
+
+    def _estimate(self) -> Parameters:
+        classes = labels_of(self.classes_)
+        shares, prior = model.shares(self.class_prior, self.class_count_, classes)
+        attributes = [
+            each.estimate(self.tally_, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))
+        ]
+        for remark in (remark for each in attributes for remark in getattr(each.own, "remarks", ())):
+            warnings.warn(remark, stacklevel=6)
+        return Parameters(classes, logs(shares) + self._shifts(classes), {}, prior, attributes)
+
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
+        if self.calibration is None:
+            return super()._posterior(found, n_rows, log=log, scores=scores)
+        calibrator = self._calibrator()
+        uncalibrated = super()._posterior(found, n_rows, log=True, scores=scores)
+        calibrated = calibrator.apply(uncalibrated, self._lengths(found))
+        return calibrated if log else portable.exp(calibrated)
+
+    def _calibrator(self) -> Calibrator:
+        if "calibrator_" in self.__dict__ and self._calibrated_as != self.calibration:
+            raise StaleCalibrationError(
+                f"the model was calibrated with calibration={self._calibrated_as!r}, and that was changed to "
+                f"{self.calibration!r}; call recalibrate(X, y) with rows that it has learned, or set it back"
+            )
+        if "calibrator_" not in self.__dict__:
+            raise StaleCalibrationError(
+                "the model has learned, merged or forgotten since it was calibrated, so its probabilities are those of "
+                "another tally; call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)"
+            )
+        return self.calibrator_
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        if self.calibration is None:
+            return super()._predict(X)
+        found, n_rows = self._rows(X)
+        return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])
+
+    def _lengths(self, found: Mapping[str, Block]) -> Floats | None:
+        """How many known words, and other counts, each row has; None where there are no such columns."""
+        return _sum(each.lengths(found) for each in self._parameters().attributes)
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one row's prediction.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        shown = super().explain(row)
+        shifts = self._shifts(shown.classes)
+        if shifts.any():
+            terms = tuple(Term(f"e^{shift:.4g}", exponential(float(shift)), float(shift)) for shift in shifts)
+            shown = replace(shown, factors=(Factor("shift", "tuned", terms), *shown.factors))
+        if self.calibration is not None:
+            logs = shown.joint[np.newaxis].copy()
+            densities.posterior(logs, log=True)
+            shown = replace(shown, uncalibrated=portable.exp(logs[0]), calibration=self._calibrator().describe())
+        return shown
+
+    @property
+    def densities_(self) -> dict[Any, Chosen]:
+        """The density of each column of numbers."""
+        check_is_fitted(self)
+        parameters = self._parameters()
+        return {name: chosen(parameters.of(name).own, name) for name in self._numbers()}
+
+    @property
+    def resolution_(self) -> dict[Any, float]:
+        """The bin width of each column that has a histogram: counts add and subtract exactly at it."""
+        found = {name: self.tally_.bins(bins_name(name)) for name in self._numbers()}
+        return {name: bins.width for name, bins in found.items() if bins is not None}
+
+    def _numbers(self) -> dict[Any, str]:
+        names = list(FAMILIES)
+        return {
+            name: names[code]
+            for name, code in zip(self.schema_.names.tolist(), self.schema_.families.tolist())
+            if FAMILIES[names[code]] == "number" and names[code] not in (SHARED, FULL)  # which have none of their own
+        }
+
+    def plot(self, column: Any = None, ax: Any = None) -> Any:
+        """Draw the density of a column of numbers within each class, over the histogram of its values.
+
+        Parameters
+        ----------
+        column : str or int, optional
+            Its name, or its position; needed where there are several columns of numbers. Columns without names are
+            also called 'x0', 'x1', …, as in messages.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        matplotlib axes
+            `ax.figure.savefig(path)` writes the picture.
+        """
+        check_is_fitted(self)
+        numbers = self._numbers()
+        name = self._column_to_draw(column, numbers)
+        return density.draw_densities(
+            self._parameters().of(name).own, name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax
+        )
+
+    def _column_to_draw(self, column: Any, numbers: Mapping[Any, str]) -> Any:
+        """The name of the column of numbers that is meant."""
+        known = [column_name(name) for name in numbers]
+        if column is None:
+            if len(numbers) == 1:
+                return next(iter(numbers))
+            shown = ", ".join(repr(name) for name in known[:12]) + (", …" if len(known) > 12 else "")
+            raise InputError(
+                f"there are {len(known)} columns of numbers; say which to draw: {shown}"
+                if numbers
+                else "there is no column of numbers, and only those have a density to draw"
+            )
+        place = _place(column, self.schema_.names)
+        if place is None:
+            raise InputError(
+                f"column {column!r} is not there: only columns of numbers have a density to draw"
+                f"{did_you_mean(column, known)}"
+            )
+        name = self.schema_.names.tolist()[place]
+        if name not in numbers:
+            family = list(FAMILIES)[int(self.schema_.families[place])]
+            why = (
+                "together with others, and has no density of its own to draw"
+                if family in (SHARED, FULL)
+                else "and only columns of numbers have a density to draw"
+            )
+            raise InputError(f"column {column_name(name)!r} is {family}, {why}{did_you_mean(column, known)}")
+        return name
+
+    @property
+    def class_count_(self) -> Any:
+        """The rows (or their weight) of each class."""
+        return self.tally_.over(CLASS, labels_of(self.classes_)).floats()
+
+    @property
+    def class_log_prior_(self) -> Any:
+        """The log prior of each class."""
+        return self._parameters().log_prior
+
+    # Files.
+
+    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is not in the tally: plain values and arrays."""
+        values: dict[str, Any] = {}
+        arrays: dict[str, NDArray[Any]] = {}
+        if "tuning_" in self.__dict__:
+            values["tuning"] = self.tuning_.packed()
+            arrays["shifts"] = self.tuning_.shifts
+        if "calibrator_" in self.__dict__ and self._calibrated_as == self.calibration:
+            values["calibrator"] = self.calibrator_.kind
+            if "calibration_" in self.__dict__:
+                values["choice"] = asdict(self.calibration_)
+            arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
+        return values, arrays
+
+    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
+        """Set what `_besides` gave."""
+        self._set(schema, tally)
+        if "tuning" in values:
+            self.tuning_ = unpacked(schema, values["tuning"], arrays["shifts"])
+        if "calibrator" in values:
+            own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
+            self.calibrator_ = from_arrays(values["calibrator"], own, len(self.classes_))
+            self._calibrated_as = self.calibration
+            if "choice" in values:
+                self.calibration_ = Choice(**values["choice"])
+            if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
+                raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
+        if CLASS in tally:
+            self._check_against_data()
+
+
+def _sum(lengths: Iterable[Floats | None]) -> Floats | None:
+    """The lengths of all attributes that have one; None where none has."""
+    found = [each for each in lengths if each is not None]
+    return np.asarray(sum(found)) if found else None
+
+
+def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
+    """Where the named columns stand; a column can be named, or counted."""
+    result = {}
+    names = source.names
+    order = {name: place for place, name in enumerate(names.tolist())}
+    for name, value in given.items():
+        place = _place(name, names, order)
+        if place is None:
+            known = names if names.dtype == object else objects([column_name(n) for n in names[:12].tolist()])
+            raise InputError(
+                f"column {name!r} was declared, but the table has none of that name{did_you_mean(name, known)}"
+            )
+        result[place] = value
+    return result
+
+
+def _place(name: Any, names: Labels, order: Mapping[Any, int] | None = None) -> int | None:
+    """Where a column stands: by its name, by the name it has in messages, or counted."""
+    order = {each: place for place, each in enumerate(names.tolist())} if order is None else order
+    place = order.get(name) if isinstance(name, Hashable) else None
+    if place is None and names.dtype != object and isinstance(name, str):
+        place = order.get(int(name[1:])) if name[:1] == "x" and name[1:].isdecimal() else None
+    if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
+        place = int(name)
+    return place
+
+
+def _choices(parameter: str, given: Any, kind: str) -> None:
+    known = [name for name, of in FAMILIES.items() if of == kind]
+    chosen = given.values() if isinstance(given, Mapping) else [given]
+    for choice in chosen:
+        if not isinstance(choice, str):
+            raise KindError(f"{parameter} must be one of {', '.join(known)}, got {type(choice).__name__} {choice!r}")
+        if choice not in known:
+            raise InputError(f"{parameter}={choice!r} is not known{did_you_mean(choice, known)}")

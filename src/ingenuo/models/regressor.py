@@ -1,0 +1,757 @@
+"""Regression by naive Bayes: the target is cut into bins, and the answer is the mean of their posterior.
+
+E[y | x] = Σ_b P(b | x) · mean_b
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
+from ingenuo.families import FAMILY
+from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
+from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
+from ingenuo.kernels.moments import weights_by_cell
+from ingenuo.models.answers import answer
+from ingenuo.models.classifier import CLASS, frozen, summary_html, sums
+from ingenuo.models.model import Adding, Regressor, check_is_fitted, clone
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.rows import checks
+from ingenuo.rows.part import Chunk, Numbers
+from ingenuo.rows.rows import EVERYTHING, Part, Rows, rows_of
+from ingenuo.rows.schema import Schema
+from ingenuo.show.arithmetic import CLASSES, Explanation
+from ingenuo.show.format import plain
+from ingenuo.show.page import STYLE, Shown
+from ingenuo.show.plots import new_axes
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import find, objects
+from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
+from ingenuo.tally.tally import Table, Tally
+from ingenuo.text.words import Words
+
+# The predicted distribution of a number: probabilities of bins, and the density within each.
+
+
+# The steepest tilt: the mean is then a billionth of the bin from its end.
+_STEEPEST = 1e9
+
+
+@dataclass(frozen=True, eq=False)
+class Distribution:
+    """The predicted distribution of the target, for each of some rows.
+
+    >>> one = Distribution(np.array([[0.25, 0.75]]), np.array([0.0, 10.0, 30.0]), np.array([5.0, 20.0]), np.ones(2))
+    >>> one.mean().tolist(), one.quantiles([0.25, 0.5]).round(6).tolist()
+    ([16.25], [[10.0, 16.666667]])
+    """
+
+    probabilities: Floats  # (rows, bins); each row sums to 1
+    edges: Floats  # one more than bins
+    means: Floats  # of the targets in each bin
+    deviations: Floats  # and their standard deviation
+
+    def __len__(self) -> int:
+        return len(self.probabilities)
+
+    def __getitem__(self, rows: int | slice) -> Distribution:
+        """Some of the rows."""
+        chosen = self.probabilities[rows if isinstance(rows, slice) else [rows]]
+        return Distribution(chosen, self.edges, self.means, self.deviations)
+
+    def mean(self) -> Floats:
+        """Σ_b P(b) · mean_b, for each row."""
+        return np.asarray(self.probabilities @ self.means)
+
+    def deviation(self) -> Floats:
+        """The standard deviation: √ Σ_b P(b) · (deviation_b² + (mean_b - mean)²), for each row."""
+        unit = max(float(np.abs(self.edges).max()), np.finfo(float).tiny)  # so that no square is beyond the doubles
+        means, mean = self.means / unit, self.mean() / unit
+        total = np.zeros(len(self))
+        for share, centre, deviation in zip(self.probabilities.T, means, self.deviations / unit):
+            total += share * (deviation * deviation + (centre - mean) ** 2)
+        return np.asarray(np.sqrt(total) * unit)
+
+    def quantiles(self, levels: Sequence[float] | Floats) -> Floats:
+        """The values below which the target lies with these probabilities (rows × levels)."""
+        chosen = _levels(levels)
+        shares = self.probabilities
+        below = np.cumsum(shares, axis=1)
+        first, last = (shares > 0).argmax(axis=1), shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)
+        rows = np.arange(len(self))
+        found = np.empty((len(self), len(chosen)))
+        for j, level in enumerate(chosen):
+            wanted = level * below[:, -1]
+            place = (below < wanted[:, np.newaxis]).sum(axis=1).clip(first, last)
+            share = shares[rows, place]
+            within = ((wanted - below[rows, place] + share) / share).clip(0, 1)
+            low, high = self.edges[place], self.edges[place + 1]
+            at = _inverse(within, self._tilts[place])
+            spread = (low * (1 - at) + high * at).clip(low, high)
+            found[:, j] = np.where(self._points[place], self.means[place], spread)
+        return found
+
+    def interval(self, coverage: float = 0.9) -> Floats:
+        """The interval that leaves as much probability below it as above it (rows × 2)."""
+        (share,) = _levels([coverage], "coverage")
+        return self.quantiles([(1 - share) / 2, (1 + share) / 2])
+
+    def density(self, values: Any) -> Floats:
+        """The density at these values (rows × values); a bin whose targets are all the same has none."""
+        values = np.asarray(values, np.float64)
+        bins = np.searchsorted(self.edges[1:-1], values, side="right")
+        with np.errstate(over="ignore"):  # a bin wider than the largest double has no density to speak of
+            widths = np.diff(self.edges)[bins]
+        inside = (values >= self.edges[0]) & (values <= self.edges[-1]) & ~self._points[bins] & (widths > 0)
+        t, tilt = (values - self.edges[bins]) / np.where(inside, widths, 1), self._tilts[bins]
+        # κ e^(κt) / (e^κ - 1), written from the side on which the exponents are not positive
+        steep = np.abs(tilt)
+        from_end = np.where(tilt > 0, 1 - t, t)
+        height = np.where(steep < 1e-6, 1.0, steep / -np.expm1(-np.maximum(steep, 1e-6)))
+        within = np.where(
+            inside, height * np.exp(-steep * np.where(inside, from_end, 0)) / np.where(inside, widths, 1), 0
+        )
+        return np.asarray(self.probabilities[:, bins] * within)
+
+    @property
+    def _points(self) -> NDArray[np.bool_]:
+        """Which bins have one target only, or none."""
+        return np.asarray(self.deviations == 0)
+
+    @cached_property
+    def _tilts(self) -> Floats:
+        low, high = self.edges[:-1] / 2, self.edges[1:] / 2  # halved, for a width may be beyond the doubles
+        wide = high > low
+        return _tilt(np.where(wide, (self.means / 2 - low) / np.where(wide, high - low, 1), 0.5))
+
+    def plot(self, row: int = 0, ax: Any = None, coverage: float = 0.9, unit: str = "target") -> Any:
+        """Draw the density of one row, its mean and its interval; the axes are returned.
+
+        Parameters
+        ----------
+        row : int
+            Which of the rows, counted from 0.
+        ax : matplotlib axes, optional
+            Where to draw; by default on a figure of its own.
+        coverage : float
+            The probability within the shaded interval.
+        unit : str
+            What the target is and in what unit, for the axis; the density is per one of it.
+        """
+        if isinstance(row, bool) or not isinstance(row, int | np.integer):
+            raise KindError(f"row must be a whole number, got {type(row).__name__} {row!r}")
+        n = len(self)
+        if not -n <= row < n:
+            raise InputError(
+                f"row {row} cannot be drawn, for there {'is 1 row' if n == 1 else f'are {n} rows'}; count them from 0"
+            )
+        one = self[row]
+        low, high = one.interval(coverage)[0]
+        ends = one.quantiles([0.001, 0.999])[0]
+        ax = new_axes(ax)
+        points, heights = one._outline(low, high)
+        ax.fill_between(points, heights, color="#9ecae1", linewidth=0)
+        ax.fill_between(points, heights, where=(points >= low) & (points <= high), color="#4292c6", linewidth=0)
+        single = self._points & (one.probabilities[0] >= 0.001)
+        dense = bool((one.probabilities[0, ~self._points] > 0).any())
+        if single.any():  # where a density stands beside them, the height of a probability means nothing
+            tops = ax.get_ylim()[1] if dense else one.probabilities[0, single]
+            label = f"single values: {one.probabilities[0, single].sum():.1%}" if dense else None
+            ax.vlines(self.means[single], 0, tops, color="#4292c6", linestyle=":" if dense else "-", label=label)
+        ax.axvline(one.mean()[0], color="#d94801", label=f"mean {one.mean()[0]:.4g}")
+        ax.plot([], [], color="#4292c6", linewidth=6, label=f"{coverage:.0%} from {low:.4g} to {high:.4g}")
+        margin = (ends[1] - ends[0]) * 0.04
+        if margin > 0:
+            ax.set_xlim(ends[0] - margin, ends[1] + margin)
+        ax.set_ylim(bottom=0)
+        ax.set_xlabel(unit)
+        ax.set_ylabel("density" if dense else "probability")
+        ax.legend(frameon=False)
+        for side in ("top", "right"):
+            ax.spines[side].set_visible(False)
+        return ax
+
+    def _outline(self, *marks: float) -> tuple[Floats, Floats]:
+        """Points and the first row's density there; twice at an edge, where it leaps, and once at each mark."""
+        points, heights = [self.edges[:1]], [np.zeros(1)]
+        for a, b in zip(self.edges[:-1], self.edges[1:]):
+            if b > a:
+                inner = np.unique(
+                    [*np.linspace(a, b, 60)[:-1], *(mark for mark in marks if a < mark < b), np.nextafter(b, a)]
+                )
+                points.append(inner)
+                heights.append(self.density(inner)[0])
+        return np.concatenate(points), np.concatenate(heights)
+
+    def __repr__(self) -> str:
+        ends = f"{self.edges[0]:g} to {self.edges[-1]:g}"
+        rows, bins = len(self), len(self.means)
+        what = f"{rows} row{'' if rows == 1 else 's'} over {bins} bin{'' if bins == 1 else 's'}"
+        return f"<Distribution of {what} from {ends}>"
+
+
+def _levels(levels: Any, name: str = "quantiles") -> Floats:
+    try:
+        found = np.asarray(levels, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must be numbers between 0 and 1, got {levels!r}") from None
+    if found.ndim != 1:
+        raise InputError(f"{name} must be a list of numbers between 0 and 1, got {levels!r}")
+    bad = ~((found >= 0) & (found <= 1))
+    if bad.any():
+        raise InputError(f"{name} must lie between 0 and 1, got {float(found[bad][0])!r}")
+    return found
+
+
+def _mean(tilt: Floats) -> Floats:
+    """The mean of f(t) ∝ e^(κt) on 0..1, κ ≥ 0: 1/(1 - e^-κ) - 1/κ; near κ = 0 its series 1/2 + κ/12 - κ³/720."""
+    small = tilt < 1e-2
+    safe = np.where(small, 1.0, tilt)
+    return np.where(small, 0.5 + tilt / 12 - tilt**3 / 720, -1 / np.expm1(-safe) - 1 / safe)
+
+
+def _tilt(mean: Floats) -> Floats:
+    """The κ that gives this mean, by halving: the mean rises with κ."""
+    farther = np.maximum(mean, 1 - mean)  # the mean for -κ is 1 less the mean for κ
+    low, high = np.zeros(len(mean)), np.full(len(mean), _STEEPEST)
+    for _ in range(90):
+        middle = (low + high) / 2
+        above = _mean(middle) > farther
+        low, high = np.where(above, low, middle), np.where(above, middle, high)
+    return np.where(mean < 0.5, -high, high)
+
+
+def _inverse(share: Floats, tilt: Floats) -> Floats:
+    """The t below which the share s of f(t) ∝ e^(κt) lies: log(1 - s + s e^κ) / κ."""
+    steep = np.abs(tilt)
+    from_end = np.where(tilt > 0, 1 - share, share)  # measured from the end where the density is highest
+    flat = steep < 1e-6
+    safe = np.where(flat, 1.0, steep)
+    with np.errstate(divide="ignore"):  # log 0 at either end
+        at = np.where(flat, from_end, -np.logaddexp(np.log1p(-from_end), np.log(from_end) - safe) / safe)
+    return np.where(tilt > 0, 1 - at, at)
+
+
+# One predicted number as arithmetic: the posterior of the bins by Bayes' rule, then Σ P · mean over the bins.
+
+
+@dataclass(frozen=True)
+class Expectation(Shown):
+    """The arithmetic of one predicted number; prints as a table, and `to_dict` gives the same as data."""
+
+    bins: Explanation  # which bin, and why
+    means: NDArray[np.float64]  # of the targets in each bin
+
+    @property
+    def prediction(self) -> float:
+        """Σ_b P(b) · mean_b."""
+        return float(self.bins.posterior @ self.means)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The arithmetic as plain data."""
+        found = {
+            **self.bins.to_dict(),
+            "means": dict(zip(self.bins.classes.tolist(), self.means.tolist())),
+            "bin": self.bins.prediction,
+            "prediction": self.prediction,
+        }
+        return plain(found)  # type: ignore[no-any-return]
+
+    def _called(self) -> str:
+        return f"Why {self.prediction:.6g}?"
+
+    def _lines(self) -> list[tuple[str, str, str]]:
+        """Bin, P × mean, and their product; of many bins the most probable, and the others together."""
+        shown, rest = self.bins.order[:CLASSES], self.bins.order[CLASSES:]
+        lines = [
+            (
+                str(self.bins.classes[k]),
+                f"{self.bins.posterior[k]:.6f} × {self.means[k]:.6g}",
+                f"{self.bins.posterior[k] * self.means[k]:.6g}",
+            )
+            for k in shown
+        ]
+        if rest:
+            share, total = self.bins.posterior[rest].sum(), self.bins.posterior[rest] @ self.means[rest]
+            lines.append((f"{len(rest)} other bins", f"{share:.6f} together", f"{total:.6g}"))
+        return lines
+
+    def to_text(self, *, colour: bool = False) -> str:
+        """The tables as text."""
+        lines = [("bin", "P × mean", ""), *((a, b, f"= {c}") for a, b, c in self._lines())]
+        lines.append(("sum", "", f"= {self.prediction:.6g}"))
+        widths = [max(len(line[i]) for line in lines) for i in range(3)]
+        text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
+        rule = "─" * max(map(len, text))
+        text[-1:] = [rule, text[-1], f"→ {self.prediction:.6g}, the expected value"]
+        return "\n".join([self.bins.to_text(colour=colour), "", text[0], rule, *text[1:]])
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        head = "<tr><th>bin</th><th>P × mean</th><th class='n'></th></tr>"
+        rows = "".join(
+            f"<tr><td>{html.escape(a)}</td><td>{html.escape(b)}</td><td class='n'>= {html.escape(c)}</td></tr>"
+            for a, b, c in self._lines()
+        )
+        total = f"<tr class='rule'><td>sum</td><td></td><td class='n'>= {self.prediction:.6g}</td></tr>"
+        answer = f"<p>→ <strong>{self.prediction:.6g}</strong>, the expected value</p>"
+        table = f"<style>{STYLE}</style><table class='ingenuo'>{head}{rows}{total}</table>"
+        return f"{self.bins._repr_html_()}<div style='overflow-x:auto'>{table}{answer}</div>"
+
+
+Floats = NDArray[np.float64]
+
+# The sums of the target within each bin are those of a column of numbers, under names of their own.
+_TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
+_COLUMN = objects(["target"])
+
+
+class NaiveBayesRegressor(Adding, Regressor):
+    """Naive Bayes that answers with a number, its whole distribution, its quantiles.
+
+    Parameters
+    ----------
+    bins : int, or sequence of numbers
+        How many bins the target is cut into (with "mdl", at most); or their edges, ascending. Targets below the first
+        edge or above the last fall into the outer bins. A bin with no rows has probability 0 until a row falls into it.
+    binning : {"equal-frequency", "equal-width", "mdl"}
+        How they are cut: as many rows in each, as wide each, or the histogram that describes the targets in the fewest
+        bits. Edges that are given are taken as they are.
+    columns, numbers, counts, text
+        As for `NaiveBayes`.
+    prior : Prior
+        As for `NaiveBayes`, but with a higher floor of the variances: bins have few rows each, and one whose rows
+        happen to agree in a column would else draw every row to itself that agrees too.
+    class_prior : Prior or mapping
+        Imaginary rows of each bin that has any; or, as a mapping, the probability of each bin by its (low, high).
+
+    Attributes
+    ----------
+    tally_ : Tally
+        All that was learned.
+    schema_ : Schema
+        What each column is, and why.
+    edges_ : array
+        The edges of the bins.
+    classifier_ : NaiveBayes
+        The classifier whose classes are the bins.
+
+    Examples
+    --------
+    >>> X = [["flat", 40], ["flat", 55], ["flat", 70], ["house", 90], ["house", 120], ["house", 150]]
+    >>> price = [110, 140, 185, 240, 330, 390]
+    >>> model = NaiveBayesRegressor(bins=3).fit(X, price)
+    >>> model.predict([["flat", 50]]).round(1).tolist()
+    [125.5]
+    >>> model.predict_quantiles([["flat", 50]], [0.05, 0.5, 0.95]).round().tolist()
+    [[111.0, 121.0, 156.0]]
+    """
+
+    def __init__(
+        self,
+        bins: int | Sequence[float] = 20,
+        binning: str = "equal-frequency",
+        columns: Mapping[Any, Any] | None = None,
+        prior: Prior = Laplace(variance_floor=0.01),  # noqa: B008 (immutable)
+        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
+        numbers: str | Mapping[Any, str] = "gaussian",
+        counts: str | Mapping[Any, str] = "multinomial",
+        text: Words | Mapping[Any, Words] | None = None,
+    ) -> None:
+        self.bins = bins
+        self.binning = binning
+        self.columns = columns
+        self.prior = prior
+        self.class_prior = class_prior
+        self.numbers = numbers
+        self.counts = counts
+        self.text = text
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their targets, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
+            The rows; missing values are NaN or null.
+        y : array-like, or the name of a column of X
+            The target of each row: a finite number.
+        sample_weight : array-like, optional
+            How often each row counts.
+        """
+        self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=True)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows. The first rows fix the bins; later targets beyond them fall into the outer bins.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`.
+        """
+        if self._fitted:
+            self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+        else:
+            self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=False)
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
+            wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        gone = self._more(X, y, sample_weight)
+        bins = self._bins.names
+        whose = "with targets in " + ", ".join(bins[p] for p in find(self._bins.labels, gone.labels(CLASS, 0))[:3])
+        try:
+            Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
+        except ForgetError as error:
+            raise ForgetError(
+                f"cannot forget rows {whose}: such targets were never learned, or not so often; only rows that were "
+                "learned can be forgotten"
+            ) from error
+        try:
+            rest = self.tally_ - gone
+            for family in self.schema_.families_used():
+                FAMILY[family].check(rest)
+        except ForgetError as error:
+            raise ForgetError(
+                f"cannot forget rows {whose}: such rows were never learned with targets in the same bins, or not so "
+                "often; only rows that were learned can be forgotten"
+            ) from error
+        self._set(self.schema_, rest)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another regressor has learned over the same bins; categories and columns unite."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
+                f"not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        self._check_form()
+        other._check_form()
+        if not np.array_equal(self.edges_, other.edges_):
+            raise MergeError(
+                f"the target is cut into {self._bins} in one model and into {other._bins} in the "
+                "other; give both models the same edges: bins=[…]"
+            )
+        self._set(*self._bayes._merged(other._bayes))
+        return self
+
+    def _begin(self, rows: Rows, *, whole: bool) -> None:
+        """Cut the target, and learn from the first rows."""
+        self._check_settings()
+        bins = self._cut(rows, whole)
+        bare = clone(self)
+        bare._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
+        schema = bare._built()._plan(rows)
+        bare._set(schema, Tally())
+        tally = rows.reduce(sums, bare)
+        if CLASS not in tally:
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        if whole:
+            bare._bayes._check_whole(schema, tally.labels(CLASS, 0), tally)
+        if rows.target is not None:
+            bare._target = rows.target
+        bare._set(schema, tally)
+        self.__dict__.clear()
+        self.__dict__.update(bare.__dict__)
+
+    def _cut(self, rows: Rows, whole: bool) -> TargetBins:
+        """The bins of the target: as given, or cut by all the targets."""
+        if not isinstance(self.bins, int | np.integer):
+            return TargetBins(edges_of(self.bins))
+        counted = rows.reduce(count_targets, clone(self))
+        values = counted.labels("targets", 0)
+        if not len(values):
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        bins = cut(values, counted.over("targets", values).floats(), int(self.bins), self.binning)
+        if not whole and len(bins) == 1 < self.bins:
+            raise InputError(
+                f"the first rows that partial_fit sees fix the bins, and these have one bin only, {bins.names[0]}; "
+                "begin with more rows, or give the edges: bins=[…]"
+            )
+        if self.binning == "mdl" and len(bins) == 1 < self.bins and bins.edges[0] < bins.edges[1]:
+            warnings.warn(
+                f"the shortest description of these targets, few or evenly spread as they are, is one bin, "
+                f"{bins.names[0]}, so every row will get their mean as its answer; take binning='equal-frequency'",
+                stacklevel=4,
+            )
+        return bins
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        self._bayes._check_form()
+        bare = copy.copy(self)
+        bare._set(self.schema_, Tally())
+        known = self.schema_.names.tolist()
+        with _own_name(self):
+            return rows_of(X, y, sample_weight, known, model=self).reduce(sums, bare)
+
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows, those of the target among them."""
+        target = checks.targets(self, part.y)
+        codes, labels = self._bins.codes(target), self._bins.labels
+        weights = checks.weights(part.weights, len(target))
+        tally = self._bayes._tally_of(Part(part.X, checks.Coded(codes, labels), weights))
+        chunk = Chunk(len(target), {}, codes, labels, weights)
+        found = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
+        return tally + Tally({_TARGET[name]: table for name, table in found.items()})
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        if not self._fitted:  # at the first rows, or when a model file is read
+            self._bins = TargetBins.of_labels(self._declared_classes)
+            self._learned_as = frozen((self.bins, self.binning))
+        if (find(self._bins.labels, tally.labels(CLASS, 0)) < 0).any():
+            raise InputError("the tally has bins that the model has not")
+        bayes = self._built()
+        bayes._set(schema, tally)
+        if "_target" in self.__dict__:
+            bayes._target = self._target
+        self.schema_, self.tally_, self.edges_, self.classifier_ = schema, tally, self._bins.edges, bayes
+        self.n_features_in_ = len(schema)
+        self.__dict__.pop("feature_names_in_", None)
+        if "feature_names_in_" in bayes.__dict__:
+            self.feature_names_in_ = bayes.feature_names_in_
+
+    # What it is made of.
+
+    def _built(self) -> NaiveBayes:
+        """The classifier over the bins, with nothing learned."""
+        return NaiveBayes(**{name: getattr(self, name) for name in _SHARED})
+
+    @property
+    def _bayes(self) -> NaiveBayes:
+        """The classifier over the bins, with the parameters as they are now."""
+        for name in _SHARED:
+            setattr(self.classifier_, name, getattr(self, name))
+        return self.classifier_
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    def _check_settings(self) -> None:
+        if self.bins is None or isinstance(self.bins, bool | float | str | bytes | Mapping):
+            raise KindError(
+                f"bins must be a whole number, or the edges of the bins, got {type(self.bins).__name__} {self.bins!r}"
+            )
+        if isinstance(self.bins, int | np.integer):
+            if self.bins < 1:
+                raise InputError(f"bins must be at least 1, got {self.bins}")
+        else:
+            edges_of(self.bins)
+        if not isinstance(self.binning, str):
+            raise KindError(f"binning must be one of {', '.join(RULES)}, got {self.binning!r}")
+        if self.binning not in RULES:
+            raise InputError(f"binning={self.binning!r} is not known{did_you_mean(self.binning, RULES)}")
+        self._built()._check_settings()
+
+    def _check_form(self) -> None:
+        if self._learned_as != frozen((self.bins, self.binning)):
+            raise InputError(
+                "bins or binning was changed after the model had learned; fit it again, or set it back to "
+                "go on with the bins it has"
+            )
+
+    def _check_against_data(self) -> None:
+        """Raise if a parameter, or the sums of the target, do not fit what was learned."""
+        Gaussian().check(_target_sums(self.tally_))
+        self._bayes._check_against_data()
+
+    # Answering.
+
+    def predict(self, X: Any, return_std: bool = False) -> Any:
+        """The expected target of each row.
+
+        Parameters
+        ----------
+        X : as for `fit`
+            The rows.
+        return_std : bool
+            Whether to give the standard deviation of each row's target as well, as a second array.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed, with a column `predicted`.
+        """
+        if not return_std:
+            return answer(self, X, "predict")
+        found = self.predict_distribution(X)
+        return found.mean(), found.deviation()
+
+    def _predict(self, X: Any) -> Floats:
+        return self.predict_distribution(X).mean()
+
+    def predict_distribution(self, X: Any) -> Distribution:
+        """The whole distribution of each row's target: `probabilities` (rows × bins), `edges`, and what follows."""
+        check_is_fitted(self)
+        bayes = self._bayes
+        with _own_name(self):
+            seen = bayes.predict_proba(X)
+        edges, means, deviations = self._shape()
+        if seen.shape[1] < len(self._bins):  # a bin with no rows has no class
+            every = np.zeros((len(seen), len(self._bins)))
+            every[:, find(self._bins.labels, bayes._parameters().classes)] = seen
+            seen = every
+        return Distribution(seen, edges, means, deviations)
+
+    def predict_quantiles(self, X: Any, quantiles: Sequence[float] = (0.05, 0.5, 0.95)) -> Floats:
+        """The values below which each row's target lies with these probabilities (rows × quantiles).
+
+        Notes
+        -----
+        Quantiles lie between the edges of the bins. An outer bin that took targets from beyond its edge is longer than
+        it was: it ends where it must at least, given the mean m and the variance v of its targets. Numbers between low
+        and high have v ≤ (m - low)(high - m), so the lowest bin, whose other edge is `high`, begins at m - v/(high - m)
+        at the latest; the highest bin is its mirror image, and a single bin reaches from m - √v to m + √v. These ends
+        are not the least and the largest target, which sums do not tell.
+
+        Examples
+        --------
+        >>> model = NaiveBayesRegressor(bins=[10, 20, 30]).fit([[0], [0], [1], [1]], [0, 12, 24, 28])
+        >>> model.predict_quantiles([[0]], [0]).round(2).tolist()  # 6 - 36/(20 - 6)
+        [[3.43]]
+        >>> model.predict_distribution([[0]])
+        <Distribution of 1 row over 2 bins from 3.42857 to 30>
+        """
+        return self.predict_distribution(X).quantiles(quantiles)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """The interval that holds each row's target with this probability, as much left out on either side."""
+        return self.predict_distribution(X).interval(coverage)
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """R², the share of the target's variance that is explained; y and weights as for `fit`."""
+        check_is_fitted(self)
+        rows = rows_of(X, y, sample_weight, EVERYTHING, model=self)
+        n, total, square, rest = rows.reduce(squared_errors, self).over("errors", np.arange(4)).fractions()  # type: ignore[misc, union-attr]
+        spread_of_targets = square - total * total / n if n else 0
+        if spread_of_targets == 0:  # as scikit-learn has it
+            return 1.0 if rest == 0 else 0.0
+        return float(1 - rest / spread_of_targets)
+
+    def explain(self, row: Any) -> Expectation:
+        """The arithmetic of one row's answer: which bin, by Bayes' rule, and the mean over the bins.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        check_is_fitted(self)
+        with _own_name(self):
+            found = self._bayes.explain(row)
+        places = find(self._bins.labels, found.classes)
+        names = objects([self._bins.names[place] for place in places])
+        return Expectation(replace(found, classes=names), self._shape()[1][places])
+
+    def _shape(self) -> tuple[Floats, Floats, Floats]:
+        """Edges, means and standard deviations of the bins, from the exact sums of the targets.
+
+        The ends of the outer bins are those of the first rows. Where later targets lay beyond, they move as far as the
+        bin's mean m and variance v ask for: v ≤ (m - low)(high - m) holds for numbers between low and high.
+        """
+        labels = self._bins.labels
+        counts, means, variances, _, exponents = spread(_target_sums(self.tally_), _COLUMN, labels)
+        edges = self._bins.edges.copy()
+        empty = counts[:, 0] == 0
+        centres = np.where(empty, edges[:-1] / 2 + edges[1:] / 2, means[:, 0])
+        deviations = np.where(empty, 0.0, np.ldexp(np.sqrt(variances[:, 0]), exponents[0]))
+        edges[0] = min(edges[0], _end(centres[0], deviations[0], edges[0], edges[1], len(labels)))
+        edges[-1] = max(edges[-1], _end(centres[-1], deviations[-1], edges[-1], edges[-2], len(labels)))
+        return edges, centres, deviations
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self._fitted or CLASS not in self.tally_:
+            return shell
+        return summary_html(self.tally_, self.schema_, self._bins.labels) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+@contextmanager
+def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
+    """What scikit-learn says of the classifier over the bins, said of the regressor that the user knows."""
+    try:
+        yield
+    except InputError as error:
+        message = str(error).replace(f"{NaiveBayes.__name__} is expecting", f"{type(regressor).__name__} is expecting")
+        if message == str(error):
+            raise
+        raise type(error)(message) from error
+
+
+_SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")
+
+
+def count_targets(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """How often each target is there."""
+    targets = checks.targets(model, part.y)
+    weights = checks.weights(part.weights, len(targets))
+    if weights is not None:
+        targets, weights = targets[weights > 0], weights[weights > 0]
+    values, places = np.unique(targets, return_inverse=True)
+    counts = Exact.counts(np.bincount(places)) if weights is None else weights_by_cell(weights, places, len(values))
+    return Tally({"targets": Table.of({"target": values}, counts)})
+
+
+def squared_errors(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """Σw, Σwy, Σwy² and Σw(y - ŷ)²."""
+    targets = checks.targets(model, part.y)
+    weights = checks.weights(part.weights, len(targets))
+    ones = np.ones(len(targets)) if weights is None else weights
+    columns = [ones, ones * targets, ones * targets**2, ones * (targets - model._predict(part.X)) ** 2]
+    cells = np.repeat(np.arange(4), len(targets))
+    return Tally({"errors": Table.of({"of": np.arange(4)}, weights_by_cell(np.concatenate(columns), cells, 4))})
+
+
+def _target_sums(tally: Tally) -> Tally:
+    """The sums of the target as those of a column of numbers."""
+    named = {name: tally[own] for name, own in _TARGET.items() if own in tally}
+    return Tally({**named, CLASS: tally[CLASS]} if CLASS in tally else named)
+
+
+def _end(mean: float, deviation: float, end: float, inner: float, bins: int) -> float:
+    """Where an outer bin ends, on the side of `end`, for its mean and deviation to be possible."""
+    mean, deviation, end, inner = float(mean), float(deviation), float(end), float(inner)  # beyond the doubles: inf
+    # Rounding may make two targets, one at either end, look a trifle too far apart.
+    if abs(mean - end) * abs(mean - inner) >= deviation * deviation * (1 - 1e-9) and (mean - end) * (inner - end) >= 0:
+        return end
+    outwards = 1.0 if end > inner else -1.0
+    if bins == 1 or mean == inner:
+        return float(mean + outwards * deviation)
+    return float(mean + outwards * deviation * (deviation / abs(mean - inner)))

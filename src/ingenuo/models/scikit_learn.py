@@ -1,0 +1,630 @@
+"""scikit-learn's five naive Bayes classifiers by their own names, signatures and attributes, over our tallies.
+
+What they do better than the originals: missing values (GaussianNB, CategoricalNB) and unseen categories are left
+out of the product, CategoricalNB takes strings, the floor of the variances does not depend on the batches, and
+each can `forget`, `merge` and `explain`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from numbers import Integral, Real
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError, MergeError
+from ingenuo.families.categorical import CategoricalParameters, ColumnParameters, frequencies
+from ingenuo.families.counts import (
+    PRESENT,
+    SUM,
+    BagParameters,
+    PresenceParameters,
+    bag,
+    complement,
+    presence,
+    refuse_not_finite,
+)
+from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
+from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier
+from ingenuo.models.model import check_is_fitted
+from ingenuo.rows import checks
+from ingenuo.rows.part import Block, Codes, Counts
+from ingenuo.rows.rows import Part, Rows, rows_of
+from ingenuo.rows.schema import FAMILIES, Schema, category_table
+from ingenuo.rows.source import Source, open_source
+from ingenuo.show.arithmetic import fraction, logs, term
+from ingenuo.tally.labels import Labels, find, labels_of, same
+from ingenuo.tally.tally import Tally
+
+Floats = NDArray[np.float64]
+
+
+class Allowed(NamedTuple):
+    """Values that a parameter may have, and what scikit-learn calls them."""
+
+    called: str
+    holds: Callable[[Any], bool]
+
+
+NONE = Allowed("None", lambda value: value is None)
+BOOLEAN = Allowed(
+    "an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, bool | np.bool_)
+)
+ARRAY_LIKE = Allowed(
+    "an array-like",
+    lambda value: not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__")),
+)
+NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstance(value, Real) and float(value) >= 0)
+COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and int(value) >= 1)
+
+
+class DropIn(TallyClassifier):
+    """What the five share: one family for all columns, and scikit-learn's rules for classes."""
+
+    _family: ClassVar[str]
+    _allowed: ClassVar[dict[str, list[Allowed]]]  # the values that each parameter may have
+    _dtype: ClassVar[Any] = "numeric"
+    _sparse: ClassVar[bool] = True
+
+    def _learn(self, rows: Rows) -> None:
+        schema, tally = self._first(rows)
+        self._settle(schema, tally, tally.labels(CLASS, 0))
+
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
+        first = not self._fitted
+        if first:
+            self._check_settings()
+            if classes is None:
+                raise InputError("classes must be passed on the first call to partial_fit.")
+        declared = self._declared_classes if not first else checks.announced(classes)
+        if classes is not None and not same(checks.announced(classes), declared):
+            raise InputError(
+                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
+            )
+        with self._restored():
+            if first:
+                schema, tally = self._first(rows_of(X, y, sample_weight))
+            else:
+                schema, tally = self.schema_, self._more(X, y, sample_weight)
+            found = tally.labels(CLASS, 0)
+            new = found[find(declared, found) < 0]
+            if len(new):
+                raise InputError(
+                    f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
+                    "takes classes as they come"
+                )
+            return self._settle(schema, tally if first else self.tally_ + tally, declared)
+
+    def _tally_of(self, part: Part) -> Tally:
+        with naming(self):
+            return super()._tally_of(part)
+
+    def _settle(self, schema: Schema, tally: Tally, declared: Labels) -> Self:
+        """Take the new state, and see whether the parameters of the constructor fit it."""
+        self._declared_classes = declared
+        self._set(schema, tally)
+        self._check_against_data()
+        return self
+
+    def _check_settings(self) -> None:
+        for name, allowed in self._allowed.items():
+            value = getattr(self, name)
+            if not any(each.holds(value) for each in allowed):
+                from sklearn.utils._param_validation import InvalidParameterError
+
+                said = [each.called for each in allowed]
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be "
+                    f"{' or '.join([', '.join(said[:-1]), said[-1]] if said[1:] else said)}. Got {value!r} instead."
+                )
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        return open_source(checks.validate_array(self, X, reset=reset, sparse=self._sparse, dtype=self._dtype))
+
+    def _schema_of(self, source: Source) -> Schema:
+        code = list(FAMILIES).index(self._family)
+        names = self.__dict__.get("feature_names_in_", source.names)
+        return Schema(names, np.full(len(names), code, np.int8))
+
+    def merge(self, other: Any) -> Self:
+        """Add what another model of the same kind has learned; classes, categories and named columns unite."""
+        with self._restored():
+            super().merge(other)
+            self._check_against_data()
+        return self
+
+    @property
+    def _labels(self) -> Labels:
+        return labels_of(self.classes_)
+
+    @property
+    def class_count_(self) -> Floats:
+        """The rows (or their weight) of each class."""
+        return self.tally_.over(CLASS, self._labels).floats()
+
+    @property
+    def _own(self) -> Any:
+        """The family's parameters."""
+        return self._parameters().own
+
+    def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
+        terms = tuple(term(text, share) for text, share in zip(how, shares))
+        return Parameters.of_one(self._labels, logs(shares), terms, self.schema_.names, self._family, own)
+
+
+def numbers_in(given: Any, name: str) -> Floats:
+    """A parameter that is a list of numbers, none of them negative, infinite or NaN."""
+    try:
+        numbers = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must be a list of numbers, got {given!r}") from None
+    if numbers.ndim != 1:
+        raise InputError(f"{name} must be a list of numbers, got {numbers.ndim} dimensions")
+    return numbers
+
+
+@contextmanager
+def naming(estimator: Any) -> Iterator[None]:
+    """Errors about negative values name the estimator, as scikit-learn's do."""
+    try:
+        yield
+    except InputError as error:
+        start = "Negative values in data"
+        if not str(error).startswith(start + ":"):
+            raise
+        name = f"{start} passed to {type(estimator).__name__} (input X)"
+        raise InputError(name + str(error).removeprefix(start)) from None
+
+
+# MultinomialNB, ComplementNB and BernoulliNB, and what the models of counts share: alpha and the class priors.
+
+
+class Discrete(DropIn):
+    """What the four models of counts share: alpha and the class priors."""
+
+    alpha: Any
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Any
+
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {
+        "alpha": [NOT_NEGATIVE, ARRAY_LIKE],
+        "fit_prior": [BOOLEAN],
+        "class_prior": [ARRAY_LIKE, NONE],
+        "force_alpha": [BOOLEAN],
+    }
+
+    def _settings(self) -> Any:
+        return self.alpha, self.force_alpha, self.fit_prior, self.class_prior
+
+    def _check_against_data(self) -> None:
+        if self.class_prior is not None:
+            priors = numbers_in(self.class_prior, "class_prior")
+            if len(priors) != len(self.classes_):
+                raise InputError("Number of priors must match number of classes.")
+            if not (np.isfinite(priors) & (priors >= 0)).all() or not priors.any():
+                raise InputError(f"class_prior must hold probabilities, got {priors.tolist()}")
+        self._check_alpha()
+
+    def _check_alpha(self) -> Any:
+        """Alpha, or the least that is allowed unless it is forced."""
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else numbers_in(self.alpha, "alpha")
+        if isinstance(alpha, np.ndarray):
+            if alpha.shape[0] != self.n_features_in_:
+                raise InputError(
+                    "When alpha is an array, it should contains `n_features`. "
+                    f"Got {alpha.shape[0]} elements instead of {self.n_features_in_}."
+                )
+            if not (np.isfinite(alpha) & (alpha >= 0)).all():
+                raise InputError("All values in alpha must be greater than 0.")
+        if np.min(alpha) < 1e-10 and not self.force_alpha:
+            warnings.warn(
+                "alpha too small will result in numeric errors, setting alpha = 1.0e-10. "
+                "Use `force_alpha=True` to keep alpha unchanged.",
+                stacklevel=2,
+            )
+            return np.maximum(alpha, 1e-10)
+        return alpha
+
+    def _alphas(self) -> Floats:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # said once already, when the rows were learned
+            return np.broadcast_to(np.asarray(self._check_alpha(), np.float64), (self.n_features_in_,))
+
+    def _shares(self) -> tuple[Floats, list[str]]:
+        if self.class_prior is not None:
+            return np.asarray(self.class_prior, np.float64), ["given"] * len(self.classes_)
+        if not self.fit_prior:
+            return np.full(len(self.classes_), 1 / len(self.classes_)), [f"1/{len(self.classes_)}"] * len(self.classes_)
+        rows = self.class_count_
+        return rows / rows.sum(), [fraction(n, 0, rows.sum(), 0) for n in rows]
+
+    def _family_estimate(self, alphas: Floats) -> Any:
+        raise NotImplementedError
+
+    def _estimate(self) -> Parameters:
+        shares, how = self._shares()
+        return self._parameters_of(shares, self._family_estimate(self._alphas()), how)
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The log probability of each class."""
+        return self._parameters().log_prior
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = False
+        tags.classifier_tags.poor_score = True
+        return tags
+
+
+class MultinomialNB(Discrete):
+    """Multinomial naive Bayes with scikit-learn's signature.
+
+    Examples
+    --------
+    >>> MultinomialNB().fit([[2, 0], [0, 3]], ["a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _family = "multinomial"
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _family_estimate(self, alphas: Floats) -> BagParameters:
+        return bag(self.tally_, alphas, self.schema_.names, self._labels)
+
+    @property
+    def feature_count_(self) -> Floats:
+        """The sum of each column in each class."""
+        return self.tally_.over(SUM, self._labels, self.schema_.names).floats()
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """The log weight of each column in each class."""
+        return np.asarray(self._own.table.T)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        return tags
+
+
+class ComplementNB(MultinomialNB):
+    """Complement naive Bayes with scikit-learn's signature.
+
+    Examples
+    --------
+    >>> ComplementNB().fit([[2, 0], [0, 3]], ["a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _family = "complement"
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "norm": [BOOLEAN]}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        norm: bool = False,
+    ) -> None:
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
+        self.norm = norm
+
+    def _settings(self) -> Any:
+        return *super()._settings(), self.norm
+
+    def _family_estimate(self, alphas: Floats) -> BagParameters:
+        return complement(self.tally_, alphas, self.schema_.names, self._labels, normalise=self.norm)
+
+    def _estimate(self) -> Parameters:
+        parameters = super()._estimate()
+        if len(self.classes_) > 1:  # as in scikit-learn, the weights alone decide
+            parameters.log_prior = np.zeros(len(self.classes_))
+            parameters.prior = tuple(term("not used", 1.0) for _ in self.classes_)
+        return parameters
+
+    @property
+    def class_log_prior_(self) -> Floats:
+        """The log probability of each class; it is used only where there is one class."""
+        return logs(self._shares()[0])
+
+    @property
+    def feature_all_(self) -> Floats:
+        """The sum of each column over all classes."""
+        return np.asarray(self.feature_count_.sum(axis=0))
+
+
+class BernoulliNB(Discrete):
+    """Bernoulli naive Bayes with scikit-learn's signature.
+
+    Examples
+    --------
+    >>> BernoulliNB().fit([[1, 0], [0, 1]], ["a", "b"]).predict([[1, 0]]).tolist()
+    ['a']
+    """
+
+    _family = "bernoulli"
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "binarize": [NONE, NOT_NEGATIVE]}
+
+    def __init__(
+        self,
+        *,
+        alpha: Any = 1.0,
+        force_alpha: bool = True,
+        binarize: float | None = 0.0,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+    def _settings(self) -> Any:
+        return *super()._settings(), self.binarize
+
+    def _form(self) -> Any:
+        return self.binarize
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        found = super()._blocks(source, schema)
+        block = found[self._family]
+        assert isinstance(block, Counts)
+        if self.binarize is None:
+            return found
+        refuse_not_finite(block)
+        m = block.matrix
+        if not block.sparse:
+            return {self._family: Counts(block.names, block.n_rows, m > self.binarize)}
+        there = type(m)((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
+        return {self._family: Counts(block.names, block.n_rows, there)}
+
+    def _merged(self, other: Any) -> tuple[Schema, Tally]:
+        schema, tally = super()._merged(other)
+        if other.binarize != self.binarize:
+            raise MergeError(
+                f"one model was binarized at {self.binarize} and the other at {other.binarize}; their counts do not add"
+            )
+        return schema, tally
+
+    def _family_estimate(self, alphas: Floats) -> PresenceParameters:
+        return presence(self.tally_, np.stack([alphas, alphas]), self.schema_.names, self._labels)
+
+    @property
+    def feature_count_(self) -> Floats:
+        """In how many rows of each class each thing was."""
+        return self.tally_.over(PRESENT, self._labels, self.schema_.names).floats()
+
+    @property
+    def feature_log_prob_(self) -> Floats:
+        """The log probability of each thing in each class."""
+        return np.asarray(self._own.present.T)
+
+
+# CategoricalNB.
+
+
+class CategoricalNB(Discrete):
+    """Categorical naive Bayes with scikit-learn's signature; strings and unseen categories are welcome.
+
+    Examples
+    --------
+    >>> CategoricalNB().fit([["red"], ["blue"]], [0, 1]).predict([["red"]]).tolist()
+    [0]
+    """
+
+    _family = "categorical"
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {
+        **Discrete._allowed,
+        "min_categories": [NONE, ARRAY_LIKE, COUNT],
+        "alpha": [NOT_NEGATIVE],
+    }
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Any = None,
+        min_categories: Any = None,
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+
+    def _settings(self) -> Any:
+        return *super()._settings(), self.min_categories
+
+    def _check_against_data(self) -> None:
+        super()._check_against_data()
+        self._least()
+
+    def _least(self) -> NDArray[np.int64]:
+        """The least number of categories of each column."""
+        if self.min_categories is None:
+            return np.zeros(self.n_features_in_, np.int64)
+        least = np.asarray(self.min_categories)
+        if not np.issubdtype(least.dtype, np.signedinteger):
+            raise InputError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
+        if least.ndim and least.shape != (self.n_features_in_,):
+            raise InputError(
+                f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is provided. "
+                f"Got {least.shape} instead."
+            )
+        return np.broadcast_to(least, (self.n_features_in_,))
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        return checks.table(self, X, reset=reset, sparse=False)
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        array = getattr(source, "array", None)
+        if array is None or array.dtype.kind not in "iuf":
+            return super()._blocks(source, schema)
+        codes, holes = _whole(array)
+        if len(schema) != codes.shape[1]:
+            raise InputError(f"the model was trained on {len(schema)} columns and this table has {codes.shape[1]}")
+        return {self._family: Codes(source.names, source.n_rows, codes, None, holes)}
+
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        with naming(self):
+            return super()._joint(found, n_rows, floor)
+
+    def _known(self, column: Any, least: int) -> Labels:
+        """The categories of a column: those seen, or, of whole numbers, all from 0 to the largest seen."""
+        seen = self.tally_.labels(category_table(column), 1)
+        if seen.dtype.kind not in "if":
+            return seen
+        return np.arange(max(int(seen.max(initial=-1)) + 1, least))
+
+    def _family_estimate(self, alphas: Floats) -> CategoricalParameters:
+        tables = []
+        for column, least, alpha in zip(self.schema_.names.tolist(), self._least(), alphas):
+            labels = self._known(column, int(least))
+            counts = self.tally_.over(category_table(column), self._labels, labels).floats()
+            pseudo = np.full(len(labels), alpha)
+            tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
+        return CategoricalParameters(self.schema_.names, tuple(tables), len(self.classes_))
+
+    @property
+    def category_count_(self) -> list[Floats]:
+        """For each column, how often each category was in each class."""
+        return [table.counts for table in self._own.tables]
+
+    @property
+    def feature_log_prob_(self) -> list[Floats]:
+        """For each column, the log probability of each category in each class."""
+        return [logs(table.thetas) for table in self._own.tables]
+
+    @property
+    def n_categories_(self) -> NDArray[np.int64]:
+        """The number of categories of each column."""
+        check_is_fitted(self)
+        return np.array([len(table.labels) for table in self._own.tables])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = False
+        tags.input_tags.positive_only = True
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _whole(array: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Codes from a matrix of numbers, and whether some are missing (NaN, as -1)."""
+    if array.dtype.kind != "f":
+        return array, False
+    missing = np.isnan(array)
+    if not np.isfinite(np.where(missing, 0, array)).all():
+        raise InputError("Input X contains infinity; a category is a whole number that is not negative, or a string")
+    if (array < 0).any():
+        raise InputError("Negative values in data: categories that are numbers count from 0")
+    return np.where(missing, -1, array).astype(np.int64), bool(missing.any())
+
+
+# GaussianNB.
+
+
+class GaussianNB(DropIn):
+    """Gaussian naive Bayes with scikit-learn's signature.
+
+    Parameters
+    ----------
+    priors : array-like, optional
+        The probability of each class; by default its share of the rows.
+    var_smoothing : float
+        This fraction of the largest column variance is added to every variance. It is taken from the tally,
+        so it does not depend on the batches. (`NaiveBayes` has a floor for each column instead.)
+
+    Examples
+    --------
+    >>> X = [[-2.0, -1.0], [-1.0, -1.0], [1.0, 1.0], [2.0, 1.0]]
+    >>> GaussianNB().fit(X, [1, 1, 2, 2]).predict([[-0.8, -1]]).tolist()
+    [1]
+    """
+
+    _family = "gaussian"
+    _sparse = False
+    _allowed: ClassVar[dict[str, list[Allowed]]] = {"priors": [ARRAY_LIKE, NONE], "var_smoothing": [NOT_NEGATIVE]}
+
+    def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
+        self.priors = priors
+        self.var_smoothing = var_smoothing
+
+    def _check_against_data(self) -> None:
+        if self.priors is not None:
+            priors = numbers_in(self.priors, "priors")
+            if len(priors) != len(self.classes_):
+                raise InputError("Number of priors must match number of classes.")
+            if not np.isclose(priors.sum(), 1.0):
+                raise InputError("The sum of the priors should be 1.")
+            if (priors < 0).any():
+                raise InputError("Priors must be non-negative.")
+
+    def _settings(self) -> Any:
+        return self.priors, self.var_smoothing
+
+    def _estimate(self) -> Parameters:
+        columns = self.schema_.names
+        counts, means, variances, overall, exponents = spread(self.tally_, columns, self._labels)
+        # All in units of 2^(2·exponent), an exponent per column: at no scale does a variance over- or underflow.
+        size = np.where(overall > 0, np.log2(np.where(overall > 0, overall, 1)) + 2.0 * exponents, -np.inf)
+        most = int(np.argmax(size))
+        with np.errstate(over="ignore", under="ignore"):
+            epsilon = np.ldexp(self.var_smoothing * overall[most], 2 * (exponents[most] - exponents))
+            variances = np.minimum(np.where(counts == 0, overall, variances) + epsilon, np.finfo(float).max)
+            variances = np.where(variances > 0, variances, np.finfo(float).tiny)
+            deviations = np.ldexp(np.sqrt(variances), exponents)
+            own = GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
+            self._estimates.epsilon = float(np.ldexp(self.var_smoothing * overall[most], 2 * exponents[most]))
+        if self.priors is not None:
+            shares = np.asarray(self.priors, np.float64)
+            return self._parameters_of(shares, own, ["given"] * len(shares))
+        rows = self.class_count_
+        return self._parameters_of(rows / rows.sum(), own, [fraction(n, 0, rows.sum(), 0) for n in rows])
+
+    @property
+    def theta_(self) -> Floats:
+        """The mean of each class and column."""
+        return np.asarray(self._own.means)
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each class and column, with epsilon_ added."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.asarray(self._own.deviations**2)
+
+    @property
+    def epsilon_(self) -> float:
+        """What was added to every variance."""
+        self._parameters()
+        return float(self._estimates.epsilon)
+
+    @property
+    def class_prior_(self) -> Floats:
+        """The probability of each class."""
+        return np.exp(self._parameters().log_prior)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags

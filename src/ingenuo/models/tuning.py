@@ -1,0 +1,439 @@
+"""Settings chosen by leave-one-out: every row is scored by the tally without itself, for a grid of settings at once.
+
+1. Each attribute by itself is given the density and the smoothing under which it tells the classes best.
+2. Together they are given weights, none negative, and each class a shift: the least log loss of all rows left out.
+   Attributes that repeat one another share a weight. Those that do not help by themselves are left out, unless folds
+   of the rows show that the others do better with them.
+
+Nothing is fitted again: the tally stays as it is, and what is chosen is only how it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError
+from ingenuo.families.attributes import TUNED, Attribute, attributes_of
+from ingenuo.families.left_out import LearnedRows
+from ingenuo.kernels.threads import single_blas
+from ingenuo.models.left_out import log_priors
+from ingenuo.rows.part import Chunk
+from ingenuo.rows.schema import FAMILIES, Schema
+from ingenuo.show.table import aligned
+from ingenuo.tally.labels import Labels, labels_of
+from ingenuo.tally.prior import Laplace, Lidstone, Prior
+
+# Weights of attributes, none negative, and a shift of each class: the least log loss of rows that were left out.
+
+
+PENALTIES = (1.0, 3.0, 10.0)
+_FOLDS = 5
+_ENOUGH = 20_000  # rows: with more, no penalty of these makes a difference, and 1 is taken
+_PARTED = 1 << 14  # rows at a time
+_STEPS = 60
+_ENOUGH_GAINED = 1e-13  # of the loss, in a step: then it is the last
+_LEAST = 700.0  # nats below the best class: farther away counts as this
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The weights, the shifts, and what they were chosen by."""
+
+    weights: Floats  # (attributes,)
+    shifts: Floats  # (classes,)
+    penalty: float
+    loss: float  # mean log loss of the rows they were fitted to
+    held_out: float | None  # and of rows that they were not fitted to, over folds; None where there were too many rows
+
+
+class Problem:
+    """Scores of rows by attributes: rows × classes × attributes."""
+
+    def __init__(self, scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats) -> None:
+        top = scores.max(axis=1, keepdims=True)
+        self.scores = np.maximum(scores, top - _LEAST, out=scores)
+        self.scores -= self.scores.mean(axis=1, keepdims=True)  # what all classes have in common changes nothing
+        self.log_prior, self.codes, self.rows = log_prior, codes, rows
+
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """Rows, classes and attributes."""
+        n, K, d = self.scores.shape
+        return n, K, d
+
+    def take(self, rows: NDArray[Any]) -> Problem:
+        """Some of the rows."""
+        found = object.__new__(Problem)
+        found.scores, found.log_prior = self.scores[rows], self.log_prior[rows]
+        found.codes, found.rows = self.codes[rows], self.rows[rows]
+        return found
+
+    def only(self, attributes: NDArray[np.intp]) -> Problem:
+        """Some of the attributes."""
+        if len(attributes) == self.shape[2]:
+            return self
+        found = object.__new__(Problem)
+        found.scores = np.ascontiguousarray(self.scores[:, :, attributes])
+        found.log_prior, found.codes, found.rows = self.log_prior, self.codes, self.rows
+        return found
+
+    def losses(self, weights: Floats, shifts: Floats) -> Floats:
+        """The log loss of each row."""
+        s = self.scores @ weights + self.log_prior + shifts
+        top = s.max(axis=1)
+        found = np.log(np.exp(s - top[:, np.newaxis]).sum(axis=1)) + top - s[np.arange(len(s)), self.codes]
+        return np.asarray(np.minimum(found, _LEAST))
+
+    def derivatives(self, weights: Floats, shifts: Floats) -> tuple[Floats, Floats]:
+        """The first and second derivatives of the loss of all rows, by the weights and then by the shifts."""
+        n, K, d = self.shape
+        first, second = np.zeros(d + K), np.zeros((d + K, d + K))
+        for lo in range(0, n, _PARTED):
+            part = slice(lo, min(lo + _PARTED, n))
+            scores, u, y = self.scores[part], self.rows[part], self.codes[part]
+            s = scores @ weights + self.log_prior[part] + shifts
+            p = np.exp(s - s.max(axis=1, keepdims=True))
+            p /= p.sum(axis=1, keepdims=True)
+            up = p * u[:, np.newaxis]
+            means = np.einsum("ik,ikj->ij", p, scores)
+            flat = scores.reshape(-1, d)
+            second[:d, :d] += flat.T @ (flat * up.reshape(-1, 1)) - means.T @ (means * u[:, np.newaxis])
+            across = np.einsum("ik,ikj->jk", up, scores) - means.T @ up
+            second[:d, d:] += across
+            second[d:, :d] += across.T
+            second[d:, d:] += np.diag(up.sum(axis=0)) - p.T @ up
+            up[np.arange(len(y)), y] -= u
+            first[:d] += flat.T @ up.ravel()
+            first[d:] += up.sum(axis=0)
+        return first, second
+
+
+def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = None) -> tuple[Floats, Floats]:
+    """The weights and shifts of the least penalised loss, by Newton's steps that are cut at 0.
+
+    A weight is held at 0, and out of the step, while the loss would fall only below it (Bertsekas 1982).
+    """
+    _, K, d = problem.shape
+    anchor = np.concatenate([np.full(d, 1 / np.sqrt(d)), np.zeros(K)])
+    point = anchor.copy() if start is None else start
+    bounded = np.arange(d + K) < d
+    frozen = ~bounded & (not shifted)
+
+    def loss(at: Floats) -> float:
+        away = at - anchor
+        return float(problem.rows @ problem.losses(at[:d], at[d:])) + 0.5 * penalty * float(away @ away)
+
+    value = loss(point)
+    for _ in range(_STEPS):
+        gradient, bend = problem.derivatives(point[:d], point[d:])
+        gradient += penalty * (point - anchor)
+        held = frozen | (bounded & (point <= 1e-12) & (gradient > 0))
+        free = np.flatnonzero(~held)
+        step = np.zeros(d + K)
+        bend = bend[np.ix_(free, free)] + penalty * np.eye(len(free))
+        step[free] = -np.linalg.solve(bend, gradient[free])
+        length = 1.0
+        while length > 1e-8:
+            reached = point + length * step
+            reached[:d] = np.maximum(reached[:d], 0)
+            after = loss(reached)
+            if after <= value + 1e-4 * float(gradient @ (reached - point)):
+                break
+            length /= 2
+        else:
+            break
+        gained, point, value = value - after, reached, after
+        if gained <= _ENOUGH_GAINED * max(value, 1.0):
+            break
+    return point[:d], point[d:]
+
+
+def choose(problem: Problem, sets: Sequence[NDArray[np.intp]], shifted: bool, seed: int) -> Weighted:
+    """The weights of the set of attributes, and under the penalty, that do best on rows held out; of the others 0.
+
+    Where there are very many rows, all attributes are weighed: the first set.
+    """
+    d = problem.shape[2]
+    with single_blas():
+        if problem.shape[0] <= _ENOUGH:
+            tried = [(*_penalty(problem.only(kept), shifted, seed), kept) for kept in sets if len(kept)]
+            held_out, penalty, kept = min(tried, key=lambda each: each[0])
+        else:
+            held_out, penalty, kept = None, 1.0, sets[0]
+        part = problem.only(kept)
+        own, shifts = fit(part, penalty, shifted)
+    loss = float(part.rows @ part.losses(own, shifts) / part.rows.sum())
+    weights = np.zeros(d)
+    weights[kept] = own
+    return Weighted(weights, shifts, penalty, loss, held_out)
+
+
+def _penalty(problem: Problem, shifted: bool, seed: int) -> tuple[float, float]:
+    """The least loss of rows held out, and the penalty that gives it."""
+    n = problem.shape[0]
+    fold = np.random.default_rng(seed).permutation(n) % _FOLDS
+    found = np.zeros(len(PENALTIES))
+    for f in range(_FOLDS):
+        learned, held = problem.take(np.flatnonzero(fold != f)), problem.take(np.flatnonzero(fold == f))
+        start = None
+        for at in reversed(range(len(PENALTIES))):
+            weights, shifts = fit(learned, PENALTIES[at], shifted, start)
+            start = np.concatenate([weights, shifts])
+            found[at] += float(held.rows @ held.losses(weights, shifts))
+    best = int(found.argmin())
+    return float(found[best] / problem.rows.sum()), PENALTIES[best]
+
+
+Floats = NDArray[np.float64]
+
+DENSITIES = ("gaussian", "histogram", "kernel", "equal-mass-5", "equal-mass-10", "equal-mass-20")
+FLOORS = (0.1, 0.01)
+ALPHAS = {"category": (0.1, 0.5, 1.0, 3.0), "text": (0.01, 0.03, 0.1, 0.3, 1.0), "count": (0.01, 0.1, 0.3, 1.0)}
+# Scores that take more than this are those of a sample of rows, each by all the others.
+_MOST = 1 << 29  # bytes
+_EXPONENTS = (0.0, 0.5, 0.7, 0.85, 1.0)
+_RANGE = (-7.0, 1.5)  # of the logarithm of a weight that is looked for
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """What was chosen, and what it gained; prints as a table.
+
+    Attributes
+    ----------
+    attributes : tuple
+        For each column (or bag of counts): the density, the smoothing and the weight it was given.
+    shifts : array
+        What is added to the log prior of each class.
+    before, after : float
+        The log loss of the training rows, each left out, as the model would be without tuning, and as it is now.
+    held_out : float or None
+        The same for weights and shifts that were fitted to other rows; None where there were too many rows to ask.
+    alone : tuple of float
+        The log loss, left out, of each attribute by itself.
+    rows : int
+        How many rows it was chosen by.
+    """
+
+    attributes: tuple[Attribute, ...]
+    classes: Labels
+    shifts: Floats
+    before: float
+    after: float
+    held_out: float | None
+    alone: tuple[float, ...]
+    rows: int
+
+    @property
+    def weights(self) -> dict[Any, float]:
+        """The weight of each column."""
+        return {name: each.weight for each in self.attributes for name in each.columns.tolist()}
+
+    @property
+    def gained(self) -> float:
+        """By how much the leave-one-out log loss came down."""
+        return self.before - self.after
+
+    def lines(self) -> list[list[str]]:
+        """A line for each attribute."""
+        heads = ["column", "density", "smoothing", "weight", "log loss alone"]
+        return [
+            heads,
+            *(
+                [each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"]
+                for each, loss in zip(self.attributes, self.alone)
+            ),
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """What was gained, in a sentence."""
+        out = sum(each.weight == 0 for each in self.attributes)
+        dropped = f", {out} of {len(self.attributes)} attributes are left out" if out else ""
+        held = "" if self.held_out is None else f" ({self.held_out:.4f} with weights fitted to other rows)"
+        return (
+            f"Log loss of {self.rows:,} rows, each left out: {self.before:.4f} before, {self.after:.4f} tuned{held}"
+            f"{dropped}."
+        )
+
+    def packed(self) -> dict[str, Any]:
+        """All but the shifts as plain values, for a file."""
+        return {
+            "attributes": [
+                (each.columns.tolist(), each.home, each.family, each.prior, each.weight, each.typical, each.exponent)
+                for each in self.attributes
+            ],
+            "classes": self.classes.tolist(),
+            "losses": (self.before, self.after, self.held_out, list(self.alone), self.rows),
+        }
+
+    def __str__(self) -> str:
+        text = aligned(self.lines()[:51])
+        more = [f"… and {len(self.attributes) - 50} more"] if len(self.attributes) > 50 else []
+        return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], *more, self.sentence])
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def _weight(attribute: Attribute) -> str:
+    if not attribute.weight:
+        return "left out"
+    by_length = f" at {attribute.typical:.3g} words, ·length^-{attribute.exponent:g}" if attribute.exponent else ""
+    return f"{attribute.weight:.3g}{by_length}"
+
+
+def _smoothing(attribute: Attribute) -> str:
+    if attribute.family.startswith("gaussian"):
+        return f"floor {attribute.prior.floor:g}"
+    if isinstance(attribute.prior, Laplace):
+        return "α 1"
+    return f"α {attribute.prior.alpha:g}" if isinstance(attribute.prior, Lidstone) else repr(attribute.prior)
+
+
+def candidates(attribute: Attribute) -> list[Attribute]:
+    """What an attribute may be given; where it has categories, counts or text, the model's own prior as well.
+
+    A Gaussian is not: without a floor to speak of, one value far from a class that hardly varies decides by itself, and
+    rows that were learned do not show it.
+    """
+    kind = FAMILIES[attribute.home]
+    families = DENSITIES if attribute.home == TUNED else (attribute.family,)
+    found = []
+    for family in families:
+        priors: Sequence[Prior]
+        if kind == "number" and family.startswith("gaussian"):
+            priors = [Lidstone(1.0, variance_floor=floor) for floor in FLOORS]
+        elif kind == "number":
+            priors = [Lidstone(1.0, variance_floor=FLOORS[0])]
+        else:
+            priors = [Lidstone(alpha) for alpha in ALPHAS[kind]]
+        found += [replace(attribute, family=family, prior=each) for each in priors]
+    return found if kind == "number" else [attribute, *found]
+
+
+def tune(
+    rows: LearnedRows, start: Sequence[Attribute], class_prior: Any, *, shifted: bool = True, seed: int = 0
+) -> Tuning:
+    """Choose the settings of every attribute, and their weights."""
+    tally, classes = rows.tally, rows.classes
+    rows = replace(rows, chunk=_sample(rows.chunk, len(start), len(classes), seed), seed=seed)
+    log_prior = np.maximum(log_priors(class_prior, tally, classes, rows.chunk), -50.0)
+    codes, weights = rows.chunk.coded, rows.weights
+    before = log_prior.copy()
+    chosen, alone = [], []
+    scores = np.empty((len(codes), len(classes), len(start)))
+    for j, attribute in enumerate(start):
+        before += attribute.left_out(rows)
+        loss, best, scores[:, :, j] = best_of(rows, attribute, log_prior)
+        chosen.append(best)
+        alone.append(loss)
+    problem = Problem(scores, log_prior, codes, weights)
+    helpful = np.flatnonzero(np.array(alone) < mean_loss(log_prior, rows))
+    weighted = choose(problem, [np.arange(len(start)), helpful], shifted, seed)
+    attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
+    return Tuning(
+        attributes, classes, weighted.shifts, mean_loss(before, rows), weighted.loss, weighted.held_out, tuple(alone),
+        len(codes),
+    )  # fmt: skip
+
+
+def _sample(chunk: Chunk, attributes: int, classes: int, seed: int) -> Chunk:
+    """All the rows, or so many as the scores have room for, of every class its share."""
+    most = max(_MOST // (8 * attributes * classes), 1000)
+    if chunk.n_rows <= most:
+        return chunk
+    shuffled = np.random.default_rng(seed).permutation(chunk.n_rows)
+    by_class = shuffled[np.argsort(chunk.coded[shuffled], kind="stable")]
+    return chunk.take(np.sort(by_class[np.arange(most) * chunk.n_rows // most]))
+
+
+def best_of(rows: LearnedRows, attribute: Attribute, log_prior: Floats) -> tuple[float, Attribute, Floats]:
+    """Of what an attribute may be given, that with which it tells the classes best by itself: its loss and scores."""
+    best: tuple[float, Attribute, Floats] | None = None
+    for candidate in candidates(attribute):
+        found, lengths = candidate.left_out(rows), candidate.left_out_lengths(rows)
+        tried = [(mean_loss(log_prior + found, rows), candidate, found)] if lengths is None else []
+        if lengths is not None:
+            # As long as texts are, so sure are they of themselves; how much, is looked for as well.
+            typical = float(np.exp(np.average(np.log1p(lengths), weights=rows.weights)))
+            for exponent in _EXPONENTS if np.ptp(lengths) > 0 else (0.0,):
+                by_length = replace(candidate, typical=typical, exponent=exponent)
+                scaled = found * by_length.weights_of(lengths)
+                tried.append((_loss_at_best_weight(scaled, log_prior, rows), by_length, scaled))
+        for each in tried:
+            if best is None or each[0] < best[0] - 1e-9:
+                best = each
+    assert best is not None
+    return best
+
+
+def mean_loss(joint: Floats, rows: LearnedRows) -> float:
+    """The mean log loss; no row counts for more than 700 nats."""
+    top = joint.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        own = joint[np.arange(len(joint)), rows.chunk.coded]
+        losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - own
+    weights = rows.weights
+    return float(weights @ np.minimum(np.nan_to_num(losses, nan=700.0), 700.0) / weights.sum())
+
+
+def _loss_at_best_weight(scores: Floats, log_prior: Floats, rows: LearnedRows) -> float:
+    """The log loss of one attribute by itself at the weight that suits it best, by golden section."""
+
+    def loss(log_weight: float) -> float:
+        return mean_loss(log_prior + np.exp(log_weight) * scores, rows)
+
+    ratio = (np.sqrt(5) - 1) / 2
+    low, high = _RANGE
+    left, right = high - ratio * (high - low), low + ratio * (high - low)
+    at_left, at_right = loss(left), loss(right)
+    while high - low > 0.1:
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = loss(left)
+        else:
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = loss(right)
+    return min(at_left, at_right)
+
+
+def unpacked(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
+    """What a file says was tuned; what no tuning could have given is refused."""
+    homes = {name: schema.family(name) for name in schema.names.tolist()}
+    attributes = []
+    for names, home, family, prior, *figures in packed["attributes"]:
+        weight, typical, exponent = (float(figure) for figure in figures)
+        start = [
+            each
+            for each in attributes_of(schema, prior, to_tune=True)
+            if each.columns.tolist() == names and each.home == home
+        ]
+        if not start or any(homes[name] != home for name in names):
+            raise InputError(f"the columns {names!r} are not tuned together in such a table")
+        allowed = {each.family for each in candidates(start[0])}
+        if family not in allowed or not isinstance(prior, Prior):
+            raise InputError(f"the columns {names!r} cannot be {family!r}")
+        if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):
+            raise InputError(f"the weight of {names!r} is {weight!r}, for a length of {typical!r} to the {exponent!r}")
+        if exponent and FAMILIES[home] not in ("text", "count"):
+            raise InputError(f"the columns {names!r} have no length")
+        attributes.append(
+            replace(start[0], family=family, prior=prior, weight=weight, typical=typical, exponent=exponent)
+        )
+    classes = labels_of(packed["classes"])
+    if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
+        raise InputError("the shifts of the classes are no finite doubles, one for each")
+    before, after, held_out, alone, rows = packed["losses"]
+    held = None if held_out is None else float(held_out)
+    losses = tuple(float(each) for each in alone)
+    if len(losses) != len(attributes):
+        raise InputError("there is not a loss for each attribute")
+    return Tuning(tuple(attributes), classes, shifts, float(before), float(after), held, losses, int(rows))

@@ -1,1 +1,0 @@
-"""What is learned as plain values and tensors, for a file or for a way to another machine."""

@@ -1,0 +1,399 @@
+"""What users give, checked once at the border: tables, labels, targets, weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
+from ingenuo.rows.memory import ArraySource
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
+from ingenuo.rows.source import Source, is_arrow_stream, is_texts, open_source, refuse_elsewhere
+from ingenuo.tally.labels import Labels, encode, is_missing, labels_of, objects, recode
+
+# How often each row counts, as users give it, checked once.
+
+
+def weights(sample_weight: Any, n_rows: int) -> Floats | None:
+    """The rows' weights, or None where every row counts once."""
+    if sample_weight is None:
+        return None
+    array = np.asarray(sample_weight)
+    if array.dtype.kind not in "fiub":
+        try:
+            array = array.astype(np.float64)
+        except (TypeError, ValueError):
+            raise KindError(f"sample_weight must hold numbers, got {array.dtype}") from None
+    if array.ndim == 0:
+        array = np.full(n_rows, float(array))
+    array = np.ascontiguousarray(array, np.float64)
+    if array.ndim != 1:
+        raise InputError("Sample weights must be 1D array or scalar")
+    if array.shape != (n_rows,):
+        raise InputError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}! Give one weight for each row")
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        raise InputError(f"the weight of row {at} is {float(array[at])!r}; weights are finite and not negative")
+    if not array.sum() < 1e307:
+        raise InputError(f"the weights sum to {array.sum():g}, beyond what a double holds well; scale them down")
+    if not array.any():
+        raise InputError("every weight is zero, so there is nothing to learn from; give some row a positive weight")
+    return array
+
+
+Floats = NDArray[np.float64]
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with columns of their own: pandas, polars or Arrow."""
+    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or is_arrow_stream(X):
+        return False
+    return hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source:
+    """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
+    refuse_elsewhere(X)
+    if sparse and is_texts(X):
+        return open_source(X)
+    if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which
+        from ingenuo.rows.memory import TextSource
+
+        return TextSource(X)
+    if is_frame(X):
+        source = open_source(X)
+        if source.n_rows == 0 or len(source.names) == 0:
+            what = "sample(s)" if source.n_rows == 0 else "feature(s)"
+            raise InputError(
+                f"Found array with 0 {what} (shape=({source.n_rows}, {len(source.names)})) while a minimum of 1 "
+                "is required: the table is empty."
+            )
+        if reset:
+            _note_names(estimator, X, source)
+        return source
+    if X is None or isinstance(X, str | bytes | Mapping | set):
+        return open_source(X)  # which refuses it
+    if isinstance(X, list | tuple):
+        X = array_of(X)
+    return open_source(validate_array(estimator, X, reset=reset, sparse=sparse))
+
+
+def _note_names(estimator: Any, X: Any, source: Source) -> None:
+    """Note the columns of a table that is learned from, as scikit-learn does: their names where all are strings."""
+    strings = sum(isinstance(name, str) for name in source.names)
+    if 0 < strings < len(source.names):  # which scikit-learn refuses
+        from sklearn.utils.validation import validate_data
+
+        with ours():
+            validate_data(estimator, X, skip_check_array=True, reset=True)
+    estimator.n_features_in_ = len(source.names)
+    if strings:
+        estimator.feature_names_in_ = source.names
+    else:
+        estimator.__dict__.pop("feature_names_in_", None)
+
+
+def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: str | None = None) -> Any:
+    """The rows of an array or a sparse matrix (as CSR), checked as scikit-learn checks them; NaN and infinity may be.
+
+    With `reset` the estimator notes the number of columns, else it is checked against that. Of dtype "numeric", the
+    values must be numbers.
+    """
+    if sparse and type(X).__module__.startswith("scipy.sparse"):
+        X = X.tocsr()
+    elif type(X) is np.memmap:
+        X = np.asarray(X)
+    columns = int(X.shape[1]) if getattr(X, "ndim", 0) == 2 else 0
+    known = type(X) is np.ndarray or (sparse and type(X).__module__.startswith("scipy.sparse"))
+    good = known and columns > 0 and X.shape[0] > 0 and X.dtype.kind in ("fiub" if dtype else "fiubOUSMm")
+    if good and (reset or (getattr(estimator, "n_features_in_", columns) == columns and not _has_names(estimator))):
+        if reset:
+            estimator.n_features_in_ = columns
+            estimator.__dict__.pop("feature_names_in_", None)
+        return X
+    from sklearn.utils.validation import validate_data  # which converts, warns or says what is wrong
+
+    with ours():
+        return validate_data(
+            estimator,
+            X,
+            accept_sparse="csr" if sparse else False,
+            dtype=dtype,
+            ensure_all_finite=False,
+            reset=reset,
+        )
+
+
+def _has_names(estimator: Any) -> bool:
+    return getattr(estimator, "feature_names_in_", None) is not None
+
+
+def count_rows(X: Any) -> int:
+    """How many rows there are in anything that has rows."""
+    if not hasattr(X, "fit") and hasattr(X, "__len__") and not hasattr(X, "tocsr") and getattr(X, "ndim", 1) != 0:
+        return len(X)
+    from sklearn.utils.validation import _num_samples
+
+    with ours():
+        return int(_num_samples(X))
+
+
+def _as_one_column(y: NDArray[Any]) -> NDArray[Any]:
+    """An array of one dimension; one of a single column is taken for that, with a warning."""
+    if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "c":
+        return np.ascontiguousarray(y)
+    from sklearn.utils.validation import column_or_1d
+
+    with ours():
+        return np.asarray(column_or_1d(y, warn=True))
+
+
+def _reads_one_text(estimator: Any) -> bool:
+    schema = getattr(estimator, "schema_", None)
+    return schema is not None and len(schema) == 1 and len(schema.texts) == 1
+
+
+def _is_one_column(X: Any) -> bool:
+    """Whether X is a list, an array or a series of single values, and has any."""
+    if isinstance(X, list | tuple):
+        return len(X) > 0 and not any(isinstance(value, list | tuple | np.ndarray | Mapping) for value in X)
+    one_dimension = getattr(X, "ndim", None) == 1 or type(X).__name__.endswith("Array") or hasattr(X, "to_arrow")
+    return one_dimension and not is_frame(X) and len(X) > 0
+
+
+@contextmanager
+def ours() -> Iterator[None]:
+    """What scikit-learn's checks refuse, with its words, as an error of our tree."""
+    try:
+        yield
+    except IngenuoError:
+        raise
+    except TypeError as error:
+        raise KindError(str(error)) from error
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def array_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
+    """Rows given as lists; text among numbers stays text, and the numbers stay numbers."""
+    if not rows:
+        return np.empty((0, 0))
+    try:
+        array = np.asarray(rows)
+    except ValueError:
+        widths = [len(row) if isinstance(row, list | tuple | np.ndarray) else 1 for row in rows]
+        odd = next((i for i, width in enumerate(widths) if width != widths[0]), 0)
+        raise InputError(
+            f"the rows of the table differ in length: row 0 has {widths[0]} values and row {odd} has {widths[odd]}; "
+            "give every row a value for each column, None where it is missing"
+        ) from None
+    return np.asarray(rows, object) if array.dtype.kind in "US" else array
+
+
+def row(values: Any, schema: Schema) -> Source:
+    """One row, given as a mapping, a sequence, or a table of one row.
+
+    What a mapping leaves out is missing; of a count column there is none.
+    """
+    names = schema.names
+    refuse_elsewhere(values)
+    if hasattr(values, "batches") or is_arrow_stream(values):
+        import pyarrow as pa
+
+        values = values.table() if hasattr(values, "batches") else pa.table(values)  # a file or a stream of one row
+    if hasattr(values, "to_dict") and not is_frame(values):
+        values = values.to_dict()  # a row of a pandas frame
+    if isinstance(values, dict):
+        if not schema.named:  # x3 is the column at position 3
+            values = {_position(name): value for name, value in values.items()}
+        known = set(names.tolist())
+        for name in values:
+            if name not in known:
+                called = [column_name(name) for name in names.tolist()]
+                raise InputError(
+                    f"the row has a column {name!r} that the model does not know{did_you_mean(name, called)}"
+                )
+        families = [list(FAMILIES)[code] for code in schema.families]
+        nothing = {"count": 0}
+        cells = [values.get(n, nothing.get(FAMILIES[f])) for n, f in zip(names.tolist(), families)]
+    elif is_frame(values) or hasattr(values, "tocsr"):
+        source = open_source(values)
+        if source.n_rows != 1:
+            raise InputError(f"one row was expected, got a table of {source.n_rows}; give table[i:i+1]")
+        return source
+    elif isinstance(values, str) and len(names) == 1 and schema.texts:
+        cells = [values]
+    else:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            raise KindError(
+                f"one row was expected, got {type(values).__name__} {values!r}; give a mapping from column to value, a "
+                "list of values, or a table of one row"
+            )
+        cells = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
+        if len(cells) == 1 and isinstance(cells[0], list | tuple):
+            cells = list(cells[0])
+        if len(cells) != len(names):
+            raise InputError(f"the row has {len(cells)} values and the model has {len(names)} columns")
+    array = np.empty((1, len(cells)), object)
+    array[0] = cells
+    source = ArraySource(array)
+    source.names = names
+    return source
+
+
+def _position(name: object) -> object:
+    return int(name[1:]) if isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() else name
+
+
+class Coded(NamedTuple):
+    """Labels that are codes already, as those of a target in bins, and the sorted classes they stand for."""
+
+    codes: NDArray[np.int32]
+    classes: Labels
+
+
+def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
+    """Codes of the classes and the classes, sorted."""
+    if y is None:
+        raise InputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    if isinstance(y, str):
+        raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
+    n_labels = count_rows(y.codes if isinstance(y, Coded) else y)
+    if n_labels != n_rows:
+        called = "target" if isinstance(y, Coded) else "label"
+        raise InputError(
+            f"Found input variables with inconsistent numbers of samples: [{n_rows}, {n_labels}]: "
+            f"X has {n_rows} rows and y has {n_labels} {called}s; give one {called} for each row"
+        )
+    if isinstance(y, Coded):
+        return y.codes, y.classes
+    codes, classes = _series(y)
+    if classes is None:
+        codes, classes = encode(_as_one_column(y if isinstance(y, np.ndarray) else _label_array(y)))
+    if len(codes) and int(codes.min()) < 0:
+        raise InputError(
+            f"Input y contains NaN: row {int(np.argmin(codes >= 0))} has no label; drop rows without a label"
+        )
+    if classes.dtype == np.float64 and not np.isfinite(classes).all():
+        raise InputError("Input y contains infinity or a value too large for dtype('float64'): it names no class")
+    if classes.dtype == np.float64 and not np.array_equal(np.rint(classes), classes):
+        odd = float(classes[np.rint(classes) != classes][0])
+        raise InputError(
+            f"Unknown label type: continuous. y holds the number {odd!r}, which names no class; a classifier needs "
+            "labels: use strings or whole numbers, or a regressor, which answers with numbers"
+        )
+    return codes.astype(np.int32, copy=False), classes
+
+
+def targets(estimator: Any, y: Any) -> Floats:
+    """The number that each row is to be answered with."""
+    if y is None:
+        raise InputError(
+            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
+        )
+    if isinstance(y, str):
+        raise KindError(f"y must hold a number for each row, got the string {y!r}; a column name needs a table as X")
+    array = _as_one_column(y if isinstance(y, np.ndarray) else _label_array(y))
+    if len(array) == 0:
+        raise InputError("Found array with 0 sample(s): y is empty, and there is nothing to learn from; give some rows")
+    if array.dtype.kind not in "fiub":
+        array = np.array([_number(value, row) for row, value in enumerate(array.tolist())], np.float64)
+    array = array.astype(np.float64, copy=False)
+    bad = ~np.isfinite(array)
+    if bad.any():
+        row = int(np.argmax(bad))
+        if np.isnan(array[row]):
+            raise InputError(f"Input y contains NaN: row {row} has no target; drop rows without a target")
+        raise InputError(
+            f"Input y contains infinity or a value too large for dtype('float64'): the target of row {row} is "
+            f"{float(array[row])!r}; give finite targets"
+        )
+    return np.ascontiguousarray(array)
+
+
+def _number(value: Any, row: int) -> float:
+    """A target that came as an object: NaN where it is missing."""
+    if is_missing(value):
+        return float("nan")
+    if isinstance(value, Real | Decimal | np.number | np.bool_) and not isinstance(value, np.timedelta64):
+        return float(value)
+    raise KindError(
+        f"the target of row {row} is {type(value).__name__} {value!r}, which is no number; convert y to numbers, "
+        "or use a classifier"
+    )
+
+
+def _label_array(y: Any) -> NDArray[Any]:
+    """Labels of one type as an array of it; of several, each as it is."""
+    if isinstance(y, list | tuple):
+        kinds = set(map(type, y))
+        if len(kinds) != 1 or not issubclass(kinds.pop(), bool | int | float | np.generic | list):
+            return objects(list(y))
+    try:
+        return np.asarray(y)
+    except (ValueError, OverflowError):  # `encode` will say what is wrong
+        return objects(list(y))
+
+
+def announced(classes: Any) -> Labels:
+    """The classes that a user announces, sorted."""
+    return encode(classes.ravel() if isinstance(classes, np.ndarray) else _label_array(list(classes)))[1]
+
+
+def _series(y: Any) -> tuple[NDArray[Any], Any]:
+    """Codes and classes of a polars, pandas or Arrow column, by its own dictionary where it has one."""
+    if isinstance(y, np.ndarray | list | tuple) or is_frame(y):
+        return np.zeros(0), None
+    import narwhals as nw
+
+    from ingenuo.rows.frames import codes_of
+
+    try:
+        series = nw.from_native(y, series_only=True)
+    except TypeError:
+        return np.zeros(0), None
+    codes, found = codes_of(series, "y")
+    seen = np.bincount(codes[codes >= 0], minlength=len(found)) > 0
+    classes = labels_of(found[seen])
+    return recode(codes, found, classes), classes
+
+
+def target_column(X: Any, y: Any) -> tuple[Any, Any]:
+    """X without the column that y names, and that column."""
+    if not isinstance(y, str) or not is_frame(X):
+        return X, y
+    import narwhals as nw
+
+    frame = open_source(X).frame  # type: ignore[attr-defined]
+    if y not in frame.columns:
+        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
+    return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
+
+
+def without_target(X: Any, target: str | None, schema: Schema) -> Any:
+    """A table, or a row, without the column that was learned as the label, should it still be there."""
+    if target is not None and target not in schema.names.tolist() and not is_frame(X):
+        row = X.to_dict() if hasattr(X, "to_dict") else X
+        if isinstance(row, dict):
+            return {name: value for name, value in row.items() if name != target}
+    if target is None or not is_frame(X) or target in schema.names.tolist():
+        return X
+    return target_column(X, target)[0] if target in open_source(X).names.tolist() else X
+
+
+def refuse_one_class(classes: Labels, model: str) -> None:
+    """Raise where there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise InputError(
+            f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a {model} "
+            "needs rows of two classes at least"
+        )

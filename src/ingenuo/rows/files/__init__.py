@@ -1,0 +1,1 @@
+"""Tables from files: delimited text, Parquet, Arrow, JSON lines, ARFF, lines with labels, folders of texts."""

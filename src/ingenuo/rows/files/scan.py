@@ -1,0 +1,579 @@
+"""A scan: what files hold, looked at once, and their rows, read some at a time as often as they are needed."""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
+from ingenuo.rows.files.bytes import STANDARD_INPUT, File
+from ingenuo.rows.files.columnar import Typed
+from ingenuo.rows.files.contents import BLOCK, Content, Form, Options, beforehand
+from ingenuo.rows.files.sniff import MISSING
+from ingenuo.rows.kinds import Kind, MixedColumn, as_types, declared_kinds, infer_kind, is_string, mixed
+
+Progress = Callable[[int], object]
+_LOOK = 1 << 16  # bytes of every further file from which its form is told
+_TINY = 256  # bytes of a packed file that may be empty
+
+
+class Scan:
+    """The files of a table, and what each column is.
+
+    Attributes
+    ----------
+    names : list of str
+        All the columns, in the order of the first file.
+    target : str or None
+        The column to learn: the one that was asked for, else the one that the format itself names.
+    kinds : dict
+        Of each column but the target: its kind (number, category, text, count or ignore), and why.
+    categories : dict
+        Of columns whose values the format declares: these values.
+    notes : list of str
+        What was found out about the files that is not as usual.
+    paths : list of str
+        The files.
+    n_bytes : int or None
+        The size of the files as they are, packed or not; None for standard input.
+    schema : pyarrow.Schema
+        The columns and types of the batches: those of all columns that are not set aside.
+    """
+
+    def __init__(
+        self,
+        contents: list[Content],
+        kinds: dict[str, Kind],
+        types: dict[str, Any],
+        target: str | None,
+        *,
+        categories: Mapping[str, Sequence[str]],
+    ) -> None:
+        self._contents, self._kinds, self._types = contents, kinds, types
+        self.names = list(kinds)
+        self.target = target
+        self.categories = {name: list(values) for name, values in categories.items()}
+        self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
+        self.paths = [content.file.path for content in contents]
+        sizes = [content.file.n_bytes for content in contents]
+        self.n_bytes = None if None in sizes else sum(size for size in sizes if size is not None)
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, str]]:
+        """Of each column but the target: its kind, and why."""
+        return {name: (kind.kind, kind.why) for name, kind in self._kinds.items() if name != self.target}
+
+    @property
+    def schema(self) -> Any:
+        """The columns of the batches and their types."""
+        return pa.schema(list(self._types.items()))
+
+    def __repr__(self) -> str:
+        return f"Scan of {', '.join(self.paths)}: {len(self.names)} columns"
+
+    def batches(self, progress: Progress | None = None) -> Iterator[Any]:
+        """The rows as Arrow tables of one schema, from the start; `progress` hears how many bytes have been read.
+
+        A column of whole numbers becomes one of doubles from the batch on that needs it.
+        """
+        parts = self._read()
+        # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
+        for table, consumed in parts if self.n_bytes is None else beforehand(parts):
+            if progress is not None:
+                progress(consumed)
+            if table.num_rows:
+                yield table
+        if progress is not None and self.n_bytes:
+            progress(self.n_bytes)
+
+    def _read(self) -> Iterator[tuple[Any, int]]:
+        """The rows, and the bytes up to them."""
+        before = 0
+        for content in self._contents:
+            for table, consumed in content.parts(self._types, self.target):
+                wanted = list(self._types)
+                yield table if table.column_names == wanted else table.select(wanted), before + consumed
+            before += content.file.n_bytes or 0
+
+    def forms(self) -> list[Form]:
+        """How the files are written; those that are written alike, together."""
+        found: dict[Form, list[str]] = {}
+        for content in self._contents:
+            found.setdefault(content.form(), []).append(content.file.path)
+            content.file.release()
+        return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
+
+    def declared(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
+        """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
+        own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
+        kinds, types = _columns(self._contents, own, target)
+        if others:
+            kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
+            types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
+        return Scan(self._contents, kinds, types, target, categories=self.categories)
+
+    def with_kinds(self, columns: Mapping[str, Any], target: str | None = None) -> Scan:
+        """The same files, of which these columns are what is said; what the others are is inferred."""
+        asked = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
+        if all(self._kinds[name].kind == kind for name, kind in asked.items()):
+            return self
+        return Scan(self._contents, *_columns(self._contents, asked, target), target, categories=self.categories)
+
+    def table(self) -> Any:
+        """All the rows."""
+        batches = list(self.batches())
+        if not batches:
+            return self.schema.empty_table()
+        final = self.schema.types
+        batches = [
+            batch if batch.schema.types == final else as_types(batch, self._types, self.paths[0]) for batch in batches
+        ]
+        return pa.concat_tables(batches).unify_dictionaries()
+
+
+def scan(
+    paths: Any,
+    *,
+    format: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    missing: list[str] | None = None,
+    columns: Mapping[str, Any] | None = None,
+    target: str | None = None,
+    errors: str = "strict",
+    keep_all: bool = False,
+    only: bool = False,
+    block_size: int = BLOCK,
+) -> Scan:
+    r"""What files hold: their columns, what each is and why, and their rows, which can then be read a batch at a time.
+
+    Parameters
+    ----------
+    paths : path, or list of paths
+        Files, globs ("data/\*.csv"), a folder of data files, a folder with a sub-folder of texts for each class, or
+        "-" for standard input. Several files have the same columns. They may be packed (.gz, .bz2, .zst, .lz4, .xz,
+        .zip).
+    format : {"csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts"}, optional
+        By default the name tells, else the content. "label-lines" has a label, a space and a text in each line.
+    separator, quote : str, optional
+        Of delimited text; by default its first rows tell. quote="" says that there are no quotes.
+    encoding : str, optional
+        Of text; by default UTF-8, or what the first bytes tell.
+    header : bool, optional
+        Whether the first row of delimited text names the columns; by default it is told from the rows below.
+    missing : list of str, optional
+        The cells of delimited text that stand for missing values, instead of NA, N/A, NaN, nan, null, NULL and ?;
+        empty cells always do.
+    columns : dict, optional
+        What columns are: number, category, text, count or ignore, or a list of categories. The others are guessed.
+    target : str, optional
+        The column to learn.
+    errors : {"strict", "replace"}
+        What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
+    keep_all : bool
+        Whether batches have columns too that were guessed to be of no use (names, dates).
+    only : bool
+        Whether to read the declared columns alone, those of them that the files have.
+    block_size : int
+        How many bytes of text are parsed at a time; the first of them tell what the columns are.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     _ = path.write_text("age;town;paid\n31;Bari;yes\n45;Bari;no\n28;Pisa;yes\n")
+    ...     people = scan(path, target="paid")
+    >>> people.notes, people.kinds
+    (["people.csv: separated by ';'"], {'age': ('number', 'numbers'), 'town': ('category', 'strings, 2 different')})
+    """
+    if errors not in ("strict", "replace"):
+        raise InputError(f"errors must be 'strict' or 'replace', got {errors!r}")
+    if isinstance(missing, str):
+        missing = [missing]
+    holes = MISSING if missing is None else tuple(dict.fromkeys(["", *missing]))
+    known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
+    separator = "\t" if format == "tsv" and separator is None else separator
+    look = min(block_size, Options.look)
+    options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, look)
+    contents = _contents(paths, options)
+    first = contents[0]
+    if target is not None and target not in first.names:
+        without = "".join(f" ({note})" for note in first.notes if note.startswith("no header"))
+        raise InputError(f"{first.file.name} has no column {target!r}{without}{did_you_mean(target, first.names)}")
+    target = first.target if target is None else target
+    declared = declared_kinds(columns, first.names, first.file.name, only)
+    if only:
+        declared = {name: declared.get(name, "ignore") for name in first.names if name != target or name in declared}
+    return Scan(contents, *_columns(contents, declared, target, keep_all), target, categories=first.categories)
+
+
+Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def read(path: Paths, target: str | None = None, *, errors: str = "strict", **options: Any) -> Any:
+    r"""A file as an Arrow table; with a target, the table without that column, and the column.
+
+    Parameters
+    ----------
+    path : path, or list of paths
+        A file of CSV, TSV, Parquet, Arrow, JSON lines, ARFF or fastText's lines, packed or not; several, a glob, a
+        folder of them, or a folder with a sub-folder of texts for each class. See `ingenuo.rows.files.scan.scan`.
+    target : str, optional
+        The column to learn.
+    errors : {"strict", "replace"}
+        What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
+    **options
+        Those of `scan`: format, separator, quote, encoding, header, missing, columns.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "reviews.csv")
+    ...     _ = path.write_text("label,text\ngood,a fine film\nbad,a dull film\n")
+    ...     X, y = read(path, "label")
+    >>> X.column_names, y.to_pylist()
+    (['text'], ['good', 'bad'])
+    """
+    table = scan(path, target=target, errors=errors, **{"keep_all": True, **options}).table()
+    if target is None:
+        return table
+    return table.drop_columns([target]), table.column(target)
+
+
+def _columns(
+    contents: list[Content], declared: dict[str, str], target: str | None, keep_all: bool = False
+) -> tuple[dict[str, Kind], dict[str, Any]]:
+    """What each column is, and the types of those that are read."""
+    kinds = united(_kinds(contents, declared, target), contents, declared, target)
+    for content in contents:
+        content.file.release()
+    types = {
+        name: kind.type
+        for name, kind in kinds.items()
+        if kind.kind != "ignore" or name == target or (keep_all and declared.get(name) != "ignore")
+    }
+    return kinds, types
+
+
+def _contents(paths: Any, options: Options) -> list[Content]:
+    files = expand(paths)
+    if isinstance(files, Path):
+        from ingenuo.rows.files.text_files import Folder
+
+        return [Folder(files, options)]
+    contents: list[Content] = []
+    empty: list[str] = []
+    for file in files:
+        format = format_of(file, options.format)
+        if _is_empty(file):  # as engines leave them where a part had no rows
+            empty.append(Path(file.name).name)
+            continue
+        contents.append(open_content(file, format, options))
+        if len(contents) == 1:  # the kinds of columns are told from the first file
+            options = replace(options, known=options.known or tuple(contents[0].names), look=_LOOK)
+        else:
+            file.release()
+            _same_columns(contents[0], contents[-1])
+    if not contents:
+        raise FileError(f"{files[0].name}: the file is empty; give one with rows")
+    if empty:
+        shown = ", ".join(empty[:3]) + (", …" if len(empty) > 3 else "")
+        beside = "a file beside it is" if len(empty) == 1 else f"{len(empty):,} files beside it are"
+        contents[0].notes.append(f"{beside} empty ({shown})")
+    return contents
+
+
+def _is_empty(file: File) -> bool:
+    """Whether there is nothing in the file, or only spaces or the brackets of a list."""
+    if not file.n_bytes:  # or standard input
+        return file.n_bytes == 0 or not file.head(1)
+    return file.n_bytes < _TINY and file.head(_TINY).strip() in (b"", b"[]")
+
+
+def _same_columns(first: Content, other: Content) -> None:
+    """Refuse files whose columns differ."""
+    if isinstance(first, Typed) and isinstance(other, Typed):
+        other.share_schema(first)
+    if other.names == first.names:
+        return
+    own, theirs = set(first.names), set(other.names)
+    lacking = [name for name in first.names if name not in theirs]
+    strange = [name for name in other.names if name not in own]
+    if lacking and not other.may_lack_columns:
+        hint = did_you_mean(lacking[0], strange)
+        raise FileError(
+            f"{other.file.name} lacks the column {lacking[0]!r} that {first.file.name} has"
+            + (hint if "did you mean" in hint else "; add it, or read the files apart")
+        )
+    if strange:
+        raise FileError(
+            f"{other.file.name} has a column {strange[0]!r} that {first.file.name} has not; drop it, or read them apart"
+        )
+    if lacking:
+        other.names = list(first.names)
+
+
+def _kinds(contents: list[Content], declared: dict[str, str], target: str | None) -> dict[str, Kind]:
+    """The kind of every column, by the first rows of the first file that has any."""
+    content, kinds = contents[0], dict[str, Kind]()
+    if not all(name in content.kinds and name not in declared for name in content.names):
+        for content in contents:
+            sample = content.first()
+            if sample.num_rows:
+                break
+    for name in contents[0].names:
+        if name in content.kinds and name not in declared:
+            kinds[name] = content.kinds[name]
+            continue
+        try:
+            kinds[name] = infer_kind(
+                name, sample.column(name), written=content.written, decimal=content.decimal, is_target=name == target,
+                declared=declared.get(name),
+            )  # fmt: skip
+        except MixedColumn as error:
+            raise mixed(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
+    return kinds
+
+
+# Which files, and of which format.
+
+SUFFIXES = {
+    ".csv": "delimited",
+    ".tsv": "delimited",
+    ".tab": "delimited",
+    ".psv": "delimited",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".jsonl": "json",
+    ".ndjson": "json",
+    ".json": "json",
+    ".arff": "arff",
+    ".ft": "fasttext",
+}
+FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+_KNOWN_BINARY = {
+    b"%PDF": "a PDF",
+    b"\x89PNG": "a picture",
+    b"\xff\xd8\xff": "a picture",
+    b"\xd0\xcf\x11\xe0": "an old Excel or Word file",
+    b"SQLite format 3": "an SQLite database",
+    b"\x89HDF": "an HDF5 file",
+    b"\x93NUMPY": "a NumPy array",
+}
+
+
+def format_of(file: File, wanted: str | None) -> str:
+    """The format of a file: the one that is wanted, else by the suffix, else by the content."""
+    if wanted is not None:
+        if wanted not in FORMATS:
+            raise InputError(f"there is no format {wanted!r}{did_you_mean(wanted, FORMATS)}")
+        return "delimited" if wanted in ("csv", "tsv") else wanted
+    if file.suffix() in (".xls", ".xlsx", ".ods"):
+        raise FileError(
+            f"{file.name}: a file of type {file.suffix()!r} cannot be read; known: {', '.join(SUFFIXES)}, also packed: "
+            "save the sheet as CSV"
+        )
+    by_name = SUFFIXES.get(file.suffix())
+    head = file.head(4096)
+    by_content = _by_content(head)
+    if by_name is None:
+        if by_content is None and (what := next((w for m, w in _KNOWN_BINARY.items() if head.startswith(m)), None)):
+            raise FileError(f"{file.name}: this is {what}, no table; save it as CSV or Parquet")
+        return by_content or "delimited"
+    if by_content in ("parquet", "arrow") and by_content != by_name:  # a name that is plainly wrong
+        return by_content
+    return by_name
+
+
+def _by_content(head: bytes) -> str | None:
+    """By the first bytes: marks of the format, or how the first line begins."""
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
+        return "arrow"
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start.startswith((b"{", b"[{")) or re.match(rb"\[\s*\{", start):
+        return "json"
+    if start.startswith(b"__label__"):
+        return "fasttext"
+    if re.search(rb"^\s*@relation\b", head, re.IGNORECASE | re.MULTILINE):
+        return "arff"
+    return None
+
+
+def expand(paths: Any) -> list[File] | Path:
+    """The files, in sorted order for each glob and folder; or the folder that has a sub-folder of texts per class."""
+    given = [paths] if isinstance(paths, str | os.PathLike) else paths
+    if not isinstance(given, Iterable) or isinstance(given, bytes):
+        raise KindError(f"path must be the path of a file, got {type(paths).__name__} {paths!r}")
+    files: list[File] = []
+    listed = list(given)
+    for path in listed:
+        if not isinstance(path, str | os.PathLike):
+            raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
+        name = os.fspath(path)
+        if name == STANDARD_INPUT:
+            files.append(File(name))
+        elif os.path.isdir(name):
+            inside = _folder(Path(name))
+            if isinstance(inside, Path):
+                if len(listed) > 1:
+                    raise FileError(f"{name} is a folder of texts by class, which is read alone; give it by itself")
+                return inside
+            files += inside
+        elif os.path.exists(name):
+            files.append(File(name))
+        elif any(sign in name for sign in "*?["):
+            found = sorted(entry for entry in glob.glob(name, recursive=True) if os.path.isfile(entry))
+            if not found:
+                raise MissingFileError(f"no file is like {name!r}; check the pattern")
+            files += [File(entry) for entry in found]
+        else:
+            raise missing_file(name)
+    if not files:
+        raise FileError("no file was given; give the path of one")
+    if len(files) > 1 and any(file.is_stream for file in files):
+        raise FileError("standard input was given with other files; give it by itself")
+    return files
+
+
+def _folder(path: Path) -> list[File] | Path:
+    """The data files in a folder; the folder itself where it has a sub-folder of texts per class."""
+    try:
+        entries = sorted(entry for entry in path.iterdir() if not entry.name.startswith((".", "_")))
+    except PermissionError:
+        raise FileError(f"{path}: the folder may not be read; ask for the permission") from None
+    files = [File(str(entry)) for entry in entries if entry.is_file()]
+    known = [file for file in files if file.suffix() in SUFFIXES]
+    folders = [entry for entry in entries if entry.is_dir()]
+    if known:
+        formats = {SUFFIXES[file.suffix()]: file for file in known}
+        if len(formats) > 1:
+            one, other = list(formats.values())[:2]
+            raise FileError(
+                f"{path}: the folder has files of several kinds ({Path(one.name).name}, {Path(other.name).name}); give "
+                f"those of one kind, such as '{path}/*{one.suffix()}'"
+            )
+        return known
+    if folders:
+        inside = next((e for folder in folders for e in sorted(folder.rglob("*")) if e.is_file()), None)
+        if inside is not None and File(str(inside)).suffix() in SUFFIXES:
+            raise FileError(
+                f"{path}: the sub-folders have tables ({inside.name}) and no texts; give '{path}/*/*{inside.suffix}'"
+            )
+        return path
+    if not files:
+        raise FileError(f"{path}: there is no file in the folder; give one with data files, or sub-folders of texts")
+    raise FileError(
+        f"{path}: no file in the folder is a table by its name ({Path(files[0].name).name}, …); name the files"
+    )
+
+
+def open_content(file: File, format: str, options: Options) -> Content:
+    """The content of a file in its format."""
+    content = _content(file, format, options)
+    content.format = format
+    return content
+
+
+def _content(file: File, format: str, options: Options) -> Content:
+    if format == "delimited":
+        from ingenuo.rows.files.delimited import Delimited
+
+        return Delimited(file, options)
+    if format == "parquet":
+        from ingenuo.rows.files.columnar import Parquet
+
+        return Parquet(file)
+    if format == "arrow":
+        from ingenuo.rows.files.columnar import ArrowFile
+
+        return ArrowFile(file)
+    if format == "json":
+        from ingenuo.rows.files.json_lines import JsonLines
+
+        return JsonLines(file, options)
+    if format == "arff":
+        from ingenuo.rows.files.arff import Arff
+
+        return Arff(file, options)
+    if format == "texts":
+        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
+    from ingenuo.rows.files.text_files import LabelledLines
+
+    return LabelledLines(file, options, format)
+
+
+# One type for each column of several files that have types of their own (Parquet, Arrow), whatever their order.
+#
+# Where one file has whole numbers and another doubles, as pandas writes them where values are missing, the column is
+# read as doubles from the first row on. Where one has numbers and another strings, they are not the same column.
+
+
+def united(
+    kinds: dict[str, Kind], contents: Sequence[Content], declared: Container[str], target: str | None
+) -> dict[str, Kind]:
+    """The kinds, each with a type that holds the column in every file; an error where a file has another sort."""
+    result = dict(kinds)
+    for content in _different(contents):
+        for name, kind in result.items():
+            if kind.kind == "ignore":
+                continue
+            own = content.own_schema.field(name).type
+            if pa.types.is_null(own) or own == kind.type:
+                continue
+            if _sort(own) == _sort(kind.type):
+                result[name] = replace(kind, type=_wider(kind.type, own, whole=kind.kind not in ("number", "count")))
+            elif (name not in declared or name == target) and content.first().num_rows:
+                raise FileError(
+                    f"{content.file.name}: column {name!r} holds {own} values, and {kind.type} in the files before it; "
+                    f"write it as one type in all, or declare what it is (--column {name}=number or {name}=category)"
+                )
+    return result
+
+
+def _different(contents: Sequence[Content]) -> Iterator[Typed]:
+    """A file for each schema that there is."""
+    seen: set[int] = set()
+    for content in contents:
+        if isinstance(content, Typed) and id(content.own_schema) not in seen:
+            seen.add(id(content.own_schema))
+            yield content
+
+
+def _sort(type: Any) -> str:
+    if pa.types.is_dictionary(type):
+        return _sort(type.value_type)
+    if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
+        return "number"
+    if is_string(type) or pa.types.is_binary(type) or pa.types.is_large_binary(type):
+        return "string"
+    return str(type)
+
+
+def _wider(one: Any, other: Any, *, whole: bool) -> Any:
+    """A type of numbers that holds both; with `whole`, labels, which stay whole."""
+    if pa.types.is_dictionary(one) or _sort(one) != "number" or pa.types.is_dictionary(other):
+        return one
+    if pa.types.is_integer(one) and pa.types.is_integer(other):
+        signed = [pa.types.is_signed_integer(type) for type in (one, other)]
+        if signed[0] == signed[1]:
+            return max(one, other, key=lambda type: type.bit_width)
+        unsigned = other if signed[0] else one
+        return pa.int64() if whole or unsigned.bit_width < 64 else pa.float64()
+    if whole and pa.types.is_integer(one):
+        return one
+    if pa.types.is_floating(one) and pa.types.is_floating(other):
+        return max(one, other, key=lambda type: type.bit_width)
+    return pa.float64()

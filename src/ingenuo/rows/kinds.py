@@ -1,0 +1,223 @@
+"""What each column is, and why: the one inference of kinds, from the first rows of a column, through every door.
+
+A format gives types: in a text file "1.25" is a number, in a frame of strings it is a string. What the types mean is
+inferred here, for files, frames, arrays, streams and engines alike. Keys, names, dates and empty columns are ignored,
+for they tell a model nothing, and yet seem to; whoever wants one declares it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ingenuo.errors import FileError, InputError, KindError, did_you_mean
+from ingenuo.rows.objects import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
+from ingenuo.rows.schema import FAMILIES, family_of
+
+CATEGORY = pa.dictionary(pa.int32(), pa.string())
+TEXT = pa.large_string()
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
+_PROBE = 50  # values that are looked at before all are turned into numbers
+_ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
+_CODES = 10  # so few different whole numbers may be codes
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The kind of a column, why, and the type in which it is read."""
+
+    kind: str
+    why: str
+    type: Any
+
+
+class MixedColumn(Exception):
+    """A column that is nearly all numbers: where the first value stands that is none."""
+
+    def __init__(self, name: str, row: int, value: str) -> None:
+        super().__init__(name, row, value)
+        self.name, self.row, self.value = name, row, value
+
+
+def mixed(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
+    """A value that is no number in a column of numbers."""
+    where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
+    return FileError(
+        f"{where}: column {column!r} holds numbers, and {value!r} is none; mend the file, name the value as missing "
+        f"(--missing {value!r}), or declare the column as 'category' (--column {column}=category)"
+    )
+
+
+def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: str, only: bool) -> dict[str, str]:
+    """The kind of each declared column: one of number, category, count, text, ignore."""
+    if columns is not None and not isinstance(columns, Mapping):
+        raise KindError(f"columns must be a mapping of column to kind, got {type(columns).__name__} {columns!r}")
+    result, known = {}, set(names)
+    for name, kind in (columns or {}).items():
+        if name not in known:
+            if only:
+                continue
+            raise InputError(f"{where} has no column {name!r}{did_you_mean(name, names)}")
+        if isinstance(kind, list | tuple | set | frozenset | np.ndarray):
+            result[name] = "category"
+        elif isinstance(kind, str):
+            result[name] = FAMILIES[family_of(kind, name)]
+        else:  # settings such as Words(...)
+            result[name] = "text" if type(kind).__name__ == "Words" else FAMILIES[family_of(kind, name)]
+    return result
+
+
+def infer_kind(
+    name: str,
+    values: Any,
+    *,
+    written: bool = False,
+    decimal: str = ".",
+    is_target: bool = False,
+    declared: str | None = None,
+) -> Kind:
+    """The kind of a column by its first values; `written` says that numbers are written as strings there."""
+    values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    if declared == "ignore" and not is_target:
+        return Kind("ignore", "declared", TEXT if written else values.type)
+    if declared is not None and declared != "ignore":
+        return Kind(declared, "declared", _declared_type(values, declared, written, decimal))
+    found = _written(name, values, decimal, is_target) if written else _typed(name, values, is_target)
+    if is_target:
+        return Kind(
+            "target", found.why, found.type if found.kind in ("number", "category") else _plain(values, written)
+        )
+    return found
+
+
+def _declared_type(values: Any, kind: str, written: bool, decimal: str) -> Any:
+    if kind in ("number", "count"):
+        if not written:
+            return values.type if pa.types.is_integer(values.type) else pa.float64()
+        filled = pc.utf8_trim_whitespace(values.drop_null())
+        return pa.int64() if len(filled) and _all(filled, _patterns(decimal)[1]) else pa.float64()
+    if kind == "category":
+        return CATEGORY if written or is_string(values.type) else values.type
+    return TEXT
+
+
+def _plain(values: Any, written: bool) -> Any:
+    return CATEGORY if written or is_string(values.type) else values.type
+
+
+def _patterns(decimal: str) -> tuple[str, str]:
+    """What numbers and whole numbers look like."""
+    return _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ","), r"^-?\d{1,18}$"
+
+
+def _all(values: Any, pattern: str) -> bool:
+    return bool(pc.all(pc.match_substring_regex(values, pattern)).as_py())
+
+
+def _cast(values: Any, type: Any, decimal: str) -> Any:
+    """Strings as numbers; None where one is none. It is quick where all are, and slow where none is."""
+    try:
+        return pc.cast(values if decimal == "." else pc.replace_substring(values, decimal, "."), type)
+    except pa.ArrowInvalid:
+        return None
+
+
+def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
+    """The kind of a column of strings, which may be numbers that are written out."""
+    trimmed = pc.utf8_trim_whitespace(values)
+    filled = trimmed.drop_null()
+    n = len(filled)
+    if n == 0:
+        return Kind("ignore", "no value", TEXT)
+    number, whole = _patterns(decimal)
+    if _all(filled.slice(0, _PROBE), whole) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
+        if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
+            return _strings(filled)
+        return _whole(name, numbers, pa.int64())
+    if _all(filled.slice(0, _PROBE), number) and _cast(filled, pa.float64(), decimal) is not None:
+        return Kind("number", "numbers", pa.float64())
+    encoded = trimmed.dictionary_encode()
+    numbers = pc.fill_null(pc.match_substring_regex(encoded.dictionary, number).take(encoded.indices), True)
+    n_others = len(values) - pc.sum(numbers).as_py()
+    if n_others == 0:
+        return Kind("number", "numbers", pa.float64())
+    if not is_target and n - n_others >= _MOSTLY * n:
+        row = pc.index(numbers, False).as_py()
+        raise MixedColumn(name, row, values[row].as_py())
+    return _strings(filled, is_target)
+
+
+def _whole(name: str, values: Any, type: Any) -> Kind:
+    """Whole numbers: measures, codes, or the names of rows, which tell a model nothing and yet seem to."""
+    values = values.slice(0, SAMPLE)
+    n, different = len(values), pc.count_distinct(values).as_py()
+    if different == 1 and n > 1:
+        return Kind("number", "the same in every row: it tells nothing", type)
+    if different <= _CODES and n >= 3 * different:
+        return Kind("number", f"whole numbers, {different} different; declare it 'category' if they are codes", type)
+    if n >= KEY_ROWS and different > KEY_SHARE * n:
+        if _ID.search(name):
+            return Kind("ignore", f"called an id, and {different:,} of {n:,} are different: a key, no number", type)
+        bounds = pc.min_max(values)
+        if different == n and bounds["max"].as_py() - bounds["min"].as_py() == n - 1:
+            why = "whole numbers in a row, each once; declare it 'ignore' if they only number the rows"
+            return Kind("number", why, type)
+    return Kind("number", "numbers", type)
+
+
+def _strings(filled: Any, is_target: bool = False) -> Kind:
+    kind, why = kind_of_strings(filled.slice(0, SAMPLE).to_pylist(), is_target)
+    return Kind(kind, why, CATEGORY if kind == "category" else TEXT)
+
+
+def is_string(type: Any) -> bool:
+    """Whether values of the type are strings, not yet as a dictionary."""
+    return pa.types.is_string(type) or pa.types.is_large_string(type) or str(type) == "string_view"
+
+
+def _typed(name: str, values: Any, is_target: bool) -> Kind:
+    """The kind of a column that has a type of its own."""
+    type = values.type
+    if values.null_count == len(values):
+        return Kind("ignore", "no value", type)
+    if pa.types.is_integer(type):
+        return _whole(name, values.drop_null(), type)
+    if pa.types.is_floating(type) or pa.types.is_decimal(type):
+        return Kind("number", "numbers", pa.float64() if pa.types.is_decimal(type) else type)
+    if pa.types.is_boolean(type):
+        return Kind("category", "true or false", type)
+    if pa.types.is_dictionary(type):
+        return Kind("category", f"categories, {len(values.dictionary)} different", type)
+    if is_string(type):
+        return _strings(values.drop_null(), is_target)
+    if pa.types.is_binary(type) or pa.types.is_large_binary(type):
+        return Kind("text", "bytes", type)
+    if pa.types.is_temporal(type):
+        return Kind("ignore", "dates are neither numbers nor categories", type)
+    return Kind("ignore", f"{type} values are neither numbers nor categories", type)
+
+
+def as_types(table: Any, types: Mapping[str, Any], where: str) -> Any:
+    """A table with the columns that are wanted, each in its type."""
+    columns = []
+    for name, type in types.items():
+        column = table.column(name)
+        if column.type != type:
+            try:
+                if pa.types.is_dictionary(type) and not pa.types.is_dictionary(column.type):
+                    column = column.cast(type.value_type).dictionary_encode()
+                column = column.cast(type)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise InputError(
+                    f"{where}: column {name!r} holds {column.type} values, which cannot be read as {type} "
+                    f"({str(error).splitlines()[0]}); declare it as another kind"
+                ) from None
+        columns.append(column)
+    return pa.table(columns, schema=pa.schema(list(types.items())))

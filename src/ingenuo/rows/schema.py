@@ -1,0 +1,259 @@
+"""What each column of a table is: its name, its kind, the family that models it, and why.
+
+Kinds are `number`, `category`, `count` and `text`; a column can also be set aside (`ignore`). Two schemas unite:
+columns, like classes and categories, may come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects, same, unite
+from ingenuo.tally.vocabulary import Vocabulary
+from ingenuo.text.words import Words
+
+EQUAL_MASS = (5, 10, 20)  # bins of equal mass
+FAMILIES = {
+    "gaussian": "number",
+    "gaussian-unbiased": "number",
+    "categorical": "category",
+    "multinomial": "count",
+    "complement": "count",
+    "bernoulli": "count",
+    "ignore": "ignore",
+    "words": "text",
+    "words-complement": "text",
+    "words-bernoulli": "text",
+    "histogram": "number",
+    "kernel": "number",
+    "mixture": "number",
+    "auto": "number",
+    "gaussian-shared": "number",
+    "gaussian-full": "number",
+    **{f"equal-mass-{bins}": "number" for bins in EQUAL_MASS},
+}
+# Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.
+_TOGETHER = {"multinomial", "complement", "bernoulli", "gaussian-shared", "gaussian-full"}
+KINDS = ("number", "category", "count", "text", "ignore")
+TEXT_FAMILIES = {"multinomial": "words", "complement": "words-complement", "bernoulli": "words-bernoulli"}
+_FAMILY_NAMES = tuple(FAMILIES)
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """How frequent each word was in the documents by which all are measured (TF-IDF of unit length)."""
+
+    vocabulary: Vocabulary
+    counts: NDArray[np.float64]  # of each node: its occurrences
+    documents: NDArray[np.float64]  # and the documents that have it
+    rows: float
+
+    def same(self, other: Reference) -> bool:
+        """Whether both measure alike."""
+        return self is other or (
+            self.rows == other.rows
+            and np.array_equal(self.counts, other.counts)
+            and np.array_equal(self.documents, other.documents)
+            and self.vocabulary.same(other.vocabulary)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Schema:
+    """The columns of a table.
+
+    >>> schema = Schema.of({"outlook": "category", "temperature": "number"})
+    >>> print(schema)
+    column       kind      family       why
+    outlook      category  categorical  declared
+    temperature  number    gaussian     declared
+    """
+
+    names: Labels  # in the table's order; positions (integers) where columns have no names
+    families: NDArray[np.int8]  # for each column, its place in FAMILIES
+    why: Mapping[Any, str] = field(default_factory=dict)
+    categories: Mapping[Any, Labels] = field(default_factory=dict)  # declared ones, seen or not
+    texts: Mapping[Any, Words] = field(default_factory=dict)  # how the words of text columns are counted
+    references: Mapping[Any, Reference] = field(default_factory=dict)  # and measured, where that is fixed
+
+    @staticmethod
+    def of(columns: Mapping[Any, str], categories: Mapping[Any, Iterable[Any]] | None = None) -> Schema:
+        """A schema from a mapping of column to kind (or family)."""
+        names = objects(list(columns))
+        families = [family_of(kind, name) for name, kind in columns.items()]
+        declared = {n: labels_of(v for v in values if not is_missing(v)) for n, values in (categories or {}).items()}
+        return Schema(
+            names if not all(isinstance(n, int) for n in columns) else names.astype(np.int64),
+            np.array([_FAMILY_NAMES.index(f) for f in families], np.int8),
+            dict.fromkeys(columns, "declared"),
+            declared,
+            {name: Words() for name, family in zip(columns, families) if FAMILIES[family] == "text"},
+        )
+
+    @property
+    def named(self) -> bool:
+        """Whether the columns have names, and not only positions."""
+        return self.names.dtype == object
+
+    def columns(self, family: str) -> Labels:
+        """The names of the columns of one family, in the table's order."""
+        return np.asarray(self.names[self.families == _FAMILY_NAMES.index(family)])
+
+    def families_used(self) -> list[str]:
+        """The families that have a column, in the order of FAMILIES."""
+        return [name for i, name in enumerate(_FAMILY_NAMES) if name != "ignore" and (self.families == i).any()]
+
+    def runs(self) -> list[tuple[str, int, int]]:
+        """The columns in the table's order, as runs of one family: its name, and the places lo..hi among its columns.
+
+        This is the order in which terms are added to a log joint. Columns that are modelled together are one run, at
+        the place of the first of them.
+
+        >>> Schema.of({"age": "number", "city": "category", "height": "number", "weight": "number"}).runs()
+        [('gaussian', 0, 1), ('categorical', 0, 1), ('gaussian', 1, 3)]
+        """
+        used = self.families_used()
+        if len(used) == 1:
+            return [(used[0], 0, len(self.columns(used[0])))]
+        result: list[tuple[str, int, int]] = []
+        done = dict.fromkeys(_FAMILY_NAMES, 0)
+        for family in (_FAMILY_NAMES[code] for code in self.families.tolist()):
+            lo = done[family]
+            if family == "ignore" or (family in _TOGETHER and lo):
+                continue
+            done[family] = len(self.columns(family)) if family in _TOGETHER else lo + 1
+            if result and result[-1][0] == family:
+                lo = result.pop()[1]
+            result.append((family, lo, done[family]))
+        return result
+
+    def family(self, name: object) -> str:
+        """The family of one column."""
+        place = find(labels_of(self.names), objects([name]))[0]
+        if place < 0:
+            raise InputError(f"there is no column {name!r}{did_you_mean(name, self.names)}")
+        order = np.argsort(find(labels_of(self.names), self.names))
+        return _FAMILY_NAMES[int(self.families[order[place]])]
+
+    def known(self, column: object) -> Labels:
+        """The declared categories of a column."""
+        return self.categories.get(column, np.zeros(0, np.int64))
+
+    def unite(self, other: Schema) -> Schema:
+        """All the columns of both; an error where one column is of two kinds."""
+        own, theirs = labels_of(self.names), labels_of(other.names)
+        if self.named != other.named:
+            raise MergeError("one schema has column names and the other has none; give both names, or neither")
+        if not self.named and len(self) != len(other):
+            raise MergeError(
+                f"one model has {len(self)} columns without names and the other {len(other)}; "
+                "only the same columns merge"
+            )
+        shared = own[np.isin(find(theirs, own), -1, invert=True)]
+        mine, other_families = self._families_at(shared), other._families_at(shared)
+        if not np.array_equal(mine, other_families):
+            at = int(np.flatnonzero(mine != other_families)[0])
+            raise MergeError(
+                f"column {column_name(shared[at])!r} is {_FAMILY_NAMES[mine[at]]} in one model and "
+                f"{_FAMILY_NAMES[other_families[at]]} in the other; declare it the same way in both"
+            )
+        for name in shared.tolist():
+            if self.texts.get(name) != other.texts.get(name):
+                raise MergeError(
+                    f"the words of column {column_name(name)!r} are counted in two ways: {self.texts.get(name)} and "
+                    f"{other.texts.get(name)}; give both models the same Words"
+                )
+            one, two = self.references.get(name), other.references.get(name)
+            if one is not None and (two is None or not one.same(two)):
+                raise MergeError(
+                    f"the documents of column {column_name(name)!r} are of unit length by other document frequencies "
+                    "in either model; let both begin with the same rows (copy the first, forget its rows, and go on), "
+                    "or take norm=None, which needs no such thing"
+                )
+        new = find(own, other.names) < 0
+        return Schema(
+            np.concatenate([self.names, other.names[new]]),
+            np.concatenate([self.families, other.families[new]]),
+            {**other.why, **self.why},
+            {name: unite(self.known(name), other.known(name)) for name in {**self.categories, **other.categories}},
+            {**other.texts, **self.texts},
+            {**other.references, **self.references},
+        )
+
+    def _families_at(self, names: Labels) -> NDArray[np.int8]:
+        own = labels_of(self.names)
+        order = np.argsort(find(own, self.names))
+        return np.asarray(self.families[order[find(own, names)]])
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Schema)
+            and same(self.names, other.names)
+            and np.array_equal(self.families, other.families)
+            and self.categories.keys() == other.categories.keys()
+            and all(same(labels, other.known(name)) for name, labels in self.categories.items())
+            and dict(self.texts) == dict(other.texts)
+            and self.references.keys() == other.references.keys()
+            and all(reference.same(other.references[name]) for name, reference in self.references.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def rows(self, most: int = 50) -> list[tuple[str, str, str, str]]:
+        """(column, kind, family, why) for the first columns."""
+        return [
+            (column_name(name), FAMILIES[_FAMILY_NAMES[code]], _FAMILY_NAMES[code], self.why.get(name, ""))
+            for name, code in zip(self.names[:most].tolist(), self.families[:most])
+        ]
+
+    def __str__(self) -> str:
+        table = [("column", "kind", "family", "why"), *self.rows()]
+        widths = [max(len(row[i]) for row in table) for i in range(4)]
+        lines = ["  ".join(cell.ljust(w) for cell, w in zip(row, widths)).rstrip() for row in table]
+        if len(self) > 50:
+            lines.append(f"… and {len(self) - 50:,} more")
+        return "\n".join(lines)
+
+
+def column_name(name: object) -> str:
+    """How a column is called in messages: its name, or x and its position.
+
+    >>> column_name("age"), column_name(3)
+    ('age', 'x3')
+    """
+    return f"x{name}" if isinstance(name, int | np.integer) else str(name)
+
+
+def family_of(kind: object, column: object, numbers: str = "gaussian", counts: str = "multinomial") -> str:
+    """The family for a declared kind (or for the name of a family itself)."""
+    if not isinstance(kind, str):
+        raise KindError(
+            f"column {column_name(column)!r} was declared as {kind!r}; a kind is a string: {', '.join(KINDS)}"
+        )
+    chosen = {"number": numbers, "category": "categorical", "count": counts, "text": TEXT_FAMILIES[counts]}.get(
+        kind, kind
+    )
+    if chosen not in FAMILIES:
+        known = [*KINDS, *(name for name in FAMILIES if name not in KINDS)]
+        raise InputError(
+            f"column {column_name(column)!r} was declared as {kind!r}, which is no kind of column"
+            f"{did_you_mean(kind, known) or '; known: ' + ', '.join(known)}"
+        )
+    return chosen
+
+
+def category_table(column: object) -> str:
+    """The name of a column's table in a tally."""
+    return f"category:{column}"

@@ -1,0 +1,206 @@
+"""A row as a person types it, "Outlook=Sunny, Wind=Strong" or a JSON object, with values of the columns' types."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
+from ingenuo.tally.labels import Labels, unite
+
+MISSING = ("", "?")
+_QUOTES = ("'", '"')
+
+
+def reads_texts(model: Any) -> bool:
+    """Whether the rows of a model are texts, and nothing else."""
+    schema = _schema_of(model)
+    if schema is None or len(schema) == 0:  # a model of sequences has no columns
+        return schema is not None
+    return len(schema) == 1 and len(schema.texts) == 1
+
+
+def parse_row(text: str, model: Any) -> Any:
+    """A row from text: "column=value, column=value", or a JSON object; the text itself where the model reads texts.
+
+    Parameters
+    ----------
+    text : str
+        Values with a comma stand in quotes; `?`, or nothing, is a missing value, and so is a column left out.
+    model : fitted model
+        Numbers become numbers, and categories what the model knows them as: booleans, whole numbers, text.
+
+    Returns
+    -------
+    dict, or str where the model reads texts
+
+    Examples
+    --------
+    >>> import ingenuo as ing, ingenuo.datasets
+    >>> model = ing.NaiveBayes().fit(ingenuo.datasets.weather(), "play")
+    >>> parse_row("outlook=sunny, temperature=66, windy=true, humidity=?", model)
+    {'outlook': 'sunny', 'temperature': 66.0, 'windy': True, 'humidity': None}
+    """
+    if not isinstance(text, str):
+        raise KindError(f"a row is read from text, got {type(text).__name__} {text!r}")
+    schema = _schema_of(model)
+    if reads_texts(model):
+        return text.removeprefix(f"{schema.names[0]}=") if schema is not None and len(schema) else text
+    if schema is None:
+        raise KindError(f"a {type(model).__name__} does not say what its columns are; give the row as a mapping")
+    given = _from_json(text) if text.lstrip().startswith("{") else _from_pairs(text)
+    columns = {column_name(name): name for name in schema.names.tolist()}
+    target = model.__dict__.get("_target")
+    row = {}
+    for name, value in given.items():
+        if name not in columns:
+            if name == target:
+                continue
+            raise InputError(f"the row has a column {name!r} that the model does not know{did_you_mean(name, columns)}")
+        row[columns[name] if schema.named else name] = _value(value, columns[name], schema, model)
+    return row
+
+
+def _schema_of(model: Any) -> Schema | None:
+    """What the columns of a model are; of several models those of the first that says it."""
+    found = getattr(model, "schema_", None)
+    if found is None:
+        for each in getattr(model, "estimators_", []):
+            found = _schema_of(each)
+            if found is not None:
+                break
+    return found
+
+
+def _from_json(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise InputError(f"the row looks like JSON and is none: {error}; write column=value, or mend it") from None
+    assert isinstance(found, dict)  # it begins with a brace
+    for name, value in found.items():
+        if isinstance(value, list | dict):
+            raise InputError(f"column {name!r} has {json.dumps(value)[:60]}; give one value for each column")
+    return found
+
+
+def _from_pairs(text: str) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    at = 0
+    while at < len(text):
+        name, at, _ = _piece(text, at, "=,")
+        if at >= len(text) or text[at] != "=":
+            if not name and at >= len(text):
+                break  # a comma at the end
+            raise InputError(
+                f"{name!r} has no value: write column=value, with commas between; values with a comma stand in quotes"
+            )
+        value, at, quoted = _piece(text, at + 1, ",")
+        if not name:
+            raise InputError(f"the value {value!r} has no column before its '='; write column=value")
+        if name in found:
+            raise InputError(f"column {name!r} has two values, {found[name]!r} and {value!r}; give one")
+        found[name] = None if value in MISSING and not quoted else value
+        at += 1
+    if not found:
+        raise InputError("the row is empty; write column=value, with commas between")
+    return found
+
+
+def _piece(text: str, at: int, ends: str) -> tuple[str, int, bool]:
+    """What stands from a place on up to one of the ends, where that is, and whether it was quoted."""
+    while at < len(text) and text[at].isspace():
+        at += 1
+    if at < len(text) and text[at] in _QUOTES:
+        quote, piece, start = text[at], "", at
+        at += 1
+        while at < len(text):
+            if text[at] == quote:
+                if text[at + 1 : at + 2] != quote:
+                    break
+                at += 1  # two quotes are one in the text
+            piece += text[at]
+            at += 1
+        if at >= len(text):
+            raise InputError(f"the quote before {text[start + 1 : start + 30]!r} is not closed; add {quote} at its end")
+        at += 1
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if at < len(text) and text[at] not in ends:
+            raise InputError(f"there is {text[at : at + 20]!r} after the quoted {piece!r}; put a comma between")
+        return piece, at, True
+    end = min((place for end in ends if (place := text.find(end, at)) >= 0), default=len(text))
+    return text[at:end].strip(), end, False
+
+
+def _value(value: Any, name: Any, schema: Schema, model: Any) -> Any:
+    """A value of the type of its column; None where it is missing."""
+    kind = FAMILIES[schema.family(name)]
+    if value is None or kind == "ignore":
+        return value
+    if kind == "text":
+        return str(value)
+    known = known_categories(model, name, schema)
+    if kind in ("number", "count") or known is None:
+        return None if value in MISSING else _number(value, column_name(name))
+    found = category(value, known)
+    if found is not None and found not in known.tolist() and len(known):
+        warnings.warn(
+            f"{value!r} was never seen in column {column_name(name)!r}{did_you_mean(value, known.tolist())}",
+            stacklevel=5,
+        )
+    return found
+
+
+def _number(value: Any, column: str) -> float:
+    try:
+        return float("" if isinstance(value, bool) else value)
+    except ValueError:
+        said = json.dumps(value) if isinstance(value, bool) else repr(value)
+        raise InputError(f"column {column!r} is a number, got {said}; give a number, or ? if it is missing") from None
+
+
+def known_categories(model: Any, name: Any, schema: Schema) -> Labels | None:
+    """The categories that a model knows of a column; None where it is cut from numbers."""
+    if name in getattr(model, "cuts_", {}):
+        return None
+    places = [each for each in schema.names.tolist() if FAMILIES[schema.family(each)] != "ignore"]
+    for each in [model, *getattr(model, "estimators_", [])]:
+        tally = getattr(each, "tally_", None)
+        if tally is not None and category_table(name) in tally:
+            return unite(tally.labels(category_table(name), 1), schema.known(name))
+        if hasattr(each, "cuts_"):
+            parameters = next(iter(each._parameters().families.values()))
+            states = parameters.labels if len(parameters.labels) == len(places) else parameters.labels[1:]
+            return np.asarray(states[places.index(name)])
+    return schema.known(name)
+
+
+def category(value: Any, known: Labels) -> Any:
+    """The category that is meant: by its type, by how it is written, or new, in the type of the others."""
+    labels = known.tolist()
+    for label in labels:
+        if type(label) is type(value) and label == value:
+            return label
+    written = _written(value)
+    for label in labels:
+        either = isinstance(label, bool) or isinstance(value, bool)  # true is also written True
+        if (_written(label).lower() == written.lower()) if either else (_written(label) == written):
+            return label
+    if value in MISSING:
+        return None
+    if labels and all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
+        try:
+            number = float(written)
+        except ValueError:
+            return value
+        return next((label for label in labels if label == number), type(labels[0])(number))
+    return value
+
+
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

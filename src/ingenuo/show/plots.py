@@ -1,0 +1,470 @@
+"""Pictures by matplotlib, which is imported only when one is asked for: curves, reliability, regions, audits.
+
+No picture needs a window or a global state of matplotlib: without axes of the caller's a figure of its own is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.tally.labels import Labels, find
+
+
+def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
+    """The axes to draw on: the caller's, or those of a new figure (`axes.figure.savefig(path)` writes it)."""
+    if ax is not None:
+        return ax
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure.add_subplot()
+
+
+# Where each class wins: its region in two columns, or the curves over one, with the rows as points.
+
+
+Floats = NDArray[np.float64]
+Values = Callable[[Floats], Floats]  # rows × columns to rows × classes
+
+_GRID = 240  # points along a side
+# Colours that those who do not see red and green apart tell apart as well (Okabe and Ito); then matplotlib's own.
+_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
+
+
+def colour(k: int) -> str:
+    """The colour of the k-th class."""
+    return _COLOURS[k] if k < len(_COLOURS) else f"C{k % 10}"
+
+
+def regions(
+    values: Values,
+    classes: Labels,
+    names: tuple[str, str],
+    ranges: Floats,
+    points: tuple[Floats, NDArray[Any]] | None = None,
+    ellipses: list[tuple[Floats, Floats]] | None = None,
+    ax: Any = None,
+) -> Any:
+    """Draw the region in which each class has the largest value, and the boundaries between them.
+
+    Parameters
+    ----------
+    values : function
+        From points (n × 2) to a probability for each class; the surer, the deeper the colour.
+    classes : array
+        The classes, in the order of the values.
+    names, ranges
+        The two columns, and from where to where they are drawn (2 × 2).
+    points : optional
+        Rows (n × 2) and their classes.
+    ellipses : optional
+        The mean and the covariance of each class: drawn at two standard deviations.
+    ax : optional
+        Axes of matplotlib; by default those of a new figure.
+    """
+    from matplotlib.colors import to_rgb
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Ellipse
+
+    ax = new_axes(ax, (6.4, 4.8))
+    sides = [np.linspace(low, high, _GRID) for low, high in ranges]
+    grid = np.stack(np.meshgrid(*sides), axis=-1).reshape(-1, 2)
+    found = values(grid).reshape(_GRID, _GRID, len(classes))
+    best, top = found.argmax(axis=2), np.clip(found.max(axis=2), 1 / len(classes), 1.0)
+    strength = 0.10 + 0.30 * (top - 1 / len(classes)) / max(1 - 1 / len(classes), 1e-9)
+    colours = np.array([to_rgb(colour(k)) for k in range(len(classes))])[best]
+    shade = 1 - strength[..., np.newaxis] * (1 - colours)
+    ax.imshow(shade, extent=(*ranges[0], *ranges[1]), origin="lower", aspect="auto", interpolation="bilinear", zorder=0)
+    for k in range(len(classes) if len(classes) > 2 else 1):
+        others = np.delete(found, k, axis=2).max(axis=2, initial=-np.inf)
+        margin = found[..., k] - others
+        if margin.min() < 0 < margin.max():
+            ax.contour(*sides, margin, levels=[0.0], colors="0.25", linewidths=1.2, zorder=2)
+    for k, (mean, covariance) in enumerate(ellipses or []):
+        lengths, turned = np.linalg.eigh(covariance)
+        angle = float(np.degrees(np.arctan2(turned[1, 1], turned[0, 1])))
+        width, height = 4 * np.sqrt(np.maximum(lengths[::-1], 0.0))
+        ax.add_patch(
+            Ellipse(
+                (float(mean[0]), float(mean[1])),
+                width,
+                height,
+                angle=angle,
+                fill=False,
+                ls="--",
+                lw=1.2,
+                ec=colour(k),
+                zorder=3,
+            )
+        )
+        ax.plot(*mean, marker="+", ms=9, mew=1.8, color=colour(k), zorder=4)
+    if points is not None:
+        _draw_points(ax, points, classes)
+    handles = [Line2D([], [], marker="o", ls="", color=colour(k), label=str(c)) for k, c in enumerate(classes.tolist())]
+    ax.legend(handles=handles, loc="best", framealpha=0.9, fontsize="small")
+    ax.set(xlim=ranges[0], ylim=ranges[1], xlabel=names[0], ylabel=names[1])
+    return ax
+
+
+def _draw_points(ax: Any, points: tuple[Floats, NDArray[Any]], classes: Labels) -> None:
+    rows, labels = points
+    size = 22.0 if len(rows) <= 500 else 8.0
+    for k in range(len(classes)):
+        mine = rows[labels == k]
+        ax.scatter(mine[:, 0], mine[:, 1], s=size, color=colour(k), edgecolors="white", linewidths=0.5, zorder=5)
+    strange = rows[labels < 0]  # of a class the model does not know
+    if len(strange):
+        ax.scatter(strange[:, 0], strange[:, 1], s=size, color="0.4", marker="x", zorder=5)
+
+
+def curves(
+    functions: Mapping[str, Values],
+    X: Any,
+    y: Any,
+    classes: Any,
+    name: str = "x",
+    labels: Mapping[str, str] | None = None,
+    axes: Any = None,
+) -> Any:
+    """Draw what several models say of one column, side by side, over the rows as ticks at the foot.
+
+    Parameters
+    ----------
+    functions : mapping
+        Title of a panel to a function from rows (n × 1) to a value for each class: `model.decision_function`,
+        `model.predict_proba`.
+    X, y, classes
+        The rows (n × 1), their classes, and the classes in the order of the functions' values.
+    name : str
+        What the column is called.
+    labels : mapping, optional
+        Title of a panel to the label of its vertical axis; by default "P(class | x)".
+    axes : optional
+        As many axes of matplotlib as there are functions.
+
+    Returns
+    -------
+    The axes, with the figure as `axes[0].figure`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ingenuo import GaussianDiscriminant
+    >>> X, y = np.arange(6.0)[:, np.newaxis], [0, 0, 1, 1, 2, 2]
+    >>> model = GaussianDiscriminant().fit(X, y)
+    >>> len(curves({"discriminant analysis": model.predict_proba}, X, y, model.classes_))
+    1
+    """
+    classes = np.asarray(classes)
+    rows = np.asarray(X, np.float64).reshape(len(y), -1)[:, 0]
+    codes = find(classes, np.asarray(y))
+    own = axes is None
+    if own:
+        figure = new_axes(size=(4.3 * len(functions), 3.6)).figure
+        figure.clear()
+        axes = figure.subplots(1, len(functions), squeeze=False)[0]
+    low, high = float(rows.min()), float(rows.max())
+    margin = 0.05 * (high - low or 1.0)
+    across = np.linspace(low - margin, high + margin, 400)
+    for ax, (title, function) in zip(axes, functions.items()):
+        found = function(across[:, np.newaxis])
+        bottom, top = min(float(found.min()), 0.0), max(float(found.max()), 1.0)
+        foot = bottom - 0.10 * (top - bottom)
+        winner = found.argmax(axis=1)
+        for k, label in enumerate(classes.tolist()):
+            own_rows = rows[codes == k]
+            ax.plot(across, found[:, k], color=colour(k), lw=1.8, label=str(label), zorder=3)
+            ax.fill_between(across, bottom, top, where=winner == k, color=colour(k), alpha=0.12, lw=0, zorder=1)
+            ax.plot(own_rows, np.full(len(own_rows), foot), "|", color=colour(k), ms=8, alpha=0.6, zorder=2)
+        ax.set(title=title, xlabel=name, ylabel=(labels or {}).get(title, "P(class | x)"))
+        ax.set(xlim=(across[0], across[-1]), ylim=(foot - 0.06 * (top - bottom), top + 0.04 * (top - bottom)))
+    handles = axes[0].get_legend_handles_labels()
+    if own:
+        axes[0].figure.legend(*handles, loc="outside lower center", ncols=len(classes), frameon=False)
+    else:
+        axes[0].legend(*handles, loc="best", fontsize="small", framealpha=0.9)
+    return axes
+
+
+# Pictures of an evaluation: the confusion matrix, ROC and precision-recall curves, and reliability.
+
+
+_NUMBERED = 20  # classes: the cells of a larger matrix have no room for numbers
+_NAMED = 6  # curves: of more, those of the smallest areas are named
+_WORST = 3
+_NAME = 18  # letters of a class
+
+
+class Curve(NamedTuple):
+    """One class's curve: its name, its points, and the area under it."""
+
+    name: str
+    x: Floats
+    y: Floats
+    area: float
+
+
+def short(label: Any, letters: int = _NAME) -> str:
+    """A name in a picture; a long one without its middle, for names often differ at their ends.
+
+    >>> short("comp.sys.ibm.pc.hardware")
+    'comp.sys.…hardware'
+    """
+    name = str(label)
+    return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
+
+
+def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
+    """Draw a dot for each model, with its interval where it has one; the first stands at the top."""
+    ax = new_axes(ax, (6.4, 0.9 + 0.32 * len(names)))
+    for place, value in enumerate(values):
+        if value.low is not None and value.high is not None:
+            ax.plot([value.low, value.high], [place, place], color=colour(0), lw=1.8, zorder=2)
+        ax.plot([value.value], [place], color=colour(0), marker="o", ms=5, zorder=3)
+    ax.set_yticks(range(len(names)), [short(name, 40) for name in names])
+    ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=measure)
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def grid(panels: int = 4, crowded: bool = False) -> list[Any]:
+    """Axes for the panels, two in a line, on a new figure; of one panel, one."""
+    if panels == 1:
+        return [new_axes(None, (6.4, 5.6) if crowded else (5.0, 4.4))]
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(13.0, 11.0) if crowded else (10.0, 8.4), layout="constrained")
+    return list(figure.subplots(2, 2).ravel())
+
+
+def confusion(cells: NDArray[Any], names: list[str], ax: Any = None) -> Any:
+    """Draw the confusion matrix: true classes down, answers across; the colour is the share of the true class."""
+    ax = new_axes(ax, (5.0, 4.4))
+    n = len(names)
+    whole = cells.sum(axis=1, keepdims=True)
+    shares = np.divide(cells, whole, out=np.zeros(cells.shape), where=whole > 0)
+    ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto" if n > _NUMBERED else "equal")
+    if n <= _NUMBERED:
+        size = 10 if n <= 6 else max(5.0, 10 - 0.25 * n)
+        for i in range(n):
+            for j in range(n):
+                if cells[i, j]:
+                    said = f"{cells[i, j]:,}" if cells.dtype.kind == "i" else f"{cells[i, j]:.4g}"
+                    tone = "white" if shares[i, j] > 0.55 else "black"
+                    ax.text(j, i, said, ha="center", va="center", color=tone, fontsize=size)
+    # Names stand at every class, or at as many as can be read.
+    shown = np.unique(np.linspace(0, n - 1, min(n, _NUMBERED)).round().astype(int))
+    small = 9 if n <= 6 else 7
+    labels = [names[k] for k in shown]
+    crossed = n > 4 or max(map(len, names)) > 8
+    ax.set_xticks(shown, labels, rotation=60 if crossed else 0, ha="right" if crossed else "center", fontsize=small)
+    if crossed:
+        for tick in ax.get_xticklabels():
+            tick.set_rotation_mode("anchor")
+    ax.set_yticks(shown, labels, fontsize=small)
+    ax.set(xlabel="answered", ylabel="true", title="confusion matrix (colour: share of the true class)")
+    return ax
+
+
+def _curves(curves: list[Curve], ax: Any, drawstyle: str) -> None:
+    """Draw the curves: a few with their names, many in grey with those of the smallest areas in colour."""
+    many = len(curves) > _NAMED
+    worst = sorted(range(len(curves)), key=lambda k: curves[k].area)[:_WORST] if many else list(range(len(curves)))
+    for k, curve in enumerate(curves):
+        if k not in worst:
+            ax.plot(curve.x, curve.y, color="0.7", lw=0.8, drawstyle=drawstyle, zorder=1)
+    for k in worst:
+        curve = curves[k]
+        said = f"{curve.name} ({curve.area:.3f})"
+        ax.plot(curve.x, curve.y, color=colour(k), lw=1.6, label=said, drawstyle=drawstyle, zorder=2)
+    if many:
+        ax.plot([], [], color="0.7", lw=0.8, label=f"{len(curves) - len(worst)} other classes")
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def roc(curves: list[Curve], mean: float | None = None, ax: Any = None) -> Any:
+    """Draw ROC curves, with the areas in the legend."""
+    ax = new_axes(ax, (5.0, 4.4))
+    ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
+    _curves(curves, ax, "default")
+    said = "" if mean is None else f", macro area {mean:.3f}"
+    ax.set(xlabel="share of the others taken for it", ylabel="share of the class found (recall)", title=f"ROC{said}")
+    _legend(ax, curves, "lower right")
+    return ax
+
+
+def precision_recall(curves: list[Curve], shares: list[float], mean: float | None = None, ax: Any = None) -> Any:
+    """Draw precision over recall; dotted is the share of the class, which chance would have."""
+    ax = new_axes(ax, (5.0, 4.4))
+    if len(curves) <= _NAMED:
+        for k, share in enumerate(shares):
+            ax.axhline(share, color=colour(k), lw=1.0, ls=":")
+    _curves(curves, ax, "steps-pre")
+    said = "" if mean is None else f", macro area {mean:.3f}"
+    ax.set(xlabel="recall", ylabel="precision", title=f"precision and recall{said}")
+    _legend(ax, curves, "lower left")
+    return ax
+
+
+def _legend(ax: Any, curves: list[Curve], place: str) -> None:
+    if curves:
+        ax.legend(loc=place, fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", title="class (area)")
+        ax.get_legend().get_title().set_fontsize(8)
+    else:
+        ax.text(0.5, 0.6, "no class has rows to tell apart", ha="center", transform=ax.transAxes, color="0.35")
+
+
+def reliability(
+    edges: Floats, rows: Floats, points: tuple[Floats, ...], labels: tuple[str, str], title: str, ax: Any = None
+) -> Any:
+    """Draw how often forecasts came true over what they said; bars beneath are the rows in each bin.
+
+    Points are, of each bin, the mean forecast, the share that came true and the ends of its interval; NaN where there
+    is none.
+    """
+    ax = new_axes(ax, (5.0, 4.4))
+    ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
+    beneath = ax.twinx()
+    width = np.diff(edges)
+    beneath.bar(edges[:-1], rows, width, align="edge", color="0.85", edgecolor="white", zorder=0)
+    # The bars take the lower quarter of the picture.
+    beneath.set_ylim(0, 4 * max(float(rows.max()), 1.0))
+    beneath.set_yticks([])
+    beneath.spines[["top", "right"]].set_visible(False)
+    for left, wide, n in zip(edges[:-1], width, rows):
+        if n and len(rows) <= _NUMBERED:
+            beneath.text(left + wide / 2, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.35")
+    ax.set_zorder(beneath.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    x, y, low, high = (each[rows > 0] for each in points)
+    off = np.nan_to_num(np.array([y - np.minimum(low, y), np.maximum(high, y) - y]))
+    ax.errorbar(x, y, yerr=off, color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
+    ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=labels[0], ylabel=labels[1], title=title)
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+# Learning curves as a picture: what is measured over the number of rows learned from, with its spread.
+
+
+def draw_learning_curves(
+    sizes: NDArray[Any], means: Floats, spreads: Floats, names: Sequence[str], measure: str,
+    crossings: Sequence[float] = (), ax: Any = None,
+) -> Any:  # fmt: skip
+    """Draw a curve for each model (means and spreads are sizes × models); crossings, in rows, are dotted lines."""
+    ax = new_axes(ax)
+    ax.set_xscale("log")
+    for k, name in enumerate(names):
+        low, high = means[:, k] - spreads[:, k], means[:, k] + spreads[:, k]
+        ax.fill_between(sizes, low, high, color=colour(k), alpha=0.18, lw=0, zorder=1)
+        ax.plot(sizes, means[:, k], color=colour(k), lw=1.8, marker="o", ms=4, zorder=3, label=name)
+    for rows in crossings:
+        ax.axvline(rows, color="0.45", lw=1.0, ls=":", zorder=0)
+        ax.text(rows, 1.01, f"{rows:,.0f}", transform=ax.get_xaxis_transform(), ha="center", fontsize=8, color="0.35")
+    span, shown = max(float(np.log(sizes[-1] / sizes[0])), 1e-9), [int(sizes[-1])]
+    for size in sizes[-2::-1].tolist():  # named are those that leave room for one another
+        if np.log(shown[-1] / size) >= 0.09 * span:
+            shown.append(size)
+    ax.set_xticks(shown, [f"{size:,}" for size in shown])
+    ax.minorticks_off()
+    ax.set(xlabel="rows learned from", ylabel=measure)
+    ax.legend(frameon=False)
+    ax.grid(alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+# Pictures of an audit: differences between groups, and rates of groups, with their intervals.
+
+
+_COMPARISONS = 20
+_GROUPS = 20
+_AUDIT_NAME = 44
+_PANELS = (
+    ("selection", "answered"),
+    ("base", "true"),
+    ("false_positive", "false positives"),
+    ("false_negative", "false negatives"),
+)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _AUDIT_NAME else name[: _AUDIT_NAME - 1] + "…"
+
+
+def _bare(ax: Any) -> None:
+    ax.grid(axis="x", alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def sentences(audit: Any, ax: Any = None) -> Any:
+    """Draw the largest differences of an audit by sentences; filled points are significant."""
+    shown = audit.comparisons[:_COMPARISONS]
+    ax = new_axes(ax, (7.4, 1.2 + 0.3 * max(len(shown), 2)))
+    several = len(audit.classes) > 1
+    ax.axvline(0, color="0.45", lw=1.0, ls=":")
+    for at, c in enumerate(shown):
+        tone = colour(0) if c.significant else "0.5"
+        if c.low is not None and c.high is not None:
+            ax.hlines(at, c.low, c.high, color=tone, lw=2.0, alpha=0.7)
+        ax.plot([c.difference], [at], "o", ms=5, color=tone, mfc=tone if c.significant else "white")
+    names = [
+        f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind}{', ' + str(c.class_) if several else ''})"
+        for c in shown
+    ]
+    ax.set_yticks(range(len(shown)), [_short(name) for name in names], fontsize=8)
+    ax.invert_yaxis()
+    asked = f"P({audit.classes[0]})" if not several else "P(class)"
+    ax.set_xlabel(f"mean difference of {asked} in the same sentence, {100 * audit.confidence:g}% interval")
+    ax.set_title(f"{len(shown)} of {len(audit.comparisons)} comparisons; filled: significant", fontsize=10)
+    _bare(ax)
+    return ax
+
+
+def groups(audit: Any, axes: Any = None) -> list[Any]:
+    """Draw the rates of each group, a panel for each rate; the dotted line is the reference group's.
+
+    Of several classes the last is drawn. Without truths there is one panel.
+    """
+    panels = _PANELS if audit.truths else _PANELS[:1]
+    shown = sorted((r for r in audit.rates if r.class_ == audit.classes[-1]), key=lambda r: -r.rows)[:_GROUPS]
+    if axes is None:
+        axes = _axes(len(panels), len(shown))
+    given = list(axes) if hasattr(axes, "__iter__") else [axes]
+    standard = audit.rate(audit.reference, audit.classes[-1])
+    for place, (ax, (name, title)) in enumerate(zip(given, panels)):
+        reference = getattr(standard, name).value
+        if reference is not None:
+            ax.axvline(reference, color="0.45", lw=1.0, ls=":")
+        for at, rates in enumerate(shown):
+            share = getattr(rates, name)
+            if share.value is not None:
+                ax.hlines(at, share.low, share.high, color=colour(place), lw=2.0, alpha=0.6)
+                ax.plot([share.value], [at], "o", ms=5, color=colour(place))
+        first = place % 2 == 0
+        ax.set_yticks(range(len(shown)), [_short(f"{r.group} ({r.rows:,})") for r in shown] if first else [])
+        ax.tick_params(labelsize=8)
+        ax.set_xlim(left=0)
+        ax.set_ylim(len(shown) - 0.5, -0.5)
+        ax.set_title(f"{title} ({audit.classes[-1]})", fontsize=10)
+        _bare(ax)
+    return given
+
+
+def _axes(panels: int, rows: int) -> list[Any]:
+    """Axes for the panels, two in a line, on a new figure."""
+    high = 0.7 + 0.3 * max(rows, 2)
+    if panels == 1:
+        return [new_axes(None, (6.4, high))]
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 2 * high), layout="constrained")
+    return list(figure.subplots(2, 2).ravel())

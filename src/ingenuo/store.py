@@ -1,0 +1,102 @@
+"""The model file: `save` and `load`. What is saved is the tally, so a loaded model goes on learning.
+
+A file holds a manifest (what kind of model, its parameters, its schema, the shapes of its tables) and tensors
+(limbs and labels). Everything in it is named from closed lists: nothing is imported by name, unpickled or run.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ingenuo.errors import ModelFileError
+from ingenuo.models.packing import pack_network, pack_tally, unpack_network, unpack_tally
+from ingenuo.networks.network import Network
+from ingenuo.tally import container
+from ingenuo.tally.tally import Tally
+
+Tensors = dict[str, NDArray[Any]]
+
+
+def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
+    """Write a fitted model (or a tally) to one file, whole or not at all.
+
+    Parameters
+    ----------
+    model : classifier, Network or Tally
+        What to save.
+    path : path
+        Where to.
+    about : mapping, optional
+        What a reader should know of the model besides, in values that JSON has: where its rows came from, what it is
+        for. `about(path)` of this module reads it; the model does not depend on it.
+
+    >>> import tempfile, os
+    >>> from ingenuo import NaiveBayes, load, save
+    >>> model = NaiveBayes().fit([["a", 1], ["b", 2]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, os.path.join(folder, "model.ingenuo"))
+    ...     again = load(os.path.join(folder, "model.ingenuo"))
+    >>> again.tally_ == model.tally_
+    True
+    """
+    container.write_file(path, *_to_parts(model, about))
+
+
+def about(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What was saved beside a model, of where it comes from; nothing where nothing was."""
+    found = container.read_file(path)[0].get("about", {})
+    return found if isinstance(found, dict) else {}
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`."""
+    return _from_parts(*container.read_file(path), str(path))
+
+
+def to_bytes(model: Any, about: Mapping[str, Any] | None = None) -> bytes:
+    """What `save` writes, as bytes."""
+    return container.to_bytes(*_to_parts(model, about))
+
+
+def from_bytes(data: bytes) -> Any:
+    """What `load` reads, from bytes."""
+    return _from_parts(*container.from_bytes(data), "model data")
+
+
+def _to_parts(model: Any, about: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Tensors]:
+    tensors: Tensors = {}
+    manifest = _described(model, tensors)
+    return manifest | {"about": dict(about)} if about else manifest, tensors
+
+
+def _described(model: Any, tensors: Tensors) -> dict[str, Any]:
+    """The manifest of a model, whose arrays are put among the tensors."""
+    if isinstance(model, Tally):
+        return {"kind": "tally", "tally": pack_tally(model, tensors)}
+    if isinstance(model, Network):
+        return {"kind": "network", "network": pack_network(model, tensors)}
+    from ingenuo.models.packing import pack_model
+
+    return pack_model(model, tensors)
+
+
+def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
+    from ingenuo.models.packing import unpack_model
+
+    try:
+        if manifest["kind"] == "tally":
+            return unpack_tally(manifest["tally"], tensors)
+        if manifest["kind"] == "network":
+            return unpack_network(manifest["network"], tensors)
+        return unpack_model(manifest, tensors)
+    except ModelFileError:
+        raise
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
+        raise ModelFileError(
+            f"{name} is signed right, but what it describes is no model that this version can build "
+            f"({type(error).__name__}: {error}); save it again from the model it came from"
+        ) from error

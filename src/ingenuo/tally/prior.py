@@ -1,0 +1,273 @@
+"""Priors as imaginary data: what is added to a tally before it is turned into probabilities.
+
+Each prior is a pseudo-tally: so many imaginary observations of each value. The estimate of a value's
+probability within a class is then always the same fraction,
+
+    θ_j = (count_j + a_j) / (Σ counts + Σ a)
+
+with a_j = 0 (maximum likelihood), 1 (Laplace), α (Lidstone), m·p_j (the m-estimate) or α_j - 1 (the mode under
+a Dirichlet prior). For numbers a prior holds the floor below which no variance falls, as a fraction of the
+variance of the whole column: `variance_floor`, 1e-9 unless it is given by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.tally.labels import Labels, find, labels_of, objects
+
+Floats = NDArray[np.float64]
+Given = float | Sequence[float] | Mapping[Any, Any] | None
+
+
+@dataclass(frozen=True)
+class Prior(ABC):
+    """Imaginary observations of each value, and the least variance of a number."""
+
+    def __post_init__(self) -> None:
+        _check_number("variance_floor", getattr(self, "variance_floor", 1e-9))
+
+    @property
+    def floor(self) -> float:
+        """The least variance, as a fraction of the column's variance."""
+        return float(getattr(self, "variance_floor", 1e-9))
+
+    @abstractmethod
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """So many imaginary observations of each label of a column."""
+
+    def known(self, labels: Labels, column: object = None) -> Labels:
+        """Labels that the prior itself brings to a column of these labels, seen or not."""
+        return np.zeros(0, np.int64)
+
+    def columns(self) -> list[object]:
+        """The columns that the prior speaks of by name."""
+        return []
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+
+@dataclass(frozen=True)
+class MaximumLikelihood(Prior):
+    """Nothing is imagined: relative frequencies.
+
+    >>> MaximumLikelihood().pseudo_counts(labels_of(["a", "b"])).tolist()
+    [0.0, 0.0]
+    """
+
+    variance_floor: float = field(default=1e-9, kw_only=True)
+
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """None of any."""
+        return np.zeros(len(labels))
+
+
+@dataclass(frozen=True)
+class Laplace(Prior):
+    """Every value was seen once more: (count + 1) / (N + J).
+
+    >>> Laplace().pseudo_counts(labels_of(["a", "b"])).tolist()
+    [1.0, 1.0]
+    """
+
+    variance_floor: float = field(default=1e-9, kw_only=True)
+
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """One of each."""
+        return np.ones(len(labels))
+
+
+@dataclass(frozen=True)
+class Lidstone(Prior):
+    """Every value was seen alpha times more: (count + α) / (N + αJ).
+
+    >>> Lidstone(0.5).pseudo_counts(labels_of(["a", "b"])).tolist()
+    [0.5, 0.5]
+    """
+
+    alpha: float = 1.0
+    variance_floor: float = field(default=1e-9, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_number("alpha", self.alpha)
+
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """Alpha of each."""
+        return np.full(len(labels), float(self.alpha))
+
+
+@dataclass(frozen=True)
+class MEstimate(Prior):
+    """m imaginary observations, shared out by weights that sum to 1: (count + m·p_j) / (N + m).
+
+    Without weights they are shared equally. Weights are a mapping from value to weight (for the columns that have one
+    of those values), a mapping from column to such a mapping or list, or a list in the order of the sorted values.
+
+    >>> MEstimate(3).pseudo_counts(labels_of(["a", "b", "c"])).tolist()
+    [1.0, 1.0, 1.0]
+    >>> MEstimate(2, {"a": 0.75, "b": 0.25}).pseudo_counts(labels_of(["a", "b"])).tolist()
+    [1.5, 0.5]
+    """
+
+    m: float = 1.0
+    weights: Given = None
+    variance_floor: float = field(default=1e-9, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_number("m", self.m)
+        object.__setattr__(self, "weights", _plain(self.weights))
+        if self.weights is not None:
+            _check_given("weights", self.weights)
+        for column, given in _by_column(self.weights):
+            shares = list(given.values()) if isinstance(given, Mapping) else list(given)
+            for share in shares:
+                _check_number("weights", share)
+            if abs(sum(shares) - 1) > 1e-9:
+                of = "" if column is None else f" of column {column!r}"
+                raise InputError(f"the weights{of} of an MEstimate sum to {sum(shares):g}; they must sum to 1")
+
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """The share of m of each."""
+        given = _for_column(self.weights, column, labels)
+        if given is None:
+            return np.full(len(labels), float(self.m) / max(len(labels), 1))
+        return float(self.m) * _spread(given, labels, "weights", 0.0)
+
+    def known(self, labels: Labels, column: object = None) -> Labels:
+        """The values that have a weight."""
+        return _labels_in(_for_column(self.weights, column, labels))
+
+    def columns(self) -> list[object]:
+        """The columns that have weights of their own."""
+        return [name for name, _ in _by_column(self.weights) if name is not None]
+
+
+@dataclass(frozen=True)
+class Dirichlet(Prior):
+    """The mode under a Dirichlet prior: (count + α_j - 1) / (N + Σ(α - 1)); each α_j at least 1.
+
+    One number serves for every value (2 is Laplace); else a mapping or list as in `MEstimate`; a value
+    without an α of its own has 1, that is, nothing imagined.
+
+    >>> Dirichlet(2).pseudo_counts(labels_of(["a", "b"])).tolist()
+    [1.0, 1.0]
+    """
+
+    alphas: Given = 2.0
+    variance_floor: float = field(default=1e-9, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.alphas is None:
+            raise InputError("a Dirichlet prior needs alphas: a number, or a mapping from value to number")
+        object.__setattr__(self, "alphas", _plain(self.alphas))
+        if not isinstance(self.alphas, int | float):
+            _check_given("alphas", self.alphas)
+        for _, given in _by_column(self.alphas):
+            for alpha in given.values() if isinstance(given, Mapping) else given:
+                _check_alpha(alpha)
+        if isinstance(self.alphas, int | float):
+            _check_alpha(self.alphas)
+
+    def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
+        """α - 1 of each."""
+        given = _for_column(self.alphas, column, labels)
+        if given is None:
+            return np.zeros(len(labels))
+        if isinstance(given, int | float):
+            return np.full(len(labels), float(given) - 1)
+        return _spread(given, labels, "alphas", 1.0) - 1
+
+    def known(self, labels: Labels, column: object = None) -> Labels:
+        """The values that have an alpha of their own."""
+        return _labels_in(_for_column(self.alphas, column, labels))
+
+    def columns(self) -> list[object]:
+        """The columns that have alphas of their own."""
+        return [name for name, _ in _by_column(self.alphas) if name is not None]
+
+
+PRIORS: dict[str, type[Prior]] = {
+    kind.__name__: kind for kind in (MaximumLikelihood, Laplace, Lidstone, MEstimate, Dirichlet)
+}
+
+
+def _check_number(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+        raise KindError(f"{name} must be a number, got {type(value).__name__} {value!r}")
+    if not 0 <= float(value) < float("inf"):
+        raise InputError(f"{name} must be finite and not negative, got {value!r}")
+
+
+def _check_alpha(alpha: object) -> None:
+    _check_number("alphas", alpha)
+    if float(alpha) < 1:  # type: ignore[arg-type]
+        raise InputError(f"alphas must be at least 1 for the mode to exist, got {alpha!r}; Lidstone takes any")
+
+
+def _check_given(name: str, given: Any, nested: bool = True) -> None:
+    """Numbers by value, or a list of them, or either by column."""
+    if isinstance(given, Mapping) and nested and _is_nested(given):
+        for each in given.values():
+            _check_given(name, each, nested=False)
+    elif not isinstance(given, Mapping | list):
+        raise KindError(
+            f"{name} must be a mapping from value to number, or a list, got {type(given).__name__} {given!r}"
+        )
+
+
+def _plain(given: Any) -> Any:
+    """A copy with arrays as lists: priors are compared, and nobody else may change them."""
+    if isinstance(given, Mapping):
+        return {name: _plain(value) for name, value in given.items()}
+    if isinstance(given, np.ndarray):
+        return given.tolist()
+    return list(given) if isinstance(given, list | tuple) else given
+
+
+def _is_nested(given: Given) -> bool:
+    return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence) for v in given.values())
+
+
+def _by_column(given: Given) -> list[tuple[object, Any]]:
+    if given is None or isinstance(given, int | float | np.number):
+        return []
+    if _is_nested(given):
+        return list(given.items())  # type: ignore[union-attr]
+    return [(None, given)]
+
+
+def _for_column(given: Any, column: object, labels: Labels) -> Any:
+    """What is given for a column; a mapping by value serves every column that has one of those values."""
+    if _is_nested(given):
+        return given.get(column)
+    if isinstance(given, Mapping) and len(labels) and (find(labels, objects(list(given))) < 0).all():
+        return None
+    return given
+
+
+def _spread(given: Mapping[Any, float] | Sequence[float], labels: Labels, name: str, default: float) -> Floats:
+    if isinstance(given, Mapping):
+        result = np.full(len(labels), default)
+        for place, value in zip(find(labels, objects(list(given))), given.values()):
+            if place >= 0:
+                result[place] = value
+        return result
+    if len(given) != len(labels):
+        raise InputError(f"{len(given)} {name} were given for {len(labels)} values: {labels.tolist()[:10]}")
+    return np.asarray(given, np.float64)
+
+
+def _labels_in(given: Any) -> Labels:
+    return labels_of(given) if isinstance(given, Mapping) and len(given) else np.zeros(0, np.int64)

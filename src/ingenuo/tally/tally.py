@@ -1,0 +1,322 @@
+"""What was seen, as sums: immutable named tables with labelled axes that add, subtract and compare.
+
+A tally is a function that is zero nearly everywhere: a label that is on no axis counts zero, and a label whose
+cells are all zero is dropped. So tallies over different classes, categories or columns align by their labels
+before they add, and what was taken away leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError
+from ingenuo.tally.bag import Bag
+from ingenuo.tally.exact import Exact, Real
+from ingenuo.tally.histogram import Histogram
+from ingenuo.tally.labels import Labels, find, labels_of, same, unite
+from ingenuo.tally.moments import Moments
+
+Sums = Exact | Real
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """One named array of a tally: sums over rows, with a name and sorted labels for each axis."""
+
+    names: tuple[str, ...]  # the axes' names, e.g. ("class", "value")
+    axes: tuple[Labels, ...]  # the axes' labels
+    sums: Sums
+    signed: bool = False  # sums of numbers may be negative; counts may not
+
+    @staticmethod
+    def of(axes: Mapping[str, Iterable[Any]], values: Any, *, signed: bool = False) -> Table:
+        """A table from plain numbers; labels in any order.
+
+        >>> Table.of({"class": ["yes", "no"]}, [9, 5]).axes[0].tolist()
+        ['no', 'yes']
+        """
+        sums: Sums = values if isinstance(values, Exact | Real) else Exact.of(values)
+        arrays = [
+            given if isinstance(given, np.ndarray) else np.array([*given, None], object)[:-1] for given in axes.values()
+        ]
+        labels = [labels_of(array) for array in arrays]
+        if sums.shape != tuple(len(array) for array in arrays) or any(len(a) != len(b) for a, b in zip(labels, arrays)):
+            raise InputError(
+                f"a table of shape {sums.shape} needs as many different labels on each axis, "
+                f"got {[len(array) for array in arrays]}"
+            )
+        for axis, (wanted, given) in enumerate(zip(labels, arrays)):
+            if not same(wanted, given):
+                sums = sums.pick(axis, np.argsort(find(wanted, given)))
+        return Table(tuple(axes), tuple(labels), sums, signed)._settled()
+
+    def trimmed(self) -> Table:
+        """Without the labels whose cells are all zero."""
+        axes, sums = list(self.axes), self.sums
+        for axis in range(len(axes)):
+            used = sums.used(axis)
+            if not used.all():
+                sums = sums.pick(axis, np.flatnonzero(used))
+                axes[axis] = axes[axis][used]
+        return self if sums is self.sums else Table(self.names, tuple(axes), sums, self.signed)
+
+    def _settled(self) -> Table:
+        """Trimmed, unless the last axis is of columns: those are known beforehand, and may be very many.
+
+        (Which categories a column has is known by what was seen, so there nothing may stay.)
+        """
+        return self if self.names[-1] == "column" else self.trimmed()
+
+    def over(self, *axes: Labels) -> Sums:
+        """The sums at these labels, zero where a label is not there."""
+        sums = self.sums
+        for axis, (own, wanted) in enumerate(zip(self.axes, axes)):
+            if not same(own, wanted):
+                sums = sums.pick(axis, find(own, wanted))
+        return sums
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
+            return False
+        one, two = self.trimmed(), other.trimmed()
+        return all(same(a, b) for a, b in zip(one.axes, two.axes)) and one.sums == two.sums
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _together(self, name: str, other: AnyTable) -> tuple[tuple[Labels, ...], Any, Any]:
+        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
+            raise MergeError(
+                f"'{name}' is a table over {' × '.join(self.names)} here and over {' × '.join(other.names)} there; "
+                "only tallies of the same kind of model add"
+            )
+        axes = tuple(unite(a, b) for a, b in zip(self.axes, other.axes))
+        left, right = self.over(*axes), other.over(*axes)
+        if type(left) is not type(right):
+            left, right = Real(left.floats()), Real(right.floats())
+        return axes, left, right
+
+    def plus(self, name: str, other: AnyTable) -> Table:
+        """The sum with another table of the same name."""
+        axes, left, right = self._together(name, other)
+        total = Table(self.names, axes, left + right, self.signed)
+        # Where no cell is negative, none that was not zero becomes zero.
+        return total._settled() if self.signed else total
+
+    def minus(self, name: str, other: AnyTable) -> Table:
+        """What is left when the other is taken away; an error where that was never added."""
+        axes, left, right = self._together(name, other)
+        rest = left - right
+        if not self.signed:
+            negative = np.argwhere(rest.signs() < 0)
+            if len(negative):
+                cell = tuple(negative[0])
+                place = ", ".join(f"{n} {a.tolist()[i]!r}" for n, a, i in zip(self.names, axes, cell))
+                raise ForgetError(
+                    f"cannot take away {float(right.floats()[cell]):g} from '{name}' at {place}, where only "
+                    f"{float(left.floats()[cell]):g} was added; only rows that were learned can be forgotten"
+                )
+        return Table(self.names, axes, rest, self.signed).trimmed()
+
+    def scale(self, factor: float | int | Fraction) -> Table:
+        """Every sum times the factor."""
+        return Table(self.names, self.axes, self.sums.scale(factor), self.signed)._settled()
+
+    def without_rare(self, minimum: float, classes: Labels | None = None, rows: Table | None = None) -> Table:
+        """Only the cells of these classes (of all) whose sum, or whose rows where they are given, are not below it."""
+        kept = (self.sums if rows is None else rows.over(*self.axes)).floats() >= minimum
+        if classes is not None and self.names[0] == "class":
+            kept &= (find(classes, self.axes[0]) >= 0).reshape(-1, *(1,) * (kept.ndim - 1))
+        if isinstance(self.sums, Real):
+            sums: Sums = Real(np.where(kept, self.sums.values, 0.0))
+        else:
+            sums = Exact.canonical(np.where(kept, self.sums.limbs, 0), self.sums.low)
+        return Table(self.names, self.axes, sums, self.signed)._settled()
+
+    def nothing(self) -> Table:
+        """A table like this one with nothing in it."""
+        empty = tuple(labels[:0] for labels in self.axes)
+        shape = (0,) * len(empty)
+        sums: Sums = Exact.zeros(shape) if isinstance(self.sums, Exact) else Real(np.zeros(shape))
+        return Table(self.names, empty, sums, self.signed)
+
+    def listing(self, most: int) -> str:
+        """The first cells that are not zero, as text."""
+        values: NDArray[np.float64] = self.sums.floats()
+        cells = [
+            " ".join(str(labels[i]) for labels, i in zip(self.axes, place)) + f" {values[place]:g}"
+            for place in np.ndindex(values.shape)
+            if values[place] != 0
+        ][: most + 1]
+        return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
+
+
+AnyTable = Table | Bag | Histogram | Moments
+
+
+class Tally(Mapping[str, AnyTable]):
+    """Named tables of sums over rows: all that a model has learned.
+
+    >>> a = Tally({"class": Table.of({"class": ["no", "yes"]}, [5, 9])})
+    >>> b = Tally({"class": Table.of({"class": ["maybe", "yes"]}, [1, 1])})
+    >>> print(a + b)
+    class: maybe 1, no 5, yes 10
+    >>> (a + b) - b == a
+    True
+    >>> a - b
+    Traceback (most recent call last):
+    ...
+    ingenuo.errors.ForgetError: cannot take away 1 from 'class' at class 'maybe', where only 0 was added; ...
+    """
+
+    def __init__(self, tables: Mapping[str, AnyTable] | Iterable[tuple[str, AnyTable]] = ()) -> None:
+        kept = {name: table for name, table in dict(tables).items() if 0 not in table.sums.shape}
+        self._tables = dict(sorted(kept.items()))
+
+    def __getitem__(self, name: str) -> AnyTable:
+        return self._tables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    def canonical(self) -> Tally:
+        """The same sums without a label, or a table, that is all zero: the one form of a tally."""
+        return Tally({name: table.trimmed() for name, table in self.items()})
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return False
+        one, two = self.canonical(), other.canonical()
+        return one._tables.keys() == two._tables.keys() and all(table == two[name] for name, table in one.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        tables = dict(self._tables)
+        for name, table in other.items():
+            tables[name] = tables[name].plus(name, table) if name in tables else table
+        return Tally(tables)
+
+    def __sub__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        tables = dict(self._tables)
+        for name, table in other.items():
+            own = tables[name] if name in tables else table.nothing()
+            tables[name] = own.minus(name, table)
+        return Tally(tables)
+
+    def scale(self, factor: float | int | Fraction) -> Tally:
+        """Every sum times the factor, as if each row had been seen so many times.
+
+        >>> Tally({"class": Table.of({"class": ["a"]}, [3])}).scale(0.5)["class"].sums.floats().tolist()
+        [1.5]
+        """
+        if isinstance(factor, bool) or not isinstance(factor, int | float | Fraction | np.number):
+            raise KindError(f"a tally is scaled by a number, got {type(factor).__name__} {factor!r}")
+        if not 0 <= factor < float("inf"):
+            raise InputError(f"a tally cannot be scaled by {factor!r}; take a finite number that is not negative")
+        if isinstance(factor, np.number):
+            factor = factor.item()
+        return Tally({name: table.scale(factor) for name, table in self.items()})
+
+    def without_rare(self, minimum: int) -> Tally:
+        """The sums without what is known of few rows, for others to see.
+
+        Parameters
+        ----------
+        minimum : int
+            How many rows (or how much weight) is not few. A class of fewer is dropped, and of the other classes every
+            value, bin, word, n-gram and combination of values that fewer have; sums of numbers are dropped where a
+            class has fewer numbers in the column. Bins are made wider where they are too narrow to have as many.
+
+        Notes
+        -----
+        Words, n-grams and columns of counts are known by how often they were there. In how many rows that was is known
+        where documents are counted too (`Words(min_documents=2)`, `binary=True`, "bernoulli") and holds there;
+        elsewhere a word that one text repeats passes for frequent.
+
+        This is no differential privacy. From Σx and Σx² two numbers can be found, and three or four guessed: take 5 at
+        least, better 10. The totals stay: what was dropped of a class in a column can be found as a difference. Two
+        releases can be subtracted, and what is left may be one row. Whoever knows all rows but one learns that one.
+
+        Examples
+        --------
+        >>> tally = Tally({"class": Table.of({"class": ["ill", "well", "king"]}, [30, 40, 1])})
+        >>> print(tally.without_rare(5))
+        class: ill 30, well 40
+        """
+        if isinstance(minimum, bool) or not isinstance(minimum, int | np.integer):
+            raise KindError(f"a minimum count is a whole number, got {type(minimum).__name__} {minimum!r}")
+        if minimum < 1:
+            raise InputError(f"a minimum count of {minimum} would drop nothing; take 1 or more")
+        return Tally({name: self._without_rare(name, table, int(minimum)) for name, table in self.items()}).canonical()
+
+    def _without_rare(self, name: str, table: AnyTable, minimum: int) -> AnyTable:
+        stem, _, what = name.rpartition(":")
+        if isinstance(table, Table):
+            counted = what in ("sum", "square") and table.names == ("class", "column")
+            counts = self._tables.get(f"{stem}:count") if counted else None
+            rows = counts if isinstance(counts, Table) else None
+            return table.without_rare(minimum, self._frequent("class", minimum), rows)
+        classes = self._frequent("class", minimum, table.axes[0])
+        if isinstance(table, Bag):
+            classes = classes[find(self._frequent(f"{stem}:rows", minimum, classes), classes) >= 0]
+            return table.without_rare(minimum, classes, self.bag(f"{stem}:documents"))
+        return table.without_rare(minimum, classes)
+
+    def _frequent(self, name: str, minimum: int, known: Labels | None = None) -> Any:
+        """The labels of a table of rows by class that are not rare; those that are known where there is no such."""
+        table = self._tables.get(name)
+        if not isinstance(table, Table) or table.names != ("class",):
+            return known
+        return table.axes[0][table.sums.floats() >= minimum]
+
+    def labels(self, name: str, axis: int) -> Labels:
+        """The labels on an axis of a table; none where there is no such table."""
+        return self._tables[name].axes[axis] if name in self._tables else np.zeros(0, np.int64)
+
+    def over(self, name: str, *axes: Labels) -> Sums:
+        """The sums of a table at these labels, zero where nothing was added."""
+        table = self._tables.get(name)
+        if table is None:
+            return Exact.zeros(tuple(len(labels) for labels in axes))
+        assert isinstance(table, Table), f"{name!r} is a {type(table).__name__}"
+        return table.over(*axes)
+
+    def bag(self, name: str) -> Bag | None:
+        """A bag of words, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Bag), f"{name!r} is a table"
+        return table
+
+    def bins(self, name: str) -> Histogram | None:
+        """A histogram, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Histogram), f"{name!r} is a table"
+        return table
+
+    def scatter(self, name: str) -> Moments | None:
+        """A scatter, or None where nothing was added to it."""
+        table = self._tables.get(name)
+        assert table is None or isinstance(table, Moments), f"{name!r} is a table"
+        return table
+
+    def __repr__(self) -> str:
+        return f"<Tally of {len(self)} tables: {', '.join(self)}>"
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {table.listing(20)}" for name, table in self.items())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Tally, (self._tables,)

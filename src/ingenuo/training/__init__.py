@@ -1,1 +1,0 @@
-"""From files to models and back: training, changing, answering, with where each model comes from kept beside it."""
