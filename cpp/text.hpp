@@ -277,6 +277,14 @@ struct Reader {
         memcpy(low + w, &bytes, 4);
         w += size;
     }
+    // The letter at p in UTF-8, in lower case if so asked; 0 if there is none. The dotted I is an i, after which a word ends:
+    // the dot that its lower case has besides is no letter.
+    inline u32 letter_at(const Character& c, bool lowercase, const u8* begin, const u8* p, const u8* end, bool& dotted) const {
+        const u32 letter = c.code < 128 ? ascii_letter((u8)c.code, lowercase) : letter_of(style, c.code);
+        dotted = letter == DOTTED_I;
+        if (letter == SIGMA) return final_sigma(style, begin, p, end) ? 0xCF82 : 0xCF83;
+        return dotted ? 'i' : letter;
+    }
     // Toggle between within a word and outside.
     inline void bound(u64 place) { bounds[n_bounds++] = (u32)place; }
     inline bool inside() const { return n_bounds & 1; }
@@ -329,19 +337,14 @@ struct Reader {
             // Letter by letter, as long as one of the next two is beyond ASCII.
             for (int i = 0; i < 32 && p < end && ((*p | p[end - p > 1]) & 0x80); i++) {
                 const Character c = character(p, end);
-                u32 letter = c.code < 128 ? ascii_letter((u8)c.code, LOWER) : letter_of(style, c.code);
-                const bool dotted = letter == DOTTED_I;
-                if (letter == SIGMA) letter = final_sigma(style, begin, p, end) ? 0xCF82 : 0xCF83;
-                if (dotted) letter = 'i';
+                bool dotted;
+                const u32 letter = letter_at(c, LOWER, begin, p, end, dotted);
                 p += c.size;
-                if (!letter) {
-                    if (inside()) bound(w);
-                    continue;
-                }
-                if (!inside()) bound(w);
+                if (inside() != (letter != 0)) bound(w);
+                if (!letter) continue;
                 wide |= letter >= 0x80;
                 write_letter(letter);
-                if (dotted) bound(w);  // the dot that its lower case has besides is no letter
+                if (dotted) bound(w);
             }
         }
         if (inside()) bound(w);
@@ -378,16 +381,14 @@ struct Reader {
             }
             for (int i = 0; i < 64 && p < end; i++) {
                 const Character c = character(p, end);
-                u32 letter = c.code < 128 ? ascii_letter((u8)c.code, style.lowercase) : letter_of(style, c.code);
+                bool dotted;
+                const u32 letter = letter_at(c, style.lowercase, begin, p, end, dotted);
                 if (!letter) {
                     if (inside()) finish_word();
                     if (ends_clause(c.code)) scope = OUTSIDE;
                     p += c.size;
                     continue;
                 }
-                const bool dotted = letter == DOTTED_I;
-                if (letter == SIGMA) letter = final_sigma(style, begin, p, end) ? 0xCF82 : 0xCF83;
-                if (dotted) letter = 'i';
                 if (!inside()) {
                     start = w;
                     characters = 0;
@@ -419,16 +420,6 @@ struct Reader {
         p++;
         if (p >= end) return true;
         return *p < 128 ? !ascii_letter(*p, true) : !letter_of(style, decode(p, end).code);
-    }
-
-    // One more word, after a document's.
-    template <class Take> bool add_word(const char* word, u64 n, Take&& take) {
-        memcpy(low, word, n);
-        w = n;
-        bounds[0] = 0;
-        bounds[1] = (u32)n;
-        n_bounds = 2;
-        return drain(1, take);
     }
 
     // The words of a document in which they stand apart by the byte 0x1F, as they are.
@@ -562,8 +553,8 @@ struct Sequence {
 // for, and of what it is counted for besides (-1: nothing), and the hashes of all.
 struct Features {
     i64 lowest, highest, buckets;
-    const i32 *into, *besides;
-    const u64* hashes;
+    i32 *into, *besides;
+    u64* hashes;
     bool mapped() const { return into; }
     u32 bucket(u64 hash) const { return (u32)(hash >> (64 - buckets)); }
 };
@@ -574,12 +565,11 @@ struct Features {
 // what precedes their last words. All may fail.
 template <class Own> struct Rows {
     Own& own;
-    const Style& style;
-    const u64 lead;  // words before the first
     Reader reader;
     Sequence sequence;
+    const u64 lead;  // words before the first
 
-    Rows(Own& o, const Style& s, u64 l) : own(o), style(s), lead(l), reader(s) {}
+    Rows(Own& o, const Style& style) : own(o), reader(style), lead(o.lead()) {}
 
     bool take(const Words& read) {
         const Features f = own.features();
@@ -652,13 +642,21 @@ template <class Own> struct Rows {
             sequence.hashes[sequence.n] = mix(0x3C733E);  // <s>, whose number is 0
             sequence.numbers[sequence.n] = 0;
         }
-        return reader.read(begin, end, taken) && (!own.bounded() || reader.add_word("</s>", 4, taken)) &&
+        const u8* last = (const u8*)"</s>";
+        return reader.read(begin, end, taken) && (!own.bounded() || reader.read_separated(last, last + 4, taken)) &&
                (!f.mapped() || translate()) && (f.highest < 2 || walk());
     }
 };
 
 // ---- counting ---------------------------------------------------------------------------------------------------
-union Sum { i64 whole; double real; };
+union Sum {
+    i64 whole;
+    double real;
+    void add(Sum other, bool is_real) {
+        if (is_real) real += other.real;
+        else whole += other.whole;
+    }
+};
 INLINE Sum times(u32 count, Sum weight, bool real) {
     Sum result;
     if (real) result.real = count * weight.real;
@@ -721,10 +719,7 @@ struct Log {
                 continue;
             }
             Sum* sum = to.sums + (to.n - 1) * columns;
-            for (u64 c = 0; c < columns; c++) {
-                if (real) sum[c].real += from[c].real;
-                else sum[c].whole += from[c].whole;
-            }
+            for (u64 c = 0; c < columns; c++) sum[c].add(from[c], real);
         }
         free(order);
         if (!made) {
@@ -798,25 +793,24 @@ struct Level {
     }
 };
 
-struct Counter {
-    i64 lowest, highest, occurrences, documents, bounds, buckets, real;
+struct Counter : Features {
+    i64 occurrences, documents, bounds, real;
     Level* levels;  // words or buckets first; with buckets there is one, whose table has the words that stand for others
     u8* text;       // the words' bytes, in the order of their numbers
     u64* ends;      // where each ends, after a zero
-    u64* own;       // where words are translated: the hash of each, what it is counted for, and besides
-    i32 *into, *besides;
-    u64 text_room, ends_room, own_room, into_room, besides_room;
+    u64 text_room, ends_room, hashes_room, into_room, besides_room;
     i64 label;   // of the rows that are being counted
     Sum weight;
     u64 waiting;  // words since the last flush
 
-    Features features() const { return {lowest, highest, buckets, into, besides, own}; }
+    const Features& features() const { return *this; }
     bool bounded() const { return bounds; }
+    u64 lead() const { return bounds ? highest - 1 : 0; }
     u32 place(u32 number) const { return number; }
     u64 n_levels() const { return buckets ? 1 : (u64)highest; }
     void clear() {
         for (u64 i = 0; levels && i < n_levels(); i++) levels[i].clear();
-        free(levels); free(text); free(ends); free(own); free(into); free(besides);
+        free(levels); free(text); free(ends); free(hashes); free(into); free(besides);
     }
     bool flush() {
         waiting = 0;
@@ -831,11 +825,11 @@ struct Counter {
                make_room(text, text_room, ends[levels[0].table.n] + read.bytes) && (!into || grow_mapped(n));
     }
     bool grow_mapped(u64 n) {
-        return make_room(own, own_room, n) && make_room(into, into_room, n) && make_room(besides, besides_room, n) &&
+        return make_room(hashes, hashes_room, n) && make_room(into, into_room, n) && make_room(besides, besides_room, n) &&
                (buckets || levels[0].grow_counts(n));
     }
     void set_plain(u64 number, u64 hash) {
-        own[number] = hash;
+        hashes[number] = hash;
         into[number] = (i32)number;
         besides[number] = -1;
     }
@@ -881,7 +875,7 @@ struct Counter {
     bool found(const u32* places, u64 n) { return counts_in_slots() || levels[0].add(places, n); }
     // The same for the n-grams of a level; those that end before the first word are there only to be followed.
     bool find_grams(u64 level, u64 n, const u64* hashes, u32* nodes, const u32* lasts) {
-        const u64 lead = bounds ? highest - 1 : 0, skipped = (i64)level < lowest ? n : lead >= level ? smaller(lead - (level - 1), n) : 0;
+        const u64 skipped = (i64)level < lowest ? n : lead() >= level ? smaller(lead() - (level - 1), n) : 0;
         Level& own = levels[level - 1];
         if (!own.grow(n)) return false;
         const Slots table = own.table;
@@ -903,48 +897,27 @@ struct Counter {
         own.n_touched = touched - own.touched;
         return true;
     }
-
-    // Returns how many rows were counted before one that needs other tables; all weights are 1 if there are none.
-    i64 count(const Style& style, const u8* data, const i64* offsets, const i64* rows, i64 n_rows, const i32* labels,
-              const Sum* weights) {
-        Rows<Counter> passage(*this, style, bounds ? highest - 1 : 0);
-        if (!passage.reader.ready()) return -1;
-        Sum one = {1};
-        if (real) one.real = 1.0;
-        for (i64 r = 0; r < n_rows; r++) {
-            const i64 i = rows[r];
-            const u8 *from = data + offsets[i], *end = data + offsets[i + 1];
-            if (lacks_tables(style, from, end)) return r;
-            if ((weights || documents || labels[i] != label || waiting >> 31) && !flush()) return -1;
-            label = labels[i];
-            weight = weights ? weights[i] : one;
-            if (!passage.read(from, end)) return -1;
-            waiting += end - from;
-        }
-        return n_rows;
-    }
 };
-
-// The numbers of words that stand apart by the byte 0x1F, which are put into the table if they are not there.
-static bool number_words(Counter& c, const u8* data, i64 size, i64* numbers) {
-    Style style = {};
-    style.separated = 1;
-    Reader reader(style);
-    u64 n = 0;
-    return reader.ready() && reader.read(data, data + size, [&](const Words& read) {
-        if (!c.reserve(read)) return false;
-        for (u64 t = 0; t < read.n; t++) {
-            Slot* slot = c.find_word(c.levels[0].table, read, t);
-            if (!slot->number) c.add_word(slot, read, t);
-            numbers[n++] = slot->number - 1;
-        }
-        return true;
-    });
-}
 
 API(void, counter_free)(Counter* c) {
     c->clear();
     free(c);
+}
+// The numbers of words that stand apart by the byte 0x1F, which are put into the table if they are not there.
+API(i64, counter_numbers)(Counter* c, const u8* data, i64 size, i64* numbers) {
+    Style style = {};
+    style.separated = 1;
+    Reader reader(style);
+    const bool done = reader.ready() && reader.read(data, data + size, [&](const Words& read) {
+        if (!c->reserve(read)) return false;
+        for (u64 t = 0; t < read.n; t++) {
+            Slot* slot = c->find_word(c->levels[0].table, read, t);
+            if (!slot->number) c->add_word(slot, read, t);
+            *numbers++ = slot->number - 1;
+        }
+        return true;
+    });
+    return done ? 0 : -1;
 }
 API(Counter*, counter_new)(i64 lowest, i64 highest, i64 occurrences, i64 documents, i64 bounded, i64 buckets, i64 real, i64 room) {
     Counter* c = (Counter*)calloc(1, sizeof(Counter));
@@ -961,13 +934,10 @@ API(Counter*, counter_new)(i64 lowest, i64 highest, i64 occurrences, i64 documen
     if (made) c->ends[0] = 0;
     if (made && buckets) made = c->levels[0].grow_counts(1ULL << buckets);
     i64 numbers[2];
-    if (made && c->bounds) made = number_words(*c, (const u8*)"<s>\x1f</s>", 8, numbers);
+    if (made && c->bounds) made = JOINED(VARIANT, counter_numbers)(c, (const u8*)"<s>\x1f</s>", 8, numbers) == 0;
     if (made) return c;
     JOINED(VARIANT, counter_free)(c);
     return nullptr;
-}
-API(i64, counter_numbers)(Counter* c, const u8* data, i64 size, i64* numbers) {
-    return number_words(*c, data, size, numbers) ? 0 : -1;
 }
 // From now on count `into` for each of these words (-1: nothing), and `besides` as well (-1: nothing); all are numbers.
 API(i64, counter_translate)(Counter* c, const i64* words, const i64* into, const i64* besides, i64 n) {
@@ -983,10 +953,25 @@ API(i64, counter_translate)(Counter* c, const i64* words, const i64* into, const
     }
     return 0;
 }
-// Count these rows, which should come in the order of their labels; returns how many are done.
+// Count these rows, which should come in the order of their labels; all weights are 1 if there are none. Returns how many
+// were counted before one that needs other tables.
 API(i64, counter_count)(Counter* c, const Style* style, const u8* data, const i64* offsets, const i64* rows, i64 n_rows,
-                        const i32* labels, const void* weights) {
-    return c->count(*style, data, offsets, rows, n_rows, labels, (const Sum*)weights);
+                        const i32* labels, const Sum* weights) {
+    Rows<Counter> passage(*c, *style);
+    if (!passage.reader.ready()) return -1;
+    Sum one = {1};
+    if (c->real) one.real = 1.0;
+    for (i64 r = 0; r < n_rows; r++) {
+        const i64 i = rows[r];
+        const u8 *from = data + offsets[i], *end = data + offsets[i + 1];
+        if (lacks_tables(*style, from, end)) return r;
+        if ((weights || c->documents || labels[i] != c->label || c->waiting >> 31) && !c->flush()) return -1;
+        c->label = labels[i];
+        c->weight = weights ? weights[i] : one;
+        if (!passage.read(from, end)) return -1;
+        c->waiting += end - from;
+    }
+    return n_rows;
 }
 
 // ---- what was counted, in canonical order -----------------------------------------------------------------------
@@ -1118,13 +1103,10 @@ API(i64, counter_finish)(Counter* c, u8* data, i64* ends, u64* hashes, i32* pare
 // The tables of a vocabulary, which any number of threads read. With buckets there are no words in it. `into` and the
 // arrays after it, if there are any, say what words of the table stand for: as of a Counter, and for each the node of the
 // model's own vocabulary (-1: it has none).
-struct Lookup {
-    i64 lowest, highest, buckets;
+struct Lookup : Features {
     Index<Hashed> words;
     const u8* text;
     const i64* ends;
-    const u64* own;
-    const i32 *into, *besides;
     const i64* named;
     Index<u64>* levels;
     i64* firsts;  // the first node of each level
@@ -1146,12 +1128,12 @@ API(void, lookup_free)(Lookup* l) {
     free(l);
 }
 // A table of words in canonical order, whose arrays must outlive it.
-API(Lookup*, lookup_new)(i64 lowest, i64 highest, i64 buckets, const u64* hashes, i64 n, const u8* text, const i64* ends,
-                         const i32* into, const i32* besides, const i64* named) {
+API(Lookup*, lookup_new)(i64 lowest, i64 highest, i64 buckets, u64* hashes, i64 n, const u8* text, const i64* ends, i32* into,
+                         i32* besides, const i64* named) {
     Lookup* l = (Lookup*)calloc(1, sizeof(Lookup));
     if (!l) return nullptr;
-    l->lowest = lowest, l->highest = highest, l->buckets = buckets, l->text = text, l->ends = ends, l->own = hashes;
-    l->into = into, l->besides = besides, l->named = named;
+    *(Features*)l = {lowest, highest, buckets, into, besides, hashes};
+    l->text = text, l->ends = ends, l->named = named;
     l->levels = (Index<u64>*)calloc(highest, sizeof(Index<u64>));
     l->firsts = (i64*)calloc(highest, sizeof(i64));
     if (l->levels && l->firsts && l->words.make(hashes, n, [&](i64 i) { return l->hashed(i); })) return l;
@@ -1170,8 +1152,9 @@ template <class Sink> struct LookingUp {
     const Lookup& l;
     Sink& sink;
 
-    Features features() const { return {l.lowest, l.highest, l.buckets, l.into, l.besides, l.own}; }
+    const Features& features() const { return l; }
     bool bounded() const { return false; }
+    u64 lead() const { return 0; }
     u32 place(u32 number) const { return number == NONE ? NONE : (u32)l.named[number]; }
     bool found(const u32* nodes, u64 n) { return sink.add(nodes, n, 0); }
     // Each of n is looked up; what is looked at is on its way from memory before.
@@ -1209,7 +1192,7 @@ template <class Sink>
 static i64 look_up_rows(const Lookup& l, const Style& style, const u8* data, const i64* offsets, const u8* missing, i64 first,
                         i64 last, Sink& sink) {
     LookingUp<Sink> own = {l, sink};
-    Rows<LookingUp<Sink>> passage(own, style, 0);
+    Rows<LookingUp<Sink>> passage(own, style);
     if (!passage.reader.ready()) return -1;
     for (i64 row = first; row < last; row++) {
         if (missing && missing[row]) continue;
@@ -1243,18 +1226,12 @@ struct Distinct {
         if (!make_room(slots, room[0], size) || !make_room(nodes, room[1], size) || !make_room(times, room[2], size)) return false;
         memset(slots, 0, 8 * size);
         shift = 64 - bits;
-        for (u64 i = 0; i < n; i++) slots[find(nodes[i])] = i << 32 | (nodes[i] + 1);
-        return true;
-    }
-    // The slot of a node, or the empty one that it would get.
-    inline u64 find(u64 node) const {
-        const u64 mask = ~0ULL >> shift;
-        u64 s = node * HASH_START >> shift;
-        while (const u64 there = (u32)slots[s]) {
-            if (there == node + 1) break;
-            s = (s + 1) & mask;
+        for (u64 i = 0; i < n; i++) {
+            u64 s = nodes[i] * HASH_START >> shift;
+            while (slots[s]) s = (s + 1) & (size - 1);
+            slots[s] = i << 32 | (nodes[i] + 1);
         }
-        return s;
+        return true;
     }
     // Those that are not known are left out. There is no branch on whether a node is new, which nobody can foresee, and
     // none on whether its slot is taken, but by another: the product is not zero where neither factor is.
@@ -1392,40 +1369,24 @@ API(i64, lookup_nodes)(const Lookup* l, const Style* style, const u8* data, cons
 }
 
 // Lay out a table of weights from the cells of each node (their classes and values): first the numbers and the sizes of
-// the other arrays, and with these arrays what is in them.
+// the other arrays; and, once there are these arrays, what is in them.
 API(void, lay_out_weights)(const i64* starts, const i32* codes, const double* values, const u8* used, i64 n, i64 classes,
-                           i64* info, i64* sizes) {
-    i64 cells = 0, lines = 0;
+                           i64* info, i64* sizes, double* cells, double* lines) {
+    i64 n_cells = 0, n_lines = 0;
     for (i64 f = 0; f < n; f++) {
         const i64 first = starts[f], count = starts[f + 1] - first;
-        info[2 * f + 1] = 0;
-        if (!used[f]) {
-            info[2 * f] = -1;
-        } else if (count == 1) {
-            info[2 * f] = (i64)codes[first] << 21 | 1;
-            info[2 * f + 1] = (i64)as_bits(values[first]);
-        } else if (count > 1 && 2 * count >= classes) {
-            info[2 * f] = (lines++ << 1 | 1) << 20 | count;
-        } else {
-            info[2 * f] = cells << 21 | count;
-            cells += count;
+        const bool is_line = count > 1 && 2 * count >= classes, is_single = count == 1;
+        const i64 place = is_single ? codes[first] : is_line ? n_lines : n_cells;
+        info[2 * f] = used[f] ? (place << 1 | is_line) << 20 | count : -1;
+        info[2 * f + 1] = used[f] && is_single ? (i64)as_bits(values[first]) : 0;
+        if (!used[f] || is_single) continue;
+        for (i64 c = 0; lines && c < count; c++) {
+            double* cell = is_line ? lines + place * classes + codes[first + c] : cells + 2 * (place + c) + 1;
+            *cell = values[first + c];
+            if (!is_line) cell[-1] = codes[first + c];
         }
+        (is_line ? n_lines : n_cells) += is_line ? 1 : count;
     }
-    sizes[0] = cells;
-    sizes[1] = lines;
-}
-API(void, fill_weights)(const i64* starts, const i32* codes, const double* values, i64 n, i64 classes, const i64* info,
-                        double* cells, double* lines) {
-    for (i64 f = 0; f < n; f++) {
-        const i64 number = info[2 * f], place = number >> 21, first = starts[f];
-        if (number < 0 || starts[f + 1] - first < 2) continue;
-        for (i64 c = first; c < starts[f + 1]; c++) {
-            if (number >> 20 & 1) {
-                lines[place * classes + codes[c]] = values[c];
-            } else {
-                cells[2 * (place + c - first)] = codes[c];
-                cells[2 * (place + c - first) + 1] = values[c];
-            }
-        }
-    }
+    sizes[0] = n_cells;
+    sizes[1] = n_lines;
 }

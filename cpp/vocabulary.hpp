@@ -134,27 +134,18 @@ API(i64, join_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a
     });
 }
 // The same for what two threads have counted, over the same classes, with the sums of both: integers, or doubles.
-template <class T>
-static i64 add_cells_of(const Cells& a, const T* values_a, const Cells& b, const T* values_b, i64 f, i64 f_end, i64 cell,
-                        i64 columns, i64* starts, i32* codes, T* values) {
-    return join(a, b, f, f_end, cell, starts, [&](i64 place, i32 code, i64 i, i64 j) {
+API(i64, add_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a, const Sum* sums_a, i64 a, i64 a_end,
+                    const i64* nodes_b, const i64* starts_b, const i32* codes_b, const Sum* sums_b, i64 b, i64 b_end, i64 f,
+                    i64 f_end, i64 cell, i64* starts, i32* codes, Sum* sums, i64 columns, i64 real) {
+    const Cells one = {nodes_a, starts_a, codes_a, nullptr, a, a_end}, two = {nodes_b, starts_b, codes_b, nullptr, b, b_end};
+    return join(one, two, f, f_end, cell, starts, [&](i64 place, i32 code, i64 i, i64 j) {
         codes[place] = code;
         for (i64 c = 0; c < columns; c++) {
-            T value = i >= 0 ? values_a[i * columns + c] : values_b[j * columns + c];
-            if (i >= 0 && j >= 0) value += values_b[j * columns + c];
-            values[place * columns + c] = value;
+            Sum& sum = sums[place * columns + c];
+            sum = i >= 0 ? sums_a[i * columns + c] : sums_b[j * columns + c];
+            if (i >= 0 && j >= 0) sum.add(sums_b[j * columns + c], real);
         }
     });
-}
-API(i64, add_cells)(const i64* nodes_a, const i64* starts_a, const i32* codes_a, const void* values_a, i64 a, i64 a_end,
-                    const i64* nodes_b, const i64* starts_b, const i32* codes_b, const void* values_b, i64 b, i64 b_end, i64 f,
-                    i64 f_end, i64 cell, i64* starts, i32* codes, void* values, i64 columns, i64 real) {
-    const Cells one = {nodes_a, starts_a, codes_a, nullptr, a, a_end}, two = {nodes_b, starts_b, codes_b, nullptr, b, b_end};
-    const auto add = [&](auto* to) {
-        using T = decltype(to);
-        return add_cells_of(one, (T)values_a, two, (T)values_b, f, f_end, cell, columns, starts, codes, to);
-    };
-    return real ? add((double*)values) : add((i64*)values);
 }
 
 // What leaving each document out leaves of each word in its class, for entries (row, node, how often). A word that no

@@ -217,7 +217,7 @@ def _left_out(
         found = np.where(empty, whole[:, np.newaxis], found)
         found[rows[alone], y[alone]] = whole[alone]
     found[(every[at] <= w) & ~declared[at]] = 0  # a value that no other row has was never seen
-    return found
+    return np.asarray(found)
 
 
 def _numbered(labels: Labels) -> bool:

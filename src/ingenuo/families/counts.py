@@ -383,6 +383,10 @@ class Bernoulli(Family):
         """How many things each row has."""
         return row_sums(block)
 
+    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
+        """The same: which columns there are does not depend on rows."""
+        return row_sums(block)
+
     def check(self, tally: Tally) -> None:
         """Nothing is in more rows of a class than the class has."""
         refuse_more_than_rows(tally, PRESENT)

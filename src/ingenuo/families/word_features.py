@@ -99,7 +99,7 @@ def _count(counter: kernel.Counter, waiting: deque[Callable[[], Share]], labels:
             return
         piece, rows, places = share()
         here = None if weights is None else weights[places]
-        counter.count(piece.data, piece.offsets, rows, labels[places], here)
+        counter.count(piece.data, piece.offsets, np.asarray(rows), labels[places], here)
 
 
 def _weights(weights: NDArray[np.float64] | None) -> tuple[Array | None, bool]:

@@ -42,8 +42,7 @@ _rows = POINTER, STYLE, U8, I64, POINTER, INT, INT  # which rows to look up, and
 _score = function("lookup_score", *_rows, ctypes.POINTER(_Weights), INT, POINTER, F64, returns=INT)
 _entries = function("lookup_entries", *_rows, BYTES, I32, I32, I32, I64, returns=INT)
 _nodes = function("lookup_nodes", *_rows, I64, I64, I64, returns=INT)
-_lay_out = function("lay_out_weights", I64, I32, F64, BYTES, INT, INT, I64, I64)
-_fill = function("fill_weights", I64, I32, F64, INT, INT, I64, F64, F64)
+_lay_out = function("lay_out_weights", I64, I32, F64, BYTES, INT, INT, I64, I64, POINTER, POINTER)
 
 
 class Table(NamedTuple):
@@ -88,9 +87,10 @@ def pack(
     """A table from the cells of each node: their classes and values."""
     n, classes = len(starts) - 1, len(constant)
     info, sizes = np.empty((n, 2), np.int64), np.empty(2, np.int64)
-    _lay_out(starts, codes, values, used, n, classes, info, sizes)
+    given = starts, codes, values, used, n, classes, info, sizes
+    _lay_out(*given, None, None)
     cells, lines = np.empty((int(sizes[0]), 2)), np.zeros((int(sizes[1]), classes))
-    _fill(starts, codes, values, n, classes, info, cells, lines)
+    _lay_out(*given, cells.ctypes.data, lines.ctypes.data)
     return Table(info, info.view(np.float64), cells, lines, weights, base, constant)
 
 

@@ -87,11 +87,11 @@ def unite_words(one: WordArrays, two: WordArrays, nodes: Nodes) -> tuple[WordArr
     hashes, ends = np.empty(n, np.uint64), np.empty(n, np.int64)
 
     def write_sizes(part: _Part) -> None:
-        for side, rows, places, own in zip((one, two), part, (a, b), nodes):
+        for side, rows, places, own in zip((one, two), part[:2], (a, b), nodes):
             _write_sizes(side[0], side[2], *rows, part.first, places, own, hashes, ends)
 
     def write_bytes(part: _Part) -> None:
-        for side, rows, places in zip((one, two), part, (a, b)):
+        for side, rows, places in zip((one, two), part[:2], (a, b)):
             _write_bytes(side[1], side[2], *rows, places, data, ends)
 
     run([partial(write_sizes, part) for part in parts])
@@ -111,7 +111,7 @@ def unite_level(
     level = np.empty(n, np.uint64), np.empty(n, np.int32), np.empty(n, np.int32)
 
     def write(part: _Part) -> None:
-        for side, rows, places, own in zip(sides, part, (a, b), nodes):
+        for side, rows, places, own in zip(sides, part[:2], (a, b), nodes):
             _write_grams(*side, *rows, part.first, first, places, own, *level)
 
     run([partial(write, part) for part in parts])

@@ -503,7 +503,8 @@ class TallyClassifier(Adding, Answering, Classifier):
         posterior = self._posterior(found, 1, scores=compared)[0]
         best, *others = np.argsort(-posterior, kind="stable").tolist()
         second = others[0] if others else best
-        passages = [p for each in self._parameters().attributes for p in each.passages(found, best, second)]
+        attributes = self._parameters().attributes if self.schema_.texts else ()
+        passages = [passage for each in attributes for passage in each.passages(found, best, second)]
         return Explanation(
             labels_of(self.classes_),
             self._prior_factor(found),

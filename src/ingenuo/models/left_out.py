@@ -304,7 +304,8 @@ def _answer(rows: ChunkRows | TextRows, group: Sequence[Split]) -> Iterator[Answ
         trained = rows.train(train, rests.without(tallies[f], test) if parts else None)
         trained._parameters()
         fitted = time.perf_counter()
-        found, known = rows.answer(trained, parts[f] if parts else rows.take(test)), labels_of(trained.classes_)
+        asked: Any = parts[f] if parts else rows.take(test)
+        found, known = rows.answer(trained, asked), labels_of(trained.classes_)
         posterior, unseen = over_classes(found, known, rows.classes), rows.classes[find(known, rows.classes) < 0]
         return Answered(test, posterior, unseen, spent + fitted - began, time.perf_counter() - fitted)
 
@@ -326,10 +327,14 @@ def _by_test(paired: Tally, tests: int, classes: Labels) -> list[Tally]:
         assert isinstance(table, Table)
         sums = table.over(pairs, *table.axes[1:])
         shape = (tests, len(classes), *sums.shape[1:])
-        limbs = sums.limbs.reshape(len(sums.limbs), *shape) if isinstance(sums, Exact) else sums.values.reshape(shape)
-        for f in range(tests):
-            own = Exact(limbs[:, f], sums.low) if isinstance(sums, Exact) else Real(limbs[f])
-            found[f][name] = Table(table.names, (classes, *table.axes[1:]), own, table.signed)
+        own: list[Exact | Real]
+        if isinstance(sums, Exact):
+            limbs = sums.limbs.reshape(len(sums.limbs), *shape)
+            own = [Exact(limbs[:, f], sums.low) for f in range(tests)]
+        else:
+            own = [Real(values) for values in sums.values.reshape(shape)]
+        for tables, each in zip(found, own):
+            tables[name] = Table(table.names, (classes, *table.axes[1:]), each, table.signed)
     return [Tally(tables) for tables in found]
 
 

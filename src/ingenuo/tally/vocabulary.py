@@ -178,8 +178,8 @@ class Vocabulary:
         if self.same(other):
             return self, np.arange(len(self)), np.arange(len(self))
         nodes = np.empty(len(self), np.int64), np.empty(len(other), np.int64)
-        words = [(each.hashes[0], each.data, each.ends) for each in (self, other)]
-        (hashed, data, ends), *where = loops.unite_words(*words, nodes)
+        mine, theirs = ((each.hashes[0], each.data, each.ends) for each in (self, other))
+        (hashed, data, ends), *where = loops.unite_words(mine, theirs, nodes)
         maps = [(where[0], where[1])]
         hashes, parents, lasts = [hashed], [], []
         for level in range(self.order - 1):
