@@ -303,7 +303,7 @@ def _known_of(table: pd.DataFrame) -> list[dict[str, str]]:
 
 
 def by_rows_of_agrum(network: Network, table: pd.DataFrame, holes: bool) -> Answers:
-    """pyAgrum's classifier; with holes, which it does not take, its inference row by row."""
+    """pyAgrum's classifier; with missing values, which it does not take, its inference row by row."""
     made = of_agrum(network)
     if not holes:
         processor, skbn = _peer("pyagrum.lib.discreteTypeProcessor"), _peer("pyagrum.skbn")
@@ -327,7 +327,7 @@ def by_rows_of_agrum(network: Network, table: pd.DataFrame, holes: bool) -> Answ
 
 
 def by_rows_of_pgmpy(network: Network, table: pd.DataFrame, holes: bool) -> Answers:
-    """pgmpy's prediction; with holes, which it does not take, variable elimination row by row."""
+    """pgmpy's prediction; with missing values, which it does not take, variable elimination row by row."""
     made = of_pgmpy(network)
     states = network.states[TARGET]
     query = _peer("pgmpy.inference").VariableElimination(made).query

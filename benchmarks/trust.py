@@ -2,7 +2,7 @@
 
 A model with a tally answers for every row as if it had not learned it, by subtraction. In the place of the peer stands
 our own fit with the log probabilities of all rows after it, or scikit-learn's `cross_val_predict` on the same folds,
-in one process, as it does by default. The answers are compared with those of models fitted anew. How right tuned and
+in one process, as it does by default. The answers are compared with those of models refitted. How right tuned and
 calibrated models are is measured over public tables and collections of texts: see `trust_tables` and `trust_text`.
 """
 
@@ -33,7 +33,7 @@ from ingenuo.evaluation.cross_validation import cross_validate
 from ingenuo.models.naive_bayes import NaiveBayes
 
 ROWS = 50_000  # of the tables that are made; of public tables and texts, at most so many
-REFITTED = 3  # folds, or rows, that are answered for by models fitted anew
+REFITTED = 3  # folds, or rows, that are answered for by models refitted
 SELECTED, ATTRIBUTES = 2, 100  # times the rows, and columns, of which some are selected
 SECONDS = 60.0  # "seconds, not minutes"
 

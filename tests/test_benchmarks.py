@@ -113,7 +113,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def made_up_table(rng: np.random.Generator, n: int) -> str:
-    """Numbers in heaps, of the same mean and variance in both classes, and a category; some rare rows, some holes."""
+    """Numbers in heaps, of one mean and variance in both classes, and a category; some rare rows and missing values."""
     lines = [
         "% a comment",
         "@RELATION 'made up'",

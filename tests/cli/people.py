@@ -1,4 +1,4 @@
-"""A small table of people with numbers, categories, text, a key and holes, as a file and as rows."""
+"""A small table of people with numbers, categories, text, a key and missing values, as a file and as rows."""
 
 from __future__ import annotations
 

@@ -94,9 +94,9 @@ def test_learn_every_structure(folder: Path, structure: str) -> None:
 
 
 def test_learn_from_holes_by_em(folder: Path, table: pd.DataFrame) -> None:
-    table.mask(np.random.default_rng(1).random(table.shape) < 0.1).to_csv(folder / "holes.csv", index=False)
-    done("learn", "holes.csv", "-o", "em.yaml", "--missing", "em")
-    done("learn", "holes.csv", "-o", "out.yaml")
+    table.mask(np.random.default_rng(1).random(table.shape) < 0.1).to_csv(folder / "missing values.csv", index=False)
+    done("learn", "missing values.csv", "-o", "em.yaml", "--missing", "em")
+    done("learn", "missing values.csv", "-o", "out.yaml")
     one, other = Network.read(folder / "em.yaml"), Network.read(folder / "out.yaml")
     assert one.arcs == other.arcs
     assert any((one.tables[node] != other.tables[node]).any() for node in one.nodes)

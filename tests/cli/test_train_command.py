@@ -140,8 +140,8 @@ def test_a_held_out_share_judges_and_is_then_learned(folder: Path) -> None:
 def test_rows_without_a_class_are_left_out_and_counted(folder: Path) -> None:
     frame = people()
     frame.loc[[3, 7, 9], "outcome"] = None
-    frame.to_csv("holes.csv", index=False)
-    said = done("train", "holes.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    frame.to_csv("missing values.csv", index=False)
+    said = done("train", "missing values.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
     assert "3 rows have no class in column 'outcome', and are left out" in said
     assert (
         ing.load("m.ingenuo").tally_
@@ -150,7 +150,7 @@ def test_rows_without_a_class_are_left_out_and_counted(folder: Path) -> None:
         .forget(frame.iloc[[3, 7, 9]].assign(outcome=people()["outcome"]), "outcome")
         .tally_
     )
-    assert "3 rows have no class" in done("evaluate", "m.ingenuo", "holes.csv").stderr
+    assert "3 rows have no class" in done("evaluate", "m.ingenuo", "missing values.csv").stderr
 
 
 def test_weights_are_a_column(folder: Path) -> None:

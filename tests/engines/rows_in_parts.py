@@ -17,7 +17,7 @@ WORDS = ["good", "bad", "fine", "film", "plot", "long", "dull", "great", "awful"
 
 
 def mixed(rows: int = 600, seed: int = 3) -> pd.DataFrame:
-    """Numbers, categories and texts with holes, two classes, and whole weights."""
+    """Numbers, categories and texts with missing values, two classes, and whole weights."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 2, rows)
     found = pd.DataFrame(

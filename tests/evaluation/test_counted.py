@@ -35,7 +35,7 @@ def made(n: int, seed: int = 0, classes: str = "no yes") -> tuple[np.ndarray, np
 
 
 def mixed(n: int = 400, seed: int = 0) -> pa.Table:
-    """Numbers, categories, holes, weights (some of them 0) and a class."""
+    """Numbers, categories, missing values, weights (some of them 0) and a class."""
     rng = np.random.default_rng(seed)
     y = rng.choice(["high", "low", "middle"], n)
     size = np.where(rng.random(n) < 0.1, np.nan, rng.normal(0, 1, n) + (y == "high") - (y == "low"))

@@ -1,4 +1,4 @@
-"""Cross-validation by subtraction says what models fitted anew say, to the last digits; other input is refused."""
+"""Cross-validation by subtraction says what models refitted say, to the last digits; other input is refused."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def refitted(model: Any, X: Any, y: Any, splits: Any, weights: Any = None) -> tuple[np.ndarray, np.ndarray, list[Any]]:
-    """Log probabilities by models that are fitted anew: fold by fold, of all the classes; with the labels they say."""
+    """Log probabilities by models that are refitted: fold by fold, of all the classes; with the labels they say."""
     classes = labels_of(np.unique(y))
     logs, said = [], []
     for train, test in splits:
@@ -131,7 +131,7 @@ def assert_exact(
     answers: list[Any], model: Any, X: Any, y: Any, folds: Any, weights: Any = None, groups: Any = None,
     tolerance: float = 1e-12,
 ) -> None:  # fmt: skip
-    """`cross_validate` by subtraction gives the log probabilities and the labels of models fitted anew."""
+    """`cross_validate` by subtraction gives the log probabilities and the labels of models refitted."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of classes that a fold has not: said elsewhere
         found = ing.cross_validate(model, X, y, folds, sample_weight=weights, groups=groups)
@@ -457,7 +457,7 @@ def test_models_without_a_tally_are_fitted_anew() -> None:
     assert not found.exact
     wanted = cross_val_predict(model, POINTS, TWO, cv=KFold(5), method="predict_proba")
     np.testing.assert_allclose(found.probabilities, wanted, rtol=1e-12)
-    assert "by fitting anew for each fold" in str(found)
+    assert "by refitting for each fold" in str(found)
     assert not hasattr(model, "classes_")
 
 

@@ -411,9 +411,7 @@ def test_probabilities_of_single_precision_may_be_rounded():
 
 def test_it_prints_tables_and_remarks():
     text = str(evaluate(*model_and_rest()))
-    assert text.startswith(
-        "75 rows, 3 classes: 96.0% are answered rightly; always answering 'setosa' would be right for 33.3%."
-    )
+    assert text.startswith("75 rows, 3 classes: 96.0% are correct; always answering 'setosa' would be right for 33.3%.")
     assert "accuracy             0.960  [0.888, 0.992]" in text
     assert "versicolor       0       24          1" in text
     assert repr(evaluate(*model_and_rest())) == text

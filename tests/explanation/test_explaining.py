@@ -44,7 +44,7 @@ REVIEWS = pa.table(
 MODELS = {
     "nominal": lambda: (NaiveBayes().fit(play_tennis(), "Play"), play_tennis()),
     "numeric": lambda: (NaiveBayes(numbers="gaussian-unbiased").fit(weather(), "play"), weather()),
-    "mixed, with text and holes": lambda: (NaiveBayes(columns={"said": "text"}).fit(REVIEWS, "mood"), REVIEWS),
+    "mixed, with text and missing values": lambda: (NaiveBayes(columns={"said": "text"}).fit(REVIEWS, "mood"), REVIEWS),
     "impossible": lambda: (NaiveBayes(prior=MaximumLikelihood()).fit(play_tennis(), "Play"), play_tennis()),
     "tuned": lambda: (NaiveBayes(tune=True).fit(diabetes(), "progression"), diabetes()),
     "calibrated": lambda: (NaiveBayes(calibration="platt").fit(diabetes(), "progression"), diabetes()),

@@ -35,7 +35,7 @@ MOODS = ["good", "good", "bad", "bad", "bad", "good"]
 
 MODELS = {
     "categories": lambda: (NaiveBayes().fit(play_tennis(), "Play"), play_tennis()),
-    "mixed, with holes": lambda: (NaiveBayes().fit(DIABETES, "progression"), DIABETES),
+    "mixed, with missing values": lambda: (NaiveBayes().fit(DIABETES, "progression"), DIABETES),
     "kernels": lambda: (NaiveBayes(numbers="kernel").fit(DIABETES, "progression"), DIABETES),
     "tuned": lambda: (NaiveBayes(tune=True).fit(DIABETES, "progression"), DIABETES),
     "Platt": lambda: (NaiveBayes(calibration="platt").fit(DIABETES, "progression"), DIABETES),
@@ -74,7 +74,7 @@ def test_the_total_of_the_points_gives_the_probability_of_the_model(name):
         assert shown.probability(read.total) == read.probability
 
 
-@pytest.mark.parametrize("name", ["categories", "mixed, with holes", "kernels", "tuned", "softmax"])
+@pytest.mark.parametrize("name", ["categories", "mixed, with missing values", "kernels", "tuned", "softmax"])
 def test_a_row_has_the_points_that_its_value_is_drawn_with(name):
     model, _ = MODELS[name]()
     shown = nomogram(model)
@@ -231,7 +231,7 @@ def test_no_label_of_the_picture_covers_another(name):
             assert apart, (one, two)
 
 
-@pytest.mark.parametrize("name", ["mixed, with holes", "kernels", "text", "odd names"])
+@pytest.mark.parametrize("name", ["mixed, with missing values", "kernels", "text", "odd names"])
 def test_the_svg_stands_by_itself(name):
     shown = nomogram(PICTURES[name]()[0])
     text = shown.svg()
@@ -249,7 +249,7 @@ def test_the_svg_stands_by_itself(name):
 
 
 def test_it_says_everything_as_data_that_json_takes():
-    for name in ("mixed, with holes", "text", "MultinomialNB"):
+    for name in ("mixed, with missing values", "text", "MultinomialNB"):
         shown = nomogram(MODELS[name]()[0])
         told = json.loads(json.dumps(shown.to_dict(), allow_nan=False))
         scale = told["columns"][0]

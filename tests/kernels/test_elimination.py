@@ -1,4 +1,4 @@
-"""Rows with holes: what the kernel sums out against the sum over every completion, and against the junction tree."""
+"""Rows with missing values: what the kernel sums out against the sum over every completion, and the junction tree."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ LAYOUTS = {
 @pytest.mark.parametrize("n", [0, 1, 3, 511, 512, 513])
 @pytest.mark.parametrize("d", [1, 2, 3, 4, 5, 9])
 def test_sums_are_exact_at_the_edges_of_blocks(n, d):
-    kinds = ["doubles", "light", "everywhere", "holes", "poisoned"]
+    kinds = ["doubles", "light", "everywhere", "missing values", "poisoned"]
     X = harsh.matrix([kinds[j % len(kinds)] for j in range(d)], max(n, 1), n + d)[:n]
     labels = np.random.default_rng(n).integers(0, 3, n).astype(np.int32)
     weights = np.random.default_rng(d).random(n)

@@ -60,8 +60,8 @@ COLUMNS = {
     "constant": lambda rng, n: np.full(n, 0.1),
     "zeros": lambda rng, n: np.zeros(n),
     "nothing": lambda rng, n: np.full(n, np.nan),
-    "everywhere with holes": lambda rng, n: COLUMNS["everywhere"](rng, n) * rng.choice([1, np.nan], n),
-    "holes": lambda rng, n: np.where(rng.random(n) < 0.5, np.nan, rng.normal(size=n)),
+    "everywhere with missing values": lambda rng, n: COLUMNS["everywhere"](rng, n) * rng.choice([1, np.nan], n),
+    "missing values": lambda rng, n: np.where(rng.random(n) < 0.5, np.nan, rng.normal(size=n)),
 }
 
 column_kinds = st.lists(st.sampled_from(sorted(COLUMNS)), min_size=1, max_size=4)

@@ -209,7 +209,7 @@ def test_values_of_every_size_in_blocks_that_widen_the_sums_one_after_another():
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_do_not_change_a_sum(weighted):
     n = 20_000  # more than two ranges of 4,096 rows
-    X, labels = harsh.matrix(["everywhere", "doubles", "holes", "light"], n, 3), coded(n, 5, 3)
+    X, labels = harsh.matrix(["everywhere", "doubles", "missing values", "light"], n, 3), coded(n, 5, 3)
     table, weights = Numbers(np.arange(4), n, matrix=X), np.random.default_rng(0).random(n)
 
     def sums(width):

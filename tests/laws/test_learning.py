@@ -76,7 +76,7 @@ def test_the_tally_holds_the_rational_sums_of_the_rows(rows, weighted):
 
 
 def test_a_missing_value_cannot_hide_the_one_before_it():
-    """The largest magnitude of a block is found four rows at a time, with holes at any of them."""
+    """The largest magnitude of a block is found four rows at a time, with missing values at any of them."""
     for hole in range(4):
         for there in set(range(4)) - {hole}:
             X = np.full((4, 1), 1.0)
@@ -194,7 +194,7 @@ def test_whatever_was_learned_every_posterior_is_finite_and_sums_to_one(rows):
 
 
 def table(n=9000, seed=0):
-    kinds = ["doubles", "everywhere", "holes", "float32", "light", "offset"]
+    kinds = ["doubles", "everywhere", "missing values", "float32", "light", "offset"]
     X = harsh.matrix(kinds, n, seed)
     y = np.random.default_rng(seed).choice(["a", "b", "c"], n, p=[0.9, 0.09, 0.01])
     return X, y

@@ -150,7 +150,7 @@ def test_texts_are_left_out(rows, text, prior, weighted):
 
 @settings(deadline=None, max_examples=15)
 @given(
-    st.sampled_from(["light", "doubles", "offset", "poisoned", "constant", "holes", "huge", "tiny"]),
+    st.sampled_from(["light", "doubles", "offset", "poisoned", "constant", "missing values", "huge", "tiny"]),
     st.integers(4, 10), harsh.seeds,
     st.sampled_from(["histogram", "kernel", "mixture", "auto", "equal-mass-5", "equal-mass-10", "equal-mass-20"]),
     weights_,
@@ -204,7 +204,7 @@ def test_the_order_of_the_rows_does_not_matter(kinds, n, seed):
 
 
 def test_the_tally_is_not_changed():
-    X, y = harsh.matrix(["doubles", "holes", "poisoned"], 30, 0), np.arange(30) % 3
+    X, y = harsh.matrix(["doubles", "missing values", "poisoned"], 30, 0), np.arange(30) % 3
     model = NaiveBayes(dict.fromkeys(range(3), "number"))
     schema, chunk = model._whole(MemoryRows(X, y, None))
     tally, again = tally_chunk(chunk), tally_chunk(chunk)

@@ -34,7 +34,7 @@ COLUMNS = ["c0", "c1", "c2", "c3"]
 
 
 def table(n: int = 150, holes: float = 0.1, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
-    """A chain of columns below the class, with holes."""
+    """A chain of columns below the class, with missing values."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, n)
     state, columns = y, {}

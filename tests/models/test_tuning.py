@@ -56,7 +56,7 @@ def copies(n: int, times: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def by_hand(model: Any, table: pd.DataFrame, y: np.ndarray, weights: Any = None) -> float:
-    """The log loss of every row by models fitted anew, one for each attribute, with the settings that were chosen."""
+    """The log loss of every row by models refitted, one for each attribute, with the settings that were chosen."""
     n, classes = len(y), model.classes_
     rows = np.ones(n) if weights is None else weights
     losses = np.empty(n)

@@ -1,4 +1,4 @@
-"""Networks learned from rows: tables, holes, hidden nodes, and structures, whatever the table is made of."""
+"""Networks learned from rows: tables, missing values, hidden nodes, and structures, whatever the table is made of."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ def test_the_same_rows_give_the_same_page(patients: tuple[Any, Any], page: str) 
 def test_the_numbers_are_those_of_the_evaluation(patients: tuple[Any, Any], page: str) -> None:
     found = ing.evaluate(*patients, "progression")
     accuracy = found["accuracy"]
-    assert f"answers {accuracy.value:.1%} rightly (95% interval {accuracy.low:.1%} to {accuracy.high:.1%})" in page
+    assert f"answers {accuracy.value:.1%} correctly (95% interval {accuracy.low:.1%} to {accuracy.high:.1%})" in page
     for name in ("accuracy", "log_loss", "ece"):
         assert f"{found[name].value:.3f}" in page
     confusions = re.search(r'aria-label="confusion matrix">(.*?)</table>', page)

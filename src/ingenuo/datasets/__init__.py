@@ -27,7 +27,7 @@ def weather() -> Any:
 
 
 def diabetes(missing: float = 0.05, seed: int = 0) -> Any:
-    """442 patients: numbers and categories with holes; the class `progression` is slow or fast.
+    """442 patients: numbers and categories with missing values; the class `progression` is slow or fast.
 
     The table is scikit-learn's diabetes set: sex is a category, the age is given by decade (a category too), the
     disease's progression after a year is cut at its median, and some values are taken out at random.

@@ -303,7 +303,7 @@ def _named(models: Any) -> dict[str, Any]:
 
 
 def _same_folds(folds: Any, y: Any, groups: Any, random_state: int) -> Any:
-    """Folds that are the same at every call: a splitter may draw them anew each time."""
+    """Folds that are the same at every call: a splitter may draw them again each time."""
     if isinstance(folds, int | np.integer | str):
         return folds  # which cross_validate draws by the seed
     codes, classes = checks.labels(None, y, len(y))

@@ -1,8 +1,8 @@
 """Cross-validation: every row is answered for by a model that has not learned it.
 
 A model that is a function of a tally needs no refitting for that: the tally without a fold is the total less the fold,
-and without a row the total less the row. Its answers are those of a model fitted anew, to the last digits. Other models
-are fitted anew, on all processors.
+and without a row the total less the row. Its answers are those of a model refitted, to the last digits. Other models
+are refitted, on all processors.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class CrossValidation:
     probabilities: Floats | None  # the mean where a row was tested more than once, NaN where it never was
     predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class)
     test: Sequence[NDArray[np.intp]]  # the test rows of each fold
-    exact: bool  # whether nothing was fitted anew: each model is the total less its fold
+    exact: bool  # whether nothing was refitted: each model is the total less its fold
     fit_time: float  # seconds, over all folds
     predict_time: float
     remarks: tuple[str, ...] = ()  # what should be known about the folds
@@ -82,7 +82,7 @@ class CrossValidation:
     def _said(self) -> list[str]:
         n, folds = len(self.y), len(self.test)
         ways = "leaving each row out" if folds == n else f"{folds} folds"
-        how = "exactly, by subtraction from one tally" if self.exact else "by fitting anew for each fold"
+        how = "exactly, by subtraction from one tally" if self.exact else "by refitting for each fold"
         return [f"Out of fold: {n:,} rows, {ways}, {how}.", *self.remarks]
 
     def __str__(self) -> str:
@@ -115,7 +115,7 @@ def cross_validate(
     ----------
     model : classifier
         It is not changed. A model with a tally is exact and learns each row once; one with `tune` or `calibration`, and
-        any classifier of scikit-learn's, is fitted anew for each fold, on all processors.
+        any classifier of scikit-learn's, is refitted for each fold, on all processors.
     X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
         The rows.
     y : array-like, or the name of a column of X

@@ -68,11 +68,11 @@ _EXACT = {
     "accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"
 }  # fmt: skip
 _OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
-_MERGED = 256  # cells of the grid that are drawn anew: more would not change an interval that can be seen
+_MERGED = 256  # cells of the grid that are resampled: more would not change an interval that can be seen
 _REPLICATES = 500  # of these
 _POINTS = 1_000  # of a curve: more cannot be seen
 _CROWDED = 8  # classes, from which on the panels of a picture are larger
-_NOT_KEPT = "the rows have weights and are not kept, so they cannot be drawn anew"
+_NOT_KEPT = "the rows have weights and are not kept, so they cannot be resampled"
 
 
 def check_confidence(confidence: Any) -> None:
@@ -461,7 +461,7 @@ class Evaluation:
 
     @cached_property
     def _matrices(self) -> tuple[Matrix, dict[str, Floats], dict[str, Floats]]:
-        """Confusion matrices of rows drawn anew, and what they measure."""
+        """Confusion matrices of resampled rows, and what they measure."""
         found = self._redrawn()
         return found, of_confusion(found), by_class(found)
 
@@ -492,7 +492,7 @@ class Evaluation:
         return self._of_matrix(name, k, value)
 
     def _of_matrix(self, name: str, k: int | None, value: float) -> Interval:
-        """The interval of what the confusion matrix measures, by rows drawn anew."""
+        """The interval of what the confusion matrix measures, by resampled rows."""
         found, of_all, of_classes = self._matrices
         if k is not None:
             values = of_classes[name][:, k]
@@ -521,7 +521,7 @@ class Evaluation:
         return intervals.of_rows(self.rows, self._replicates, self.random_state)
 
     def _redrawn(self) -> Matrix:
-        """Confusion matrices of rows drawn anew."""
+        """Confusion matrices of resampled rows."""
         if self.weighted and self.rows is not None:
             return self._resampled.matrix
         cells = np.flatnonzero(self.confusion)
@@ -577,7 +577,7 @@ class Evaluation:
         return mean_area(areas, self._matrix.true, weights)
 
     def _drawn_areas(self, k: int) -> Floats:
-        """The areas of class k in replicates: cells of the grid drawn anew, neighbours together where they are many."""
+        """The areas of class k in replicates: cells of the grid resampled, neighbours together where they are many."""
         if k not in self._drawn:
             whole = self.steps(k)
             few = merged(whole, _MERGED)

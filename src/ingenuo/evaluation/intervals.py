@@ -1,7 +1,7 @@
 """Confidence intervals of what is measured: exact where a share of rows is counted, by the bootstrap elsewhere.
 
 Shares are binomial, and Clopper and Pearson's interval covers them with at least the confidence that is asked for. For
-the rest the rows are drawn anew, with replacement, and the interval is that between two percentiles of what these
+the rest the rows are resampled, with replacement, and the interval is that between two percentiles of what these
 replicates measure. Where the data cannot say, there is no interval but a reason.
 """
 
@@ -74,7 +74,7 @@ def percentile(values: Floats, confidence: float) -> Interval:
         )
     spread = float(defined.max() - defined.min())
     if spread <= _ROUNDING * max(1.0, float(np.abs(defined).max())):
-        return Interval.refused("all replicates measure the same, so rows drawn anew do not say how much it would vary")
+        return Interval.refused("all replicates measure the same, so resampled rows do not say how much it would vary")
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
     return Interval(low, high, f"bootstrap ({len(values):,} replicates, percentile)")
@@ -94,7 +94,7 @@ def how_many(n_rows: int, n_classes: int, areas: bool) -> int:
 def of_cells(
     cells: NDArray[np.int64], counts: NDArray[np.int64], n_classes: int, replicates: int, random_state: int
 ) -> Matrix:
-    """The confusion matrices of rows drawn anew: their cells are multinomial, so the rows need not be drawn.
+    """The confusion matrices of resampled rows: their cells are multinomial, so the rows need not be drawn.
 
     Cells are true · n_classes + answered, and counts their rows.
     """
@@ -146,7 +146,7 @@ class Resampled(NamedTuple):
 
 
 def of_rows(rows: Predictions, replicates: int, random_state: int) -> Resampled:
-    """Measure rows that are drawn anew."""
+    """Measure rows that are resampled."""
     seed = int(np.random.default_rng([random_state, 2]).integers(0, 1 << 64, dtype=np.uint64))
     n_classes, n = len(rows.classes), len(rows)
     numbers, gaps, bins = np.zeros((n, 0)), np.zeros(0), np.zeros(0, np.int8)
@@ -216,7 +216,7 @@ def too_few(counts: NDArray[Any], labels: list[Any], k: int | None) -> Interval 
 def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, seed: list[int]) -> Interval:
     """The interval of an ECE from its bins: rows, of how many it came true, and the sum of their forecasts.
 
-    Rows drawn anew are cells drawn anew: bin by truth, each row with the mean forecast of its bin.
+    Resampled rows are resampled cells: bin by truth, each row with the mean forecast of its bin.
     """
     n = int(rows.sum())
     mean = np.divide(forecast, rows, out=np.zeros(len(rows)), where=rows > 0)

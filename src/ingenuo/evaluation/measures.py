@@ -1,6 +1,6 @@
 """What is measured of predictions, each as its formula says.
 
-Three sums for each class k are all that the confusion matrix has to say here: the rows of k that were answered rightly
+Three sums for each class k are all that the confusion matrix has to say here: the rows of k that are correct
 (tp), those that k is true of, and those that k was answered for. The functions of these take a leading axis as well, so
 that a thousand resampled matrices are measured as one is.
 """
@@ -30,7 +30,7 @@ AREAS = ("roc_area", "pr_area")
 
 
 class Matrix(NamedTuple):
-    """Of each class: rows answered rightly, rows that it is true of, rows that it was answered for (…, classes)."""
+    """Of each class: rows predicted correctly, rows that it is true of, rows that it was answered for (…, classes)."""
 
     tp: Floats
     true: Floats

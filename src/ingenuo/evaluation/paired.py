@@ -385,7 +385,7 @@ def paired_bootstrap(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Verdict:
-    """Draw the rows anew, with replacement, and see how the difference between two classifiers varies.
+    """Resample the rows, with replacement, and see how the difference between two classifiers varies.
 
     Parameters
     ----------
@@ -452,7 +452,7 @@ def paired_bootstrap(
 
 
 def _means(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -> Floats:
-    """Means of rows that are drawn anew."""
+    """Means of rows that are resampled."""
     n = len(rows)
     if key == "accuracy":  # rows of three kinds: to draw rows is to draw how many of each
         shares = np.array([(rows > 0).mean(), (rows < 0).mean()])
@@ -571,7 +571,7 @@ def flipped(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -
 def _swapped(
     answers: Judged, measure: Callable[[Any, Any], float], effect: float, replicates: int, rng: np.random.Generator
 ) -> tuple[float, int]:
-    """The same for any function of the answers: the rows that differ are swapped, and both are measured anew."""
+    """The same for any function of the answers: the rows that differ are swapped, and both are measured again."""
     first, second = (_answers(part) for part in answers)
     truth = _truth(answers)
     differ = np.flatnonzero((first != second) if first.ndim == 1 else (first != second).any(axis=1))

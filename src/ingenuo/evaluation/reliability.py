@@ -258,7 +258,7 @@ class Reliability:
         return {label: Reliability(*asked, label, self.confidence) for label in self.evaluation.labels}
 
     def __add__(self, other: Reliability) -> Reliability:
-        """Of the rows of both; bins of equal mass are cut anew."""
+        """Of the rows of both; bins of equal mass are cut again."""
         if type(other) is not type(self):
             return NotImplemented
         mine, theirs = ((r.n_bins, r.strategy, r.class_, r.confidence) for r in (self, other))

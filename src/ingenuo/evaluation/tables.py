@@ -78,7 +78,7 @@ def remarks(labels: list[Any], matrix: Any, probable: bool) -> list[str]:
     labels : list
         The classes.
     matrix : tuple of arrays
-        Of each class: rows answered rightly, rows that it is true of, rows that it was answered for.
+        Of each class: rows predicted correctly, rows that it is true of, rows that it was answered for.
     probable : bool
         Whether there are probabilities.
     """
@@ -117,7 +117,7 @@ def _headline(found: Any) -> str:
     weighed = ", weighted" if found.weighted else ""
     return (
         f"{rows:,} {'row' if rows == 1 else 'rows'}{weighed}, {classes} {'class' if classes == 1 else 'classes'}: "
-        f"{right:.1%} are answered rightly; always answering {found.majority!r} would be right for {majority:.1%}."
+        f"{right:.1%} are correct; always answering {found.majority!r} would be right for {majority:.1%}."
     )
 
 
@@ -182,7 +182,7 @@ def _said(found: Any) -> list[str]:
         said.append(f"Of {n} classes the {_CLASSES} with the lowest F1 are shown, and the most frequent confusions.")
     reasons: dict[str, list[str]] = {}
     labels = found.labels
-    shown = {None, *(labels[k] for k in _shown(found))}  # what is not shown is not drawn anew either
+    shown = {None, *(labels[k] for k in _shown(found))}  # what is not shown is not resampled either
     for measure in found.measures.values():
         if measure.label not in shown or measure.value is None or math.isnan(measure.value):
             continue

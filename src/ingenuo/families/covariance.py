@@ -600,7 +600,7 @@ class Lines:
         )
 
     def add_to(self, block: Numbers, out: Floats) -> None:
-        """Add f_k to out (rows × classes); a row with holes is answered from the columns it has."""
+        """Add f_k to out (rows × classes); a row with missing values is answered from the columns it has."""
         holes, infinite = loops.add_lines(block, self.centre, self.weights, self.shares, out)
         refuse_infinite(block, infinite)
         for places, kept, rows in by_pattern(block, holes):

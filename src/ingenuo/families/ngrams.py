@@ -366,7 +366,7 @@ class Reading:
         """The places of the texts' words in the vocabulary, and where each text ends."""
         words = given.words(self.words)
         table = self._tables.get(given.separated)
-        if table is None:  # stems are found for each text anew
+        if table is None:  # stems are found for each text again
             table = word_features.lookup(self.vocabulary, words, given.text)
         found: tuple[NDArray[np.int64], NDArray[np.int64]] = table.nodes(
             given.text.pieces(words.errors), given.text.n_rows

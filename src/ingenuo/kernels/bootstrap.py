@@ -34,7 +34,7 @@ class Draws(NamedTuple):
     bins : array (replicates, bins)
         Σ w·gap of the rows in each bin.
     classes : array (3, replicates, classes)
-        Σ w of the rows of each class that were answered rightly, of those it is true of, of those it was answered for.
+        Σ w of the rows of each class that were predicted correctly, that it is true of, and that it was answered for.
     roc, pr : array (replicates, scores)
         The area under each score's ROC curve, and its average precision; NaN where there is nothing to tell apart.
     """

@@ -1,6 +1,6 @@
 """Loops over a tree of n-grams: its index, its shares of probability, scoring a sequence and drawing one.
 
-Nodes are numbered anew so that the continuations of a context stand side by side, sorted by their word: 0 is the
+Nodes are renumbered so that the continuations of a context stand side by side, sorted by their word: 0 is the
 empty context, node w + 1 is the word w, then come the pairs, then the triples. An n-gram without its first word
 (its suffix) is the context to fall back to. Every smoothing is then the same mixture,
 

@@ -585,7 +585,7 @@ def merged(parts: Sequence[bytes]) -> bytes:
 
 
 def _sum(tallies: list[Tally]) -> Tally:
-    while len(tallies) > 1:  # in pairs, so that large tables are not aligned anew for each
+    while len(tallies) > 1:  # in pairs, so that large tables are not aligned again for each
         tallies = [
             tallies[at] + tallies[at + 1] if at + 1 < len(tallies) else tallies[at] for at in range(0, len(tallies), 2)
         ]

@@ -201,7 +201,7 @@ class Curvature:
         return np.asarray(self.scale**2 * p * (1 - p))
 
 
-# A dense table of numbers as the solvers see it: centred, holes at the mean, a block of rows at a time.
+# A dense table of numbers as the solvers see it: centred, missing values at the mean, a block of rows at a time.
 
 
 _CELLS = 1 << 18  # of a block: 2 MiB

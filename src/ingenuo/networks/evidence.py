@@ -58,7 +58,7 @@ def _same(states: Sequence[Any], state: object) -> int | None:
 
 
 def _written(state: object) -> str:
-    """A state as text: 1.0, as which a whole number comes from a column with holes, is 1."""
+    """A state as text: 1.0, as which a whole number comes from a column with missing values, is 1."""
     whole = isinstance(state, float | np.floating) and float(state).is_integer()
     return str(int(state)) if whole else str(state)  # type: ignore[call-overload]
 

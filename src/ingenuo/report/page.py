@@ -52,7 +52,7 @@ def summary_sentences(found: Evaluation, given: int) -> list[str]:
     accuracy, majority = found["accuracy"], found["majority_rate"]
     right, rate = float(accuracy), float(majority)
     of = "" if given == found.n_rows else f", drawn at random from {given:,}"
-    said = [f"Of {found.n_rows:,} rows{of}, the model answers {percent(right)} rightly."]
+    said = [f"Of {found.n_rows:,} rows{of}, the model answers {percent(right)} correctly."]
     if accuracy.low is not None and accuracy.high is not None:
         said[0] = (
             said[0][:-1] + f" ({found.confidence:.0%} interval {percent(accuracy.low)} to {percent(accuracy.high)})."
@@ -149,7 +149,7 @@ def confusion(found: Evaluation, ax: Any) -> Section:
         how = f"{n} classes are too many for a table: these are the pairs that are most often confused."
         body = table(lines, "most confused pairs", (2,)) if len(lines) > 1 else paragraphs(["No row is confused."])
     else:
-        how = "Down stands what is true, across what was answered: on the diagonal is what was answered rightly."
+        how = "Down stands what is true, across what was answered: on the diagonal is what was predicted correctly."
         body = table(lines, "confusion matrix", range(1, n + 1))
     caption = "Confusion matrix; the darker a cell, the larger its share of the rows of that class."
     picture = figure(page.svg(ax, "confusion matrix; the table has its numbers", "confusion", crowded=n > 8), caption)
@@ -252,7 +252,7 @@ def _shown(audit: Any, number: int) -> str:
     return picture + details("In numbers", tables)
 
 
-# The section of examples: rows answered rightly and wrongly, each with its arithmetic, cut to what can be read.
+# The section of examples: rows predicted correctly and wrongly, each with its arithmetic, cut to what can be read.
 
 
 _EACH = 3  # right, and wrong

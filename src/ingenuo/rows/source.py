@@ -221,7 +221,7 @@ def rows_on_engine(X: Any) -> Spread | None:
 
 
 class Total:
-    """A sum of many tallies: equals are added to equals, so that large tables are not aligned anew for each batch.
+    """A sum of many tallies: equals are added to equals, so that large tables are not aligned again for each batch.
 
     >>> total = Total()
     >>> total.add(Tally())

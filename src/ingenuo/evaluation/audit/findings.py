@@ -212,7 +212,7 @@ _WORDS = {
     "selection": "are answered {class_}",
     "false_positive": "of those that are not {class_} are taken for it",
     "false_negative": "of those that are {class_} are not taken for it",
-    "accuracy": "are answered rightly",
+    "accuracy": "are correct",
 }
 
 

@@ -255,7 +255,7 @@ class GroupRates:
     base: Share  # rows that it is true of
     false_positive: Share  # of the rows it is not true of, those answered with it
     false_negative: Share  # of the rows it is true of, those answered otherwise
-    accuracy: Share  # rows that were answered rightly, among all classes
+    accuracy: Share  # rows that were predicted correctly, among all classes
     probability: float | None  # the mean of the class's
     gap: Estimate  # that less the share it is true of: above 0, the group's probabilities are too high
     ece: Estimate  # the expected calibration error of the class's probability, in ten bins

@@ -61,12 +61,12 @@ def hill_climb(
     climb.to_the_top(tabu)
     if tabu:
         climb.among_equals(tabu)
-        climb.anew(tabu)
+        climb.restart(tabu)
     for number in range(restarts):
         if not climb.may_go_on():
             break
         if number % 2:
-            climb.anew(tabu)
+            climb.restart(tabu)
         else:
             climb.shake()
             climb.to_the_top(tabu)
@@ -120,7 +120,7 @@ class _Climb:
         return self.steps < self.most_steps
 
     def _stand_at(self, parents: Parents) -> None:
-        """Begin anew from a structure."""
+        """Begin again from a structure."""
         n = self.n
         self.parents = [set(above) for above in parents]
         self.arcs = np.zeros((n, n), np.bool_)
@@ -273,7 +273,7 @@ class _Climb:
         self.path = list(self.best_path)
         self._stand_at(self.best)
 
-    def anew(self, tabu: int) -> None:
+    def restart(self, tabu: int) -> None:
         """Begin again, and where changes gain the same take any of them: as a rule that leads elsewhere."""
         self.path = []
         self._stand_at(self.start)

@@ -222,7 +222,7 @@ class Sample:
     """Rows of categorical codes: of each node its code in each row, from 0, and below 0 where it is missing.
 
     >>> sample = Sample([np.array([0, 1, 1]), np.array([2, -1, 0])], [2, 3])
-    >>> sample.n_rows, sample.n_columns, sample.holes, sample.total
+    >>> sample.n_rows, sample.n_columns, sample.missing values, sample.total
     (3, 2, (False, True), 3.0)
     """
 
@@ -459,6 +459,6 @@ class Scorer:
     def _scaled(self, term: float, weight: float) -> float:
         if weight <= 0:
             return -math.inf
-        # Without holes the two weights are sums of the same numbers in another order: their ratio is 1.
+        # Without missing values the two weights are sums of the same numbers in another order: their ratio is 1.
         ratio = self.sample.total / weight
         return term if abs(ratio - 1) < 1e-12 else term * ratio

@@ -124,7 +124,7 @@ class Stream:
         by_name = _PACKED.get(Path(file.path).suffix.lower())
         if by_name is not None and packing != by_name and start:
             raise FileError(f"{file.name}: the file cannot be read as a table: by its name it is {by_name}, by its "
-                            f"first bytes ({start[:4].hex(' ')}) it is not; rename it, or pack it anew")  # fmt: skip
+                            f"first bytes ({start[:4].hex(' ')}) it is not; rename it, or pack it again")  # fmt: skip
         if file.is_stream:
             raw = _Rest(start, raw)
             self._raw = raw
