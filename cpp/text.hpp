@@ -511,7 +511,7 @@ template <class Id> struct Index {
     template <class Each> bool make(const u64* hashes, i64 n, Each&& id) {
         u64 bits = 1;
         while (1LL << bits < n) bits++;
-        starts = (u32*)use_large_pages(malloc(4 * ((1ULL << bits) + 1)), 4 << bits);
+        starts = (u32*)use_large_pages(malloc(4 * ((1ULL << bits) + 1)), 4ULL << bits);
         ids = (Id*)use_large_pages(calloc(n + 2, sizeof(Id)), n * sizeof(Id));  // two may be looked at that are not there
         shift = (int)(64 - bits);
         if (!starts || !ids) return false;

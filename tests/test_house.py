@@ -40,13 +40,13 @@ LIMITS: dict[str, tuple[int, int]] = {
     "datasets": (1, 62),
     "evaluation": (19, 6780),
     "explanation": (7, 2059),
-    "families": (16, 5540),
-    "models": (26, 11620),
+    "families": (16, 5549),
+    "models": (26, 11623),
     "networks": (19, 6241),
     "report": (4, 1786),
-    "rows": (27, 6698),
+    "rows": (27, 6725),
     "show": (7, 1673),
-    "tally": (10, 2487),
+    "tally": (10, 2490),
     "text": (4, 992),
 }
 

@@ -326,6 +326,7 @@ from ingenuo import NaiveBayes
 from ingenuo.rows.part import Numbers
 from ingenuo.models.classifier import tally_chunk
 from ingenuo.models.left_out import leave_one_out
+from ingenuo.rows.rows import MemoryRows
 from ingenuo.kernels import bootstrap, densities, histograms, mixtures, moments
 
 rng = np.random.default_rng(11)

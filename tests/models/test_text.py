@@ -886,3 +886,16 @@ def test_what_a_terminal_would_obey_is_not_printed():
     assert "\x1b" not in printed
     assert "\x07" not in printed
     assert "\r" not in printed
+
+
+def test_one_document_and_all_of_them_are_limits_as_any_others():
+    texts, labels = ["apple pear", "apple plum", "apple fig"], ["a", "b", "a"]
+
+    def used(**limits):
+        model = NaiveBayes(text=Words(**limits)).fit(texts, labels)
+        nothing = model.predict_joint_log_proba(["zzz"])
+        return {w for w in ("apple", "pear") if (model.predict_joint_log_proba([w]) != nothing).any()}
+
+    assert used() == used(min_documents=1, max_documents=1.0) == {"apple", "pear"}
+    assert used(max_documents=1) == {"pear"}
+    assert used(min_documents=1.0) == {"apple"}

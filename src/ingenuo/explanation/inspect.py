@@ -105,10 +105,10 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     Yes    9     0.6429
     <BLANKLINE>
     column       kind      family       why
-    Outlook      category  categorical  strings
-    Temperature  category  categorical  strings
-    Humidity     category  categorical  strings
-    Wind         category  categorical  strings
+    Outlook      category  categorical  strings, 3 different
+    Temperature  category  categorical  strings, 3 different
+    Humidity     category  categorical  strings, 2 different
+    Wind         category  categorical  strings, 2 different
     """
     about = {} if about is None else about
     if isinstance(model, Tally):

@@ -184,7 +184,7 @@ def counted(words: Words, bernoulli: bool) -> str:
 
 def tables(words: Words, bernoulli: bool) -> set[str]:
     """The bags that a column needs."""
-    limits = (words.min_documents, words.max_documents) != (1, 1.0)
+    limits = _document_limits(words) != (None, None)
     needed = {counted(words, bernoulli)}
     if words.norm is None and (words.weighting == "tfidf" or limits):
         needed.add("documents")
@@ -227,10 +227,11 @@ def features(
     # The least and the most that can be are no limits: with fractions as weights, a word may count less than 1.
     if words.min_count > 1:
         kept &= counts >= words.min_count
-    if words.min_documents != 1 or isinstance(words.min_documents, float):
-        kept &= documents >= _documents(words.min_documents, rows)
-    if words.max_documents != 1 or isinstance(words.max_documents, int):
-        kept &= documents <= _documents(words.max_documents, rows)
+    fewest, most = _document_limits(words)
+    if fewest is not None:
+        kept &= documents >= (fewest if isinstance(fewest, int) else fewest * rows)
+    if most is not None:
+        kept &= documents <= (most if isinstance(most, int) else most * rows)
     if words.most_frequent:
         kept &= ~_with_frequent(vocabulary, counts, words.most_frequent)
     if words.max_words is not None and int(kept.sum()) > words.max_words:
@@ -254,8 +255,13 @@ def node_weights(words: Words, bag: Bag, tally: Tally, schema: Schema, column: o
     return used * inverse_frequencies(frequencies, rows) if words.weighting == "tfidf" else used
 
 
-def _documents(limit: int | float, rows: float) -> float:
-    return limit if isinstance(limit, int) else limit * rows
+def _document_limits(words: Words) -> tuple[int | float | None, int | float | None]:
+    """The fewest and the most documents of a word, as a number or a share; None where that is no limit."""
+    fewest, most = words.min_documents, words.max_documents
+    return (
+        None if fewest == 1 and isinstance(fewest, int) else fewest,
+        None if most == 1 and isinstance(most, float) else most,
+    )
 
 
 def _ranked(vocabulary: Vocabulary, sums: NDArray[Any], among: NDArray[np.intp], n: int) -> NDArray[np.intp]:
@@ -302,6 +308,9 @@ def refuse_empty(tally: Tally, schema: Schema, column: object, family: str) -> N
             f"column {name!r} has no word in any row, or only stop words; give texts, declare the column as something "
             "else, or take fewer stop words or token=r'\\w+'"
         )
+    limits = words.min_count > 1 or words.most_frequent > 0 or words.norm is not None
+    if not limits and _document_limits(words) == (None, None) and len(bag.codes):
+        return  # every word that was seen is used
     rows = tally.over(table_name(column, "rows"), tally.labels("class", 0)).floats().sum()
     if not node_weights(words, bag, tally, schema, column, float(rows)).any():
         raise InputError(

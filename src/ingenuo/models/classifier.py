@@ -239,14 +239,14 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     def _learn(self, rows: Rows) -> None:
         """Learn all there is to know."""
-        schema, tally = self._first(rows)
+        schema, tally = self._first(rows, whole=True)
         self._check_whole(schema, tally.labels(CLASS, 0), tally)
         self.__dict__.pop("_declared_classes", None)
         self._set(schema, tally)
 
-    def _first(self, rows: Rows) -> tuple[Schema, Tally]:
-        """The schema and the sums of the first rows."""
-        schema = self._plan(rows)
+    def _first(self, rows: Rows, *, whole: bool = False) -> tuple[Schema, Tally]:
+        """The schema and the sums of the first rows, which may be the whole."""
+        schema = self._plan(rows, whole=whole)
         tally = rows.reduce(sums, self._bare(schema))
         if CLASS not in tally:
             raise InputError(f"{rows.name}: there are no rows to learn from")
@@ -259,9 +259,9 @@ class TallyClassifier(Adding, Answering, Classifier):
         if rows.target is not None:
             self._target = rows.target
 
-    def _plan(self, rows: Rows) -> Schema:
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Schema:
         """What the columns are, and what else must be known of all rows before they are counted."""
-        schema = self._schema_of(rows.columns(self))
+        schema = self._schema_of(rows.columns(self, whole=whole))
         warn_of_ignored(schema)
         measured = measured_texts(schema.texts)
         if not measured:
@@ -388,7 +388,7 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
         """The schema of rows that are all here, and the rows."""
-        schema = self._plan(rows)
+        schema = self._plan(rows, whole=True)
         return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:

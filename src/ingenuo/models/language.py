@@ -503,7 +503,7 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
     def _declared(self) -> Any:
         return EVERYTHING
 
-    def _plan(self, rows: Rows) -> Schema:
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Schema:
         return SCHEMA
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:

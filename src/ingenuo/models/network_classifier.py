@@ -367,7 +367,7 @@ class NetworkClassifier(TallyClassifier):
         here = rows.in_memory(
             "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: structure=model.network_"
         )
-        here.columns(self)
+        here.columns(self, whole=True)
         source, labels, classes, weights = self._opened(Part(here.X, here.y, here.weights))
         self._check_classes(classes)
         inspected = inspect(source, self._declared_columns(source), weights)

@@ -468,9 +468,11 @@ class NaiveBayesRegressor(Adding, Regressor):
         """Cut the target, and learn from the first rows."""
         self._check_settings()
         bins = self._cut(rows, whole)
-        bare = clone(self)
+        bare = copy.copy(self)
+        for name in ("tally_", "_target"):
+            bare.__dict__.pop(name, None)
         bare._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
-        schema = bare._built()._plan(rows)
+        schema = bare._built()._plan(rows, whole=whole)
         bare._set(schema, Tally())
         tally = rows.reduce(sums, bare)
         if CLASS not in tally:

@@ -313,7 +313,7 @@ class InParts:
         """What messages call them."""
         return self.rows.called
 
-    def columns(self, model: Any = None) -> Source:
+    def columns(self, model: Any = None, *, whole: bool = False) -> Source:
         """What the columns are."""
         kinds = self.kinds
         return open_source(described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds))

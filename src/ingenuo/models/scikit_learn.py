@@ -71,7 +71,7 @@ class DropIn(TallyClassifier):
     _sparse: ClassVar[bool] = True
 
     def _learn(self, rows: Rows) -> None:
-        schema, tally = self._first(rows)
+        schema, tally = self._first(rows, whole=True)
         self._settle(schema, tally, tally.labels(CLASS, 0))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:

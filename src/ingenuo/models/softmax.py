@@ -207,6 +207,7 @@ class SoftmaxRegression(Refusals, Answering, Classifier):
         rows = rows_of(X, y, sample_weight).in_memory()
         target, X, y, sample_weight = rows.target, rows.X, rows.y, rows.weights
         source = checks.table(self, X, reset=True)
+        source.is_whole = True
         codes, classes = checks.labels(self, y, source.n_rows)
         weights = checks.weights(sample_weight, source.n_rows)
         checks.refuse_one_class(classes, type(self).__name__)

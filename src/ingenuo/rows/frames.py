@@ -38,7 +38,7 @@ def described(table: pa.Table, kinds: Mapping[str, tuple[str, str]]) -> pa.Table
 class FrameSource:
     """A table whose columns have names and types of their own."""
 
-    anonymous = False
+    anonymous = is_whole = False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
@@ -72,6 +72,8 @@ class FrameSource:
         some = series.head(SAMPLE)
         if some.null_count() == len(some):
             some = series.drop_nulls().head(SAMPLE)
+            if not len(some) and some.dtype.is_numeric() and not self.is_whole:
+                return "number", "numbers"
         if isinstance(some.dtype, nw.Object | nw.Unknown):
             return kind_of_objects(some.to_list())
         found = infer_kind(name, some.to_arrow())

@@ -36,7 +36,7 @@ def _select(matrix: Any, places: Places) -> Any:
 class ArraySource:
     """A two-dimensional array of numbers, booleans, strings or objects."""
 
-    anonymous = False
+    anonymous = is_whole = False
 
     def __init__(self, array: NDArray[Any]) -> None:
         if array.ndim != 2:
@@ -73,6 +73,8 @@ class ArraySource:
 
     def _empty(self) -> NDArray[np.bool_]:
         """Of each column of floats, whether it has no value: the first rows rule most of them out."""
+        if not self.is_whole:
+            return np.zeros(self.array.shape[1], np.bool_)
         empty: NDArray[np.bool_] = np.isnan(self.array[:_FIRST]).all(axis=0)
         if len(self.array) > _FIRST:
             for place in np.flatnonzero(empty):
@@ -120,7 +122,7 @@ def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
 class SparseSource:
     """A CSR matrix: every column is a count unless it is declared to be something else."""
 
-    anonymous = False
+    anonymous = is_whole = False
 
     def __init__(self, matrix: Any) -> None:
         self.matrix = matrix
@@ -358,7 +360,7 @@ def decode(values: Any, errors: str, place: Callable[[int], str], remedy: str) -
 class TextSource:
     """A list, an array or a series of texts: a table of one column."""
 
-    anonymous = True
+    anonymous, is_whole = True, False
 
     def __init__(self, values: Any) -> None:
         self.names: Labels = objects(["text"])

@@ -46,7 +46,7 @@ def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:
     if all(issubclass(kind, _DATES) for kind in kinds):
         return "ignore", "dates are neither numbers nor categories"
     called = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if any(issubclass(kind, list | tuple | set | dict | np.ndarray) for kind in kinds):
+    if all(issubclass(kind, list | tuple | set | dict | np.ndarray) for kind in kinds):
         return "ignore", f"{called} values are neither numbers nor categories"
     return "category", f"{called} values"
 

@@ -63,8 +63,8 @@ class Rows(Protocol):
         """What messages call them."""
         ...
 
-    def columns(self, model: Any) -> Source:
-        """What the columns are, for a model that has not learned."""
+    def columns(self, model: Any, *, whole: bool = False) -> Source:
+        """What the columns are, for a model that has not learned; whether these are all the rows that it will learn."""
         ...
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
@@ -142,10 +142,11 @@ class MemoryRows:
         self.weights = weights
         self.names: list[str] = []
 
-    def columns(self, model: Any) -> Source:
+    def columns(self, model: Any, *, whole: bool = False) -> Source:
         """What the columns are; the model notes their names, as scikit-learn's do. The table is opened once."""
         self.X = model._source(self.X, reset=True)
         found: Source = self.X
+        found.is_whole = whole
         return found
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
@@ -197,7 +198,7 @@ class FileRows:
         """The files."""
         return files_of(self.stream)
 
-    def columns(self, model: Any) -> Source:
+    def columns(self, model: Any, *, whole: bool = False) -> Source:
         """What the columns are, as the stream has inferred them, or by its first rows."""
         import pyarrow as pa
 

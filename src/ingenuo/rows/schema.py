@@ -7,7 +7,7 @@ columns, like classes and categories, may come later.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -145,6 +145,23 @@ class Schema:
         """The declared categories of a column."""
         return self.categories.get(column, np.zeros(0, np.int64))
 
+    def _is_empty(self, name: object) -> bool:
+        """Whether a column is ignored because it had no value, so that it may be anything."""
+        return self.why.get(name) == "no value" and self.family(name) == "ignore"
+
+    def _as_in(self, other: Schema, names: list[Any]) -> Schema:
+        """The same, where these columns are what they are in another schema."""
+        places = {name: place for place, name in enumerate(self.names.tolist())}
+        families = self.families.copy()
+        for name in names:
+            families[places[name]] = _FAMILY_NAMES.index(other.family(name))
+        return replace(
+            self,
+            families=families,
+            why={**self.why, **{name: other.why.get(name, "") for name in names}},
+            texts={**self.texts, **{name: other.texts[name] for name in names if name in other.texts}},
+        )
+
     def unite(self, other: Schema) -> Schema:
         """All the columns of both; an error where one column is of two kinds."""
         own, theirs = labels_of(self.names), labels_of(other.names)
@@ -156,6 +173,10 @@ class Schema:
                 "only the same columns merge"
             )
         shared = own[np.isin(find(theirs, own), -1, invert=True)]
+        if filled := [name for name in shared.tolist() if self._is_empty(name) and not other._is_empty(name)]:
+            return self._as_in(other, filled).unite(other)
+        if filled := [name for name in shared.tolist() if other._is_empty(name) and not self._is_empty(name)]:
+            return self.unite(other._as_in(self, filled))
         mine, other_families = self._families_at(shared), other._families_at(shared)
         if not np.array_equal(mine, other_families):
             at = int(np.flatnonzero(mine != other_families)[0])

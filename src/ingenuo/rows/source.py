@@ -28,6 +28,7 @@ class Source(Protocol):
     n_rows: int
     names: Labels  # strings, or positions where the columns have no names
     anonymous: bool  # whether it is a list of texts, which has no column to name
+    is_whole: bool  # whether no rows will follow, so that a column of numbers without any is of no use
 
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column, and why."""

@@ -22,6 +22,8 @@ from ingenuo.tally.vocabulary import Vocabulary
 Sums = Exact | Real
 Integers = NDArray[np.int64]
 
+_SOME = 1 << 14  # cells
+
 
 @dataclass(frozen=True, eq=False)
 class Bag:
@@ -80,7 +82,8 @@ class Bag:
             starts = np.append(0, np.cumsum(used))[self.starts]
             return Bag(self.vocabulary, self.classes, starts, self.codes[at], self.sums.pick(0, at)).trimmed()
         classes, codes = self.classes, self.codes
-        seen = np.bincount(codes, minlength=len(classes)) > 0
+        some = np.bincount(codes[:_SOME], minlength=len(classes))  # mostly they have all the classes already
+        seen = (some if some.all() else np.bincount(codes, minlength=len(classes))) > 0
         if not seen.all():
             codes = (np.cumsum(seen) - 1).astype(np.int32)[codes]
             classes = classes[seen]
