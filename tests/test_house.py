@@ -41,7 +41,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "evaluation": (19, 6780),
     "explanation": (7, 2059),
     "families": (16, 5549),
-    "models": (26, 11623),
+    "models": (26, 11626),
     "networks": (19, 6241),
     "report": (4, 1786),
     "rows": (27, 6725),

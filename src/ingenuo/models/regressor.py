@@ -35,7 +35,7 @@ from ingenuo.show.format import plain
 from ingenuo.show.page import STYLE, Shown
 from ingenuo.show.plots import new_axes
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import find, objects
+from ingenuo.tally.labels import Labels, find, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
@@ -361,6 +361,9 @@ class NaiveBayesRegressor(Adding, Regressor):
     >>> model.predict_quantiles([["flat", 50]], [0.05, 0.5, 0.95]).round().tolist()
     [[111.0, 121.0, 156.0]]
     """
+
+    _declared_classes: Labels
+    _target: str
 
     def __init__(
         self,

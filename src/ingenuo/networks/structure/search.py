@@ -222,7 +222,7 @@ class Sample:
     """Rows of categorical codes: of each node its code in each row, from 0, and below 0 where it is missing.
 
     >>> sample = Sample([np.array([0, 1, 1]), np.array([2, -1, 0])], [2, 3])
-    >>> sample.n_rows, sample.n_columns, sample.missing values, sample.total
+    >>> sample.n_rows, sample.n_columns, sample.holes, sample.total
     (3, 2, (False, True), 3.0)
     """
 
