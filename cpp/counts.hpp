@@ -42,11 +42,12 @@ API(void, inspect_entries)(i64 type, const void* data, i64 n, double lowest, dou
 // while they are at hand.
 template <class T>
 static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const T* weights,
-                           bool presence, bool inspected, double lowest, T* table, i64* found) {
+                           bool presence, double lowest, T* table, i64* found) {
+    const bool whole = (T)0.5 == 0;
     const i64 m = last - first;
     for (i64 i = 0; i < n; i++) {
         const T* row = block + i * stride + first;
-        if (!inspected) inspect_row(row, m, lowest, LARGEST, found);
+        if (!whole) inspect_row(row, m, lowest, LARGEST, found);
         if (labels[i] < 0) continue;
         const T weight = weights[i];
         T* sums = table + labels[i] * m;
@@ -60,9 +61,9 @@ static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 las
 API(void, tally_dense)
 (i64 whole, const void* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const void* weights, i64 presence,
  double lowest, void* table, i64* found) {
-    with_sums(!whole, table, [&](auto* sums) {
+    with_sums(!whole, table, [=](auto* sums) {
         typedef decltype(sums) T;
-        add_dense_rows((T)block, n, stride, first, last, labels, (T)weights, presence, whole, lowest, sums, found);
+        add_dense_rows((T)block, n, stride, first, last, labels, (T)weights, presence, lowest, sums, found);
     });
 }
 
@@ -174,7 +175,7 @@ static void log_shares(const T* counts, i64 classes, i64 n, const T* whole, bool
 API(void, log_shares)
 (i64 integers, const void* counts, i64 classes, i64 n, const void* whole, i64 others, const double* pseudo, i64 shared,
  const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v, i64 step_k) {
-    with_sums(!integers, counts, [&](auto* cells) {
+    with_sums(!integers, counts, [=](auto* cells) {
         log_shares(cells, classes, n, (decltype(cells))whole, others, pseudo, shared, logs, known, log_totals, first, last, out,
                    step_v, step_k);
     });

@@ -20,8 +20,9 @@ enum { VECTORS = 4, TOGETHER = VECTORS * LANES, PANEL = 64, MISSING = 1, FAR = 2
 // Turn LANES rows of as many numbers into columns.
 INLINE void turn_square(Vector* rows) {
 #if defined(__AVX2__)
-    const __m256d a = _mm256_unpacklo_pd((__m256d)rows[0], (__m256d)rows[1]), b = _mm256_unpackhi_pd((__m256d)rows[0], (__m256d)rows[1]);
-    const __m256d c = _mm256_unpacklo_pd((__m256d)rows[2], (__m256d)rows[3]), d = _mm256_unpackhi_pd((__m256d)rows[2], (__m256d)rows[3]);
+    const __m256d p = (__m256d)rows[0], q = (__m256d)rows[1], r = (__m256d)rows[2], s = (__m256d)rows[3];
+    const __m256d a = _mm256_unpacklo_pd(p, q), b = _mm256_unpackhi_pd(p, q);
+    const __m256d c = _mm256_unpacklo_pd(r, s), d = _mm256_unpackhi_pd(r, s);
     rows[0] = (Vector)_mm256_permute2f128_pd(a, c, 0x20), rows[1] = (Vector)_mm256_permute2f128_pd(b, d, 0x20);
     rows[2] = (Vector)_mm256_permute2f128_pd(a, c, 0x31), rows[3] = (Vector)_mm256_permute2f128_pd(b, d, 0x31);
 #else
@@ -262,7 +263,10 @@ enum { BINS = 2048, GROUP = 8, LEAST_EXPONENT = -1074 };
 // 2^-e as two factors, for 2^1074 is no double.
 struct Scale {
     double scale, more;
-    explicit Scale(i64 e) : scale(ldexp(1.0, (int)smaller(-e, (i64)1000))), more(ldexp(1.0, (int)(-e - smaller(-e, (i64)1000)))) {}
+    explicit Scale(i64 e) {
+        const int up = (int)smaller<i64>(-e, 1000);
+        scale = ldexp(1.0, up), more = ldexp(1.0, (int)-e - up);
+    }
 };
 
 // floor(x scale more), right also where a tiny negative number underflows to zero; it is below 2^50. In vectors V of doubles
@@ -369,7 +373,8 @@ API(i64, count_bins)(const double* X, const i32* labels, i64 n, i64 d, i64 c0, i
             count(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
         }
         for (; j < m; j++)
-            count_columns<1, true>(block + j, d, rows, labels + lo, n_classes, scales + j, more + j, rings + j * n_classes * BINS);
+            count_columns<1, true>(block + j, d, rows, labels + lo, n_classes, scales + j, more + j,
+                                   rings + j * n_classes * BINS);
     }
     return -1;
 }

@@ -170,7 +170,8 @@ static void sum_out(const Sum& sum, const Tables& t, Room& room, double* counts)
 
 // Sum the free nodes but the target out of the needed tables. What depends on the target is added to by_class, and
 // `shared` becomes the logarithm of all else; `end`, that of the cells in use.
-static Outcome sum_out_missing(const i32* row, i64 target, const Tables& t, Room& room, double* by_class, double* shared, i64* end) {
+static Outcome sum_out_missing(const i32* row, i64 target, const Tables& t, Room& room, double* by_class, double* shared,
+                               i64* end) {
     room.n_factors = room.n_sums = room.n_listed = room.n_missing = 0;
     *shared = 0.0;
     *end = t.base;

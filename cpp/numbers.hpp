@@ -50,7 +50,7 @@ INLINE void carry(i64* limbs, i64 cells, i64 n_limbs) {
 struct Mantissa {
     u64 m;
     i64 e;
-    explicit Mantissa(double x) : m((as_bits(x) & (((u64)1 << 52) - 1)) | (u64)1 << 52), e((i64)(as_bits(x) >> 52 & 2047) - 1022) {
+    explicit Mantissa(double x) : m(as_bits(x) << 12 >> 12 | (u64)1 << 52), e((i64)(as_bits(x) >> 52 & 2047) - 1022) {
         if (e > -1022) return;
         int exponent;  // x is subnormal
         m = (u64)(frexp(fabs(x), &exponent) * 0x1p53), e = exponent;
@@ -71,13 +71,13 @@ template <class T> INLINE T dekker_rest(T a, T b, T p) {
     const T a1 = s - (s - a), a2 = a - a1, b1 = t - (t - b), b2 = b - b1;
     return ((a1 * b1 - p) + a1 * b2 + a2 * b1) + a2 * b2;
 }
-// The same, and sum + ab where ab is exact, by the fused operations that AVX2 machines have.
+// The same, and s + ab where ab is exact, by the fused operations that AVX2 machines have.
 #if defined(__AVX2__)
 INLINE Vector product_rest(Vector a, Vector b, Vector p) { return (Vector)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)p); }
-INLINE Vector add_product(Vector sum, Vector a, Vector b) { return (Vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)sum); }
+INLINE Vector add_product(Vector s, Vector a, Vector b) { return (Vector)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)s); }
 #else
 INLINE Vector product_rest(Vector a, Vector b, Vector p) { return dekker_rest(a, b, p); }
-INLINE Vector add_product(Vector sum, Vector a, Vector b) { return sum + a * b; }
+INLINE Vector add_product(Vector s, Vector a, Vector b) { return s + a * b; }
 #endif
 
 namespace numbers {

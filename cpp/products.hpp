@@ -71,7 +71,8 @@ struct Cut {
 
 // Cut LANES columns of the rows, and write their values at the five points; rest gets what is left of each row. Two loops:
 // in one, a row is a chain of twenty operations, too long for the processor to work on enough rows at a time.
-INLINE void cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest, Cut* cut) {
+INLINE void cut_columns(const double* const* rows, i64 at, i64 n, Vector scale, double* values, i64 point, Integers* rest,
+                        Cut* cut) {
     // Added and taken away again, these round to multiples of 1, 2^-23 and 2^-46.
     const Vector whole = 0x1.8p52 - (Vector){}, fine = 0x1.8p29 - (Vector){}, finest = 0x1.8p6 - (Vector){};
     Cut own = {cut->second, cut->third, {}, {}, {}, {}, {}};
@@ -115,8 +116,8 @@ struct Progress { i64 at, block, deep, chosen, n_points, n_blocks, rows; };
 // and their products to what is held. Rows that three slices do not hold, and those with a missing value, are put down in
 // `deep`. Stops where columns (`moved`) need another unit, before the block that starts at progress.block or after it, where
 // what is held must be poured out first, and where deep is full.
-API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* places, i64 last, const double* scale, double* totals,
-                       i64* held, double* values, u8* moved, i64* deep, i64 deep_room, Progress* progress) {
+API(i64, add_products)(const double* X, i64 d, const i32* labels, const i64* places, i64 last, const double* scale,
+                       double* totals, i64* held, double* values, u8* moved, i64* deep, i64 deep_room, Progress* progress) {
     const i64 panels = (d + PANEL - 1) / PANEL, width = panels * PANEL, point = panels * PANEL_SIZE;
     const i64 cells = PANEL * PANEL * (panels * (panels + 1) / 2);
     Progress& p = *progress;

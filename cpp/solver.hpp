@@ -15,13 +15,13 @@ template <bool PLAIN> INLINE double value_at(const ByColumn& X, i64 c) { return 
 
 // total[k] = Σ_i x_ij G[i, k] for one column.
 template <bool PLAIN> static void gather_column(const ByColumn& X, i64 j, const double* G, i64 width, double* total) {
-    for (i64 k = 0; k < width; k++) total[k] = 0;
     if (width == 1) {  // the common case; columns are short
         double sum = 0;
         for (i64 c = X.starts[j]; c < X.starts[j + 1]; c++) sum += value_at<PLAIN>(X, c) * G[X.rows[c]];
         total[0] = sum;
         return;
     }
+    for (i64 k = 0; k < width; k++) total[k] = 0;
     add_up<4>(X.starts[j], X.starts[j + 1], width, total, [&](i64 c) {
         return Term{value_at<PLAIN>(X, c), G + X.rows[c] * width};
     });

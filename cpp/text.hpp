@@ -511,16 +511,15 @@ template <class Id> struct Index {
     template <class Each> bool make(const u64* hashes, i64 n, Each&& id) {
         u64 bits = 1;
         while (1LL << bits < n) bits++;
-        starts = (u32*)use_large_pages(malloc(4 * ((1ULL << bits) + 1)), 4ULL << bits);
+        starts = (u32*)use_large_pages(calloc((1ULL << bits) + 1, 4), 4ULL << bits);
         ids = (Id*)use_large_pages(calloc(n + 2, sizeof(Id)), n * sizeof(Id));  // two may be looked at that are not there
         shift = (int)(64 - bits);
         if (!starts || !ids) return false;
-        u64 next = 0;
         for (i64 i = 0; i < n; i++) {
             ids[i] = id(i);
-            while (next <= hashes[i] >> shift) starts[next++] = (u32)i;
+            starts[(hashes[i] >> shift) + 1] = (u32)i + 1;
         }
-        while (next <= 1ULL << bits) starts[next++] = (u32)n;
+        for (u64 b = 0; b < 1ULL << bits; b++) starts[b + 1] = larger(starts[b], starts[b + 1]);
         return true;
     }
     // The place of what has this hash, or NONE. It is mostly one of the first two.
@@ -1117,7 +1116,10 @@ struct Lookup : Features {
         free(levels); free(firsts);
     }
     u64 begin(i64 number) const { return number ? ends[number - 1] : 0; }
-    Hashed hashed(i64 number) const { return hash_bytes(text + begin(number), ends[number] - begin(number)); }
+    Hashed hashed(i64 number) const {
+        const u64 size = ends[number] - begin(number);
+        return size > 8 ? hash_bytes(text + begin(number), size) : Hashed{hashes[number], 0};
+    }
     bool same(u32 number, const u8* p, u64 n) const {
         return ends[number] - begin(number) == n && memcmp(text + begin(number), p, n) == 0;
     }

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ _BLOCK = 1 << 18  # numbers in a block: 2 MiB
 
 _GROUP = 8  # rows that the loops turn at a time, as in scores.hpp
 
-_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, U8, F64, F64, returns=INT)
+_add_lines = function("add_lines", F64, INT, INT, F64, F64, F64, INT, F64, U8, F64, returns=INT)
 _add_distances = function(
     "add_distances", F64, INT, INT, F64, F64, INT, INT, I64, F64, F64, INT, F64, U8, F64, F64, returns=INT
 )
@@ -78,7 +78,11 @@ def add_lines(
     centre, weights, constants = (np.ascontiguousarray(each) for each in (centre, weights, constants))
     given = centre, weights, constants, len(constants)
 
-    return _answered(table, out, _add_lines, given)
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned = np.empty(table.shape[1] * _GROUP)
+        return int(_add_lines(X, *X.shape, *given, part, missing, turned))
+
+    return _answered(table, out, answer)
 
 
 def add_distances(
@@ -98,20 +102,22 @@ def add_distances(
     ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
     given = centre, every, n_roots, rank, ends, np.ascontiguousarray(placed), constants, len(means)
 
-    return _answered(table, out, _add_distances, given)
+    def answer(X: Floats, part: Floats, missing: NDArray[np.uint8]) -> int:
+        turned, distances = np.empty(d * _GROUP), np.empty(len(means) * _GROUP)
+        return int(_add_distances(X, *X.shape, *given, part, missing, turned, distances))
+
+    return _answered(table, out, answer)
 
 
 def _answered(
-    table: Rows, out: Floats, add: Callable[..., int], given: tuple[Any, ...]
+    table: Rows, out: Floats, answer: Callable[[Floats, Floats, NDArray[np.uint8]], int]
 ) -> tuple[NDArray[np.intp], tuple[int, int] | None]:
     """Answer the rows, a block at a time: those with a missing value, and the place of an infinite one."""
     missing, sums = np.zeros(table.shape[0], np.uint8), np.ascontiguousarray(out)
 
     def work(lo: int, hi: int) -> tuple[int, int] | None:
-        room = np.empty(table.shape[1] * _GROUP), np.empty(out.shape[1] * _GROUP)
         for start, stop in _blocks(table, lo, hi):
-            X = table.rows(start, stop)
-            place = add(X, *X.shape, *given, sums[start:stop], missing[start:stop], *room)
+            place = answer(table.rows(start, stop), sums[start:stop], missing[start:stop])
             if place >= 0:
                 row, column = divmod(place, table.shape[1])
                 return start + row, column
