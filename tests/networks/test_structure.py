@@ -400,7 +400,7 @@ def test_tan_is_the_tree_worked_by_hand():
     assert found.measure == "information from the other rows"
 
 
-@pytest.mark.parametrize("missing values", [0.0, 0.1])
+@pytest.mark.parametrize("holes", [0.0, 0.1])
 def test_trees_have_the_most_information_of_all_trees(holes):
     sample = chained(5, 120, 4, holes)
     columns = sample.codes
