@@ -36,7 +36,7 @@ TOP = {
 # are the border of C++ and not counted.
 LIMITS: dict[str, tuple[int, int]] = {
     ".": (4, 375),
-    "cli": (26, 3174),
+    "cli": (26, 3175),
     "datasets": (1, 62),
     "evaluation": (19, 6780),
     "explanation": (7, 2059),
