@@ -79,7 +79,7 @@ class _LazyGroup(click.Group):
         try:
             with warnings.catch_warnings():  # which puts the former way of showing them back
                 warnings.simplefilter("default")
-                warnings.filterwarnings("ignore", "ignored: ")  # which the table of columns says, in the command's words
+                warnings.filterwarnings("ignore", "ignored: ")  # the table of columns says it
                 for category in (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, RuntimeWarning):
                     warnings.simplefilter("ignore", category)
                 warnings.showwarning = _note  # type: ignore[assignment]
