@@ -41,7 +41,7 @@ def local() -> Iterator[Fit]:
 
 @contextmanager
 def _on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.files.engines import Files, opened
+    from ingenuo.rows.engines import Files, opened
     from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:
@@ -116,7 +116,7 @@ def spark_numbers() -> Iterator[Fit]:
 
 @contextmanager
 def _numbers_on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.files.engines import Files, opened
+    from ingenuo.rows.engines import Files, opened
     from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:

@@ -15,7 +15,9 @@ from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
 from benchmarks import data, folds, published
@@ -109,6 +111,33 @@ def logistic(rows: int) -> Duel:
         lambda theirs, own: max(0.0, loss(own) / loss(theirs) - 1),
         given.nbytes,
         remark=lambda theirs, own: f"loss {loss(theirs):.9g} / {loss(own):.9g}",
+    )
+
+
+def cross_entropy(rows: int) -> Duel:
+    """The same sum over a matrix of newsgroup words and bigrams, 20 classes; how far ours is above the peer's.
+
+    Of scikit-learn's solvers for many classes newton-cg comes nearest to the minimum in the same time: on 2,000 posts
+    it takes 16 s to come within 0.2 %, lbfgs 27 s to 0.4 %, where ours takes 0.6 s to a millionth. On all 11,314 posts
+    lbfgs is 10 % above the minimum after 68 s, ours at it after 10 s. So the peer has 2,000 posts at most.
+    """
+    given = table("20news-train.csv.gz").at_most(min(rows, 2000))
+    X = CountVectorizer(ngram_range=(1, 2), binary=True, token_pattern=TOKEN, dtype=np.float64).fit_transform(
+        given.texts
+    )
+    _, y = np.unique(given.labels, return_inverse=True)
+
+    def total(model: Any) -> float:
+        logits = np.asarray(X @ model.coef_.T) + model.intercept_
+        losses = logsumexp(logits, axis=1) - logits[np.arange(len(y)), y]
+        return float(losses.sum() + 0.5 * np.vdot(model.coef_, model.coef_))
+
+    return Duel(
+        lambda: LogisticRegression(solver="newton-cg", max_iter=10).fit(X, y),
+        lambda: SoftmaxRegression().fit(X, y),
+        lambda theirs, own: max(0.0, total(own) / total(theirs) - 1),
+        given.nbytes,
+        remark=lambda theirs, own: f"loss {total(theirs):.7g} / {total(own):.7g}",
     )
 
 
@@ -226,6 +255,7 @@ def _discriminants() -> list[Case]:
         Race("LeastSquaresClassifier fit", Bar(), squares, close),
         Race("LeastSquaresClassifier fit + answer", Bar(), partial(squares, answer=True), close),
         Race("SoftmaxRegression fit, 20 numbers", Bar(), logistic, 1e-6),
+        Race("SoftmaxRegression fit, newsgroup bigrams", Bar(3), cross_entropy, 1e-6),
     ]
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from ingenuo.version import VERSION as _VERSION
+__version__ = "0.1.0"
 
-__version__ = _VERSION
-
-_HOMES = {
+# Every public name with its module. This is the one list: commands, model files and what is sent to engines name a
+# model by it, and nothing that it does not have.
+HOMES = {
     "AttributeSelector": "models.attribute_selection",
     "BayesOptimalClassifier": "models.bayes_optimal",
     "BernoulliNB": "models.scikit_learn",
@@ -39,7 +39,7 @@ _HOMES = {
     "Network": "networks.network",
     "NetworkClassifier": "models.network_classifier",
     "Reliability": "evaluation.reliability",
-    "ReliabilityDisplay": "evaluation.evaluation",
+    "ReliabilityDisplay": "evaluation.reliability",
     "Schema": "rows.schema",
     "SoftmaxRegression": "models.softmax",
     "Tally": "tally.tally",
@@ -52,7 +52,7 @@ _HOMES = {
     "load": "store",
     "nomogram": "explanation.nomogram",
     "read": "rows.files.scan",
-    "reliability": "evaluation.evaluation",
+    "reliability": "evaluation.reliability",
     "save": "store",
     "scan": "rows.files.scan",
     "strongest": "explanation.strongest",
@@ -60,7 +60,7 @@ _HOMES = {
 
 _MODULES = {"errors": "ingenuo.errors", "significance": "ingenuo.evaluation.significance"}
 
-__all__ = sorted([*_HOMES, "__version__"])
+__all__ = sorted([*HOMES, "__version__"])
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.audit import audit as audit
@@ -69,10 +69,10 @@ if TYPE_CHECKING:
     from ingenuo.evaluation.cross_validation import cross_validate as cross_validate
     from ingenuo.evaluation.evaluation import Evaluation as Evaluation
     from ingenuo.evaluation.evaluation import EvaluationDisplay as EvaluationDisplay
-    from ingenuo.evaluation.evaluation import ReliabilityDisplay as ReliabilityDisplay
     from ingenuo.evaluation.evaluation import evaluate as evaluate
-    from ingenuo.evaluation.evaluation import reliability as reliability
     from ingenuo.evaluation.reliability import Reliability as Reliability
+    from ingenuo.evaluation.reliability import ReliabilityDisplay as ReliabilityDisplay
+    from ingenuo.evaluation.reliability import reliability as reliability
     from ingenuo.explanation.explain import explain as explain
     from ingenuo.explanation.nomogram import nomogram as nomogram
     from ingenuo.explanation.strongest import strongest as strongest
@@ -110,9 +110,9 @@ if TYPE_CHECKING:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return importlib.import_module(_MODULES[name])
-    if name not in _HOMES:
+    if name not in HOMES:
         raise AttributeError(f"module 'ingenuo' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"ingenuo.{_HOMES[name]}"), name)
+    value = getattr(importlib.import_module(f"ingenuo.{HOMES[name]}"), name)
     globals()[name] = value
     return value
 

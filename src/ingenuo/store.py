@@ -12,8 +12,9 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from ingenuo.errors import ModelFileError
+from ingenuo.errors import InputError, ModelFileError
 from ingenuo.models.packing import pack_network, pack_tally, unpack_network, unpack_tally
+from ingenuo.models.registry import model_class, name_of
 from ingenuo.networks.network import Network
 from ingenuo.tally import container
 from ingenuo.tally.tally import Tally
@@ -79,20 +80,21 @@ def _described(model: Any, tensors: Tensors) -> dict[str, Any]:
         return {"kind": "tally", "tally": pack_tally(model, tensors)}
     if isinstance(model, Network):
         return {"kind": "network", "network": pack_network(model, tensors)}
-    from ingenuo.models.packing import pack_model
-
-    return pack_model(model, tensors)
+    name_of(model)
+    manifest, own = model.state()
+    tensors.update(own)
+    return manifest  # type: ignore[no-any-return]
 
 
 def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
-    from ingenuo.models.packing import unpack_model
-
     try:
         if manifest["kind"] == "tally":
             return unpack_tally(manifest["tally"], tensors)
         if manifest["kind"] == "network":
             return unpack_network(manifest["network"], tensors)
-        return unpack_model(manifest, tensors)
+        if manifest["kind"] != "model":
+            raise InputError(f"it holds a {manifest['kind']!r}")
+        return model_class(manifest["model"]).from_state(manifest, tensors)
     except ModelFileError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:

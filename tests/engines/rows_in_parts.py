@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ingenuo.errors import InputError
-from ingenuo.rows.streams import Merge, RemotePart
+from ingenuo.rows.engines import Merge, RemotePart
 
 WORDS = ["good", "bad", "fine", "film", "plot", "long", "dull", "great", "awful", "never", "again", "twice"]
 

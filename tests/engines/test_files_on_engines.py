@@ -18,7 +18,7 @@ from ingenuo.errors import EngineError, InputError, RefusedError
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows.dask import read
-from ingenuo.rows.files.engines import Files, opened
+from ingenuo.rows.engines import Files, opened
 from ingenuo.rows.files.scan import scan
 from ingenuo.store import load
 

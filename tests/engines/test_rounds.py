@@ -13,10 +13,10 @@ from tests.engines.rows_in_parts import Listed, listed, mixed
 from ingenuo import store
 from ingenuo.errors import EngineError, InputError, KindError, RefusedError
 from ingenuo.models import remote
-from ingenuo.models.classifier import sums
 from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.model import sums
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.packing import from_bytes, merged, refused, to_bytes
 from ingenuo.models.regressor import NaiveBayesRegressor
@@ -216,7 +216,7 @@ def test_of_errors_the_first_is_told() -> None:
 
 def test_a_worker_of_another_version_refuses_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(None, {}, [], pa.schema([]), {}, False, False).packed()
-    monkeypatch.setattr(remote, "VERSION", "0.0.1")
+    monkeypatch.setattr(remote, "__version__", "0.0.1")
     with pytest.raises(EngineError, match=r"a worker has ingenuo 0\.0\.1, .* install the same version everywhere"):
         from_bytes(remote.done(sums, task, 0, []))
 

@@ -20,7 +20,7 @@ from tests.engines.rows_in_parts import mixed
 from ingenuo.errors import EngineError, InputError, KindError
 from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.models.naive_bayes import NaiveBayes
-from ingenuo.rows.files.engines import Files
+from ingenuo.rows.engines import Files
 from ingenuo.rows.files.scan import scan
 
 pytest.importorskip("pyspark")

@@ -20,8 +20,9 @@ from tests.evaluation.test_evaluation import judged_rows
 import ingenuo as ing
 from ingenuo.datasets import diabetes, weather
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError
-from ingenuo.evaluation.evaluation import Evaluation, evaluate, reliability
+from ingenuo.evaluation.evaluation import Evaluation, evaluate
 from ingenuo.evaluation.measures import AREAS
+from ingenuo.evaluation.reliability import reliability
 from ingenuo.evaluation.sums import bits_of, cells_of, grid
 from ingenuo.models.packing import from_bytes, to_bytes
 

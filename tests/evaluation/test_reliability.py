@@ -15,7 +15,8 @@ from sklearn.metrics import brier_score_loss
 from sklearn.naive_bayes import GaussianNB
 
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError
-from ingenuo.evaluation.evaluation import ReliabilityDisplay, evaluate, reliability
+from ingenuo.evaluation.evaluation import evaluate
+from ingenuo.evaluation.reliability import ReliabilityDisplay, reliability
 
 
 def answers(n: int = 500, k: int = 3, seed: int = 0) -> tuple[Any, Any]:

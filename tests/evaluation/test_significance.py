@@ -41,7 +41,7 @@ def test_mcnemar_tells_all_of_itself():
     found = mcnemar(*answers(150, 10, 21, 19))
     assert found.p_value == pytest.approx(2 * sum(math.comb(31, k) for k in range(11)) / 2**31)
     assert found.details == {"b": 10, "c": 21, "both_right": 150, "both_wrong": 19}
-    assert (found.n, found.effect, found.effect_name) == (200, -0.055, "difference in accuracy")
+    assert (found.n, found.effect, found.size.name) == (200, -0.055, "difference in accuracy")
     assert not found.significant
     assert found.sentence == (
         "Of 200 rows one classifier alone is right on 31; only the first is right on 10, only the second on 21: the "
@@ -202,7 +202,7 @@ def test_a_measure_of_ones_own():
     assert "no interval: a permutation test gives none" in str(swapped)
     drawn = paired_bootstrap(Y, one, other, macro_f1, 99)
     assert drawn.low < effect < drawn.high
-    assert drawn.said.startswith("On 40 rows the first has macro f1 0.")
+    assert drawn.seen.startswith("On 40 rows the first has macro f1 0.")
 
 
 def test_a_measure_of_ones_own_that_is_accuracy_is_accuracy():
@@ -390,7 +390,7 @@ def test_lower_may_be_better_and_what_differs_by_rounding_ties():
     losses = np.array([[0.1, 0.2, 0.3], [0.2, 0.3, 0.1], [0.1, 0.4, 0.5]])
     assert nemenyi(losses, higher_is_better=False).ranks.tolist() == pytest.approx([4 / 3, 7 / 3, 7 / 3])
     assert nemenyi([[0.1 + 0.2, 0.3], [0.5, 0.4]]).ranks.tolist() == [1.25, 1.75]
-    assert "equal on 1" in wilcoxon([0.1 + 0.2, 0.5, 0.9], [0.3, 0.4, 0.6]).said
+    assert "equal on 1" in wilcoxon([0.1 + 0.2, 0.5, 0.9], [0.3, 0.4, 0.6]).seen
     # 0.3 - 0.2 and 0.2 - 0.1 are the same difference, though not in doubles: their ranks are 1.5 each.
     assert wilcoxon([0.3, 0.1, 0.9], [0.2, 0.2, 0.4]).statistic == 1.5
 

@@ -5,9 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ingenuo.kernels.averaged import average
-from ingenuo.kernels.information import told_by_others
-from ingenuo.kernels.selection import losses
+from ingenuo.kernels.networks import average, told_by_others
+from ingenuo.kernels.softmax import losses
 from ingenuo.kernels.threads import limited
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy.special import gammaln
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import contingency
-from ingenuo.kernels.contingency import codes_matrix, configurations, data_terms, pairs_by_class
+from ingenuo.kernels import networks
+from ingenuo.kernels.networks import codes_matrix, configurations, data_terms, pairs_by_class
 from ingenuo.kernels.threads import limited
 
 
@@ -61,7 +61,7 @@ def test_tables_too_large_to_be_counted_together_are_counted_one_by_one(monkeypa
     cards = [3, 4, 2, 5, 3]
     columns, labels = draw(300, cards), np.zeros(300, int)
     whole = pairs_by_class(columns, cards, labels, 1)
-    monkeypatch.setattr(contingency, "_CELLS_AT_ONCE", 1)
+    monkeypatch.setattr(networks, "_CELLS_AT_ONCE", 1)
     for key, table in pairs_by_class(columns, cards, labels, 1).items():
         np.testing.assert_array_equal(table, whole[key])
 
@@ -91,7 +91,7 @@ def test_a_matrix_of_codes_is_not_copied_nor_changed():
 
 @pytest.mark.parametrize("map_up_to", [1 << 22, 1])
 def test_configurations_are_numbered_without_gaps(monkeypatch, map_up_to):
-    monkeypatch.setattr(contingency, "_MAP_UP_TO", map_up_to)
+    monkeypatch.setattr(networks, "_MAP_UP_TO", map_up_to)
     cards = [3, 50, 4]
     columns = codes_matrix(draw(400, cards), cards)
     found, n = np.zeros(400, np.int64), 1

@@ -5,8 +5,14 @@ import pytest
 from scipy import sparse
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.counts import add_log_likelihood_csr, add_log_likelihood_dense, tally_csr, tally_dense
-from ingenuo.kernels.shares import log_counts, log_odds
+from ingenuo.kernels.counts import (
+    add_log_likelihood_csr,
+    add_log_likelihood_dense,
+    log_counts,
+    log_odds,
+    tally_csr,
+    tally_dense,
+)
 from ingenuo.kernels.threads import limited
 
 LAYOUTS = {

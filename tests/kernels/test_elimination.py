@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ingenuo.errors import ImpossibleEvidenceError, InputError
-from ingenuo.kernels import elimination
-from ingenuo.kernels.elimination import Flat, expected_counts, joint_by_class
+from ingenuo.kernels import networks
+from ingenuo.kernels.networks import Flat, expected_counts, joint_by_class
 from ingenuo.kernels.threads import limited
 from ingenuo.networks import inference
 from ingenuo.networks.inference import log_probability, sample
@@ -100,7 +100,7 @@ def test_rows_too_wide_for_the_scratch_are_answered_by_a_junction_tree(monkeypat
     network, codes = sparse_example(40, holes=0.6)
     flat = Flat.of(*network)
     joint, (counts, log_likelihood) = inference.log_joint(flat, codes, 2), inference.expected_counts(flat, codes)
-    monkeypatch.setattr(elimination, "SCRATCH", 6)
+    monkeypatch.setattr(networks, "SCRATCH", 6)
     assert len(joint_by_class(flat, codes, 2, np.empty_like(joint))) > 0
     np.testing.assert_allclose(inference.log_joint(flat, codes, 2), joint, rtol=1e-9)
     again, same = inference.expected_counts(flat, codes)

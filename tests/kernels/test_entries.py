@@ -14,8 +14,8 @@ from tests import real_texts
 
 from ingenuo.families import word_features
 from ingenuo.kernels.threads import limited
-from ingenuo.rows import memory as text_sources
-from ingenuo.rows.memory import ArrowText, ListText
+from ingenuo.rows import part as text_sources
+from ingenuo.rows.part import ArrowText, ListText
 from ingenuo.tally.labels import labels_of
 from ingenuo.text.tokens import features, tokens
 from ingenuo.text.words import Words
@@ -155,7 +155,7 @@ def test_features_that_are_not_used_are_left_out():
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    monkeypatch.setattr(text_sources, "_PIECE", 3000)
+    monkeypatch.setattr(text_sources, "_TEXT_PIECE", 3000)
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])

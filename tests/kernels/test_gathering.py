@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo.kernels.gathering import gathered
+from ingenuo.kernels.text import gathered
 
 texts = st.lists(st.one_of(st.just(b""), st.binary(max_size=9), st.text(max_size=5).map(str.encode)), max_size=12)
 

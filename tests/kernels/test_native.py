@@ -59,7 +59,7 @@ def test_an_old_library_is_noticed(tmp_path):
     copy = tmp_path / "src" / "ingenuo"
     (copy / "kernels").mkdir(parents=True)
     (tmp_path / "cpp").mkdir()
-    for name in ("__init__.py", "errors.py", "version.py", "kernels/__init__.py", "kernels/native.py", native.NAME):
+    for name in ("__init__.py", "errors.py", "kernels/__init__.py", "kernels/native.py", native.NAME):
         source = Path(native.__file__).parents[1] / name
         (copy / name).write_bytes(source.read_bytes())
     for source in (ROOT / "cpp").iterdir():

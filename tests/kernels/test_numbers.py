@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from tests.laws import harsh
 
-from ingenuo.kernels import bootstrap, densities, mixtures, moments, native, portable, threads
-from ingenuo.kernels.curves import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, Tables, add_curves
+from ingenuo.kernels import bootstrap, densities, moments, native, portable, threads
+from ingenuo.kernels.densities import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, Tables, add_curves
 from ingenuo.rows.part import Numbers
 
 
@@ -250,7 +250,7 @@ def test_a_mixture_is_improved_as_a_plain_loop_does(weighted):
     found = np.array([0.5, 0.5, 0.0]), np.array([10.0, 30.0, 5.0]), np.array([16.0, 9.0, 1.0])
     shares, means, variances = (each.copy() for each in found)
     rounds = 7
-    likelihood = mixtures.maximise(points, weights, *found, 0.25, rounds, 0.0)
+    likelihood = densities.maximise(points, weights, *found, 0.25, rounds, 0.0)
     for _ in range(rounds):
         with np.errstate(divide="ignore"):
             logs = np.log(shares) - 0.5 * np.log(2 * np.pi * variances)
@@ -327,7 +327,7 @@ from ingenuo.rows.part import Numbers
 from ingenuo.models.classifier import tally_chunk
 from ingenuo.models.left_out import leave_one_out
 from ingenuo.rows.rows import MemoryRows
-from ingenuo.kernels import bootstrap, densities, histograms, mixtures, moments
+from ingenuo.kernels import bootstrap, densities, histograms, moments
 
 rng = np.random.default_rng(11)
 for n, d, K in ((1, 1, 1), (700, 3, 2), (5000, 9, 5), (600, 70, 3)):
@@ -347,13 +347,13 @@ for n, d, K in ((1, 1, 1), (700, 3, 2), (5000, 9, 5), (600, 70, 3)):
     parts += [missing, *(each.limbs for each in (*sums, *moments.weighted_moments(table, y, w, K)))]
     parts += [each.counts.limbs for each in histograms.histograms(table, y, K)[0] if each is not None]
     mixture = np.full(3, 1 / 3), np.array([1.0, 20.0, 60.0]), np.full(3, 50.0)
-    parts += [*mixture, np.array(mixtures.maximise(np.arange(80.0), rng.random(80), *mixture, 0.1, 30, 0.0))]
+    parts += [*mixture, np.array(densities.maximise(np.arange(80.0), rng.random(80), *mixture, 0.1, 30, 0.0))]
     if n > 1:
         few = X[:, :3].copy()
         for numbers in ("gaussian", "histogram", "kernel"):
             model = NaiveBayes(dict.fromkeys(range(3), "number"), numbers=numbers).fit(few[: n // 2], y[: n // 2])
             parts.append(model.predict_joint_log_proba(few))
-        schema, chunk = model._whole(MemoryRows(few[:60], y[:60], w[:60]))
+        schema, chunk = model._whole(MemoryRows(few[:12], y[:12], w[:12]))
         parts.append(leave_one_out(NaiveBayes(), schema, chunk, tally_chunk(chunk)))
     parts += bootstrap.replicates(
         11, 7, X[:, :1], w, np.zeros(n, np.int8), 1, y, y[::-1].copy(), K, w, parts[1].T.copy(),

@@ -14,9 +14,8 @@ from tests import real_texts
 
 from ingenuo.families import word_features
 from ingenuo.kernels.threads import limited
-from ingenuo.rows import memory
-from ingenuo.rows.memory import ListText
-from ingenuo.rows.part import Text
+from ingenuo.rows import part
+from ingenuo.rows.part import ListText, Text
 from ingenuo.tally.labels import labels_of
 from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words, mark, stemmer
@@ -446,7 +445,7 @@ def test_the_size_of_the_pieces_cannot_be_told(piece, monkeypatch):
     vocabulary = Vocabulary.of(some_words(500, 3, 20_000))
     single = Words()
     found_before = looked_up(documents, single, vocabulary)
-    monkeypatch.setattr(memory, "_PIECE", piece)
+    monkeypatch.setattr(part, "_TEXT_PIECE", piece)
     source = ListText("text", documents)
     assert len(list(source.pieces())) > (1 if piece < 200_000 else 0)
     assert counted(documents, words, labels, documents_too=True) == whole
@@ -454,7 +453,7 @@ def test_the_size_of_the_pieces_cannot_be_told(piece, monkeypatch):
     chunked = pa.chunked_array([documents[:1], documents[1:50], [], documents[50:]], pa.string())
     codes = np.array(["abc".index(label) for label in labels], np.int32)
     made = word_features.count(
-        memory.ArrowText("text", chunked), words, codes, labels_of(["a", "b", "c"]), documents=True
+        part.ArrowText("text", chunked), words, codes, labels_of(["a", "b", "c"]), documents=True
     )
     assert [as_counter(bag) for bag in made] == whole
 

@@ -11,13 +11,19 @@ import numpy as np
 import pytest
 
 from ingenuo.kernels import native
-from ingenuo.kernels.averaged import average
 from ingenuo.kernels.codes import add_log_likelihood_columns, add_log_likelihood_matrix, tally_matrix
-from ingenuo.kernels.contingency import configurations, data_terms, pairs_by_class
-from ingenuo.kernels.elimination import Flat, expected_counts, joint_by_class
-from ingenuo.kernels.information import told_by_others
+from ingenuo.kernels.networks import (
+    Flat,
+    average,
+    configurations,
+    data_terms,
+    expected_counts,
+    joint_by_class,
+    pairs_by_class,
+    told_by_others,
+)
 from ingenuo.kernels.ngrams import Chances, build, contexts, draw, kneser_ney, log_probabilities, ordered, running
-from ingenuo.kernels.selection import losses
+from ingenuo.kernels.softmax import losses
 from ingenuo.kernels.threads import limited
 
 

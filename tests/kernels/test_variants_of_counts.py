@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from ingenuo.kernels import counts, native, products, scatter, shares, softmax
-from ingenuo.kernels.columns import Columns
+from ingenuo.kernels import counts, native, products, scatter, softmax
+from ingenuo.kernels.softmax import Columns
 from ingenuo.rows.part import Numbers
 
 
@@ -38,8 +38,8 @@ def results():
         yield sums
     tally = counts.tally_dense(matrix.toarray(), labels[:200], 3, rng.random(200))
     yield tally
-    yield shares.log_counts(tally, 0.3, tally.sum(axis=1))
-    yield from shares.log_odds(rng.integers(0, 2000, (3, 200)), 0.5, [2000, 2001, 5000])
+    yield counts.log_counts(tally, 0.3, tally.sum(axis=1))
+    yield from counts.log_odds(rng.integers(0, 2000, (3, 200)), 0.5, [2000, 2001, 5000])
     rows, columns = (each.astype(np.int32) for each in np.nonzero(matrix.toarray()))
     by_column = Columns.of(200, 70, rows, columns, matrix.data)
     for width in (1, 3):

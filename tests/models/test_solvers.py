@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp, softmax
 
 from ingenuo.kernels import softmax as loops
-from ingenuo.kernels.columns import Columns
+from ingenuo.kernels.softmax import Columns
 from ingenuo.kernels.threads import limited
-from ingenuo.models import solver
-from ingenuo.models.solver import Curvature, Dense, Design, OverFeatures, OverRows, Problem, along_twin, shares
+from ingenuo.models.solver import Curvature, Dense, Few, OverFeatures, OverRows, Point, Problem, minimise, probabilities
 from ingenuo.rows.part import Numbers
 from ingenuo.tally.labels import labels_of
 
@@ -106,12 +105,10 @@ def test_the_best_of_a_few_directions_has_no_slope_left_even_if_they_depend(seed
     ways[2] = ways[0] - 2 * ways[1]
     bends = np.tensordot(ways, ways, ([1, 2], [1, 2]))
     problem = Problem(y, weights, 1.0, 1e-9, 100)
-    penalty = (0.5, np.zeros(3), bends)
-    lengths, total = problem.best(Z, ways, penalty)
+    lengths = problem.best_lengths(Z, ways, (np.zeros(3), bends))
     loss, slope, _ = loops.within(Z, ways, lengths, y, weights)
     start = loops.within(Z, ways, np.zeros(3), y, weights)
-    assert total == pytest.approx(loss + 0.5 + lengths @ bends @ lengths / 2, rel=1e-9)
-    assert total <= start[0] + 0.5 + 1e-12
+    assert loss + lengths @ bends @ lengths / 2 <= start[0] + 1e-12
     # What is left to gain is a thousandth of what there was: a solver's step needs no more.
     assert np.abs(slope + bends @ lengths).max() <= 0.1 * max(np.abs(start[1]).max(), 1e-9)
 
@@ -124,7 +121,7 @@ def test_settled_intercepts_leave_no_slope(seed, classes, weighted, spread):
     if weighted:
         weights[:classes] = 1.0  # every class has rows that count
     problem = Problem(y, weights, 1.0, 1e-9, 100)
-    shift = problem.settled(Z)
+    shift = problem.best_shift(Z)
     _, before = problem.residuals(Z)
     _, after = problem.residuals(Z + shift)
     assert np.abs(after.sum(axis=0)).max() <= max(1e-8, 1e-6 * np.abs(before.sum(axis=0)).max())
@@ -135,7 +132,7 @@ def test_settled_intercepts_leave_no_slope(seed, classes, weighted, spread):
 def test_the_square_of_the_curvature_is_the_curvature(seed, classes, weighted, spread):
     Z, y, weights = drawn(seed, n=6, classes=classes, spread=min(spread, 1.0), weighted=weighted)
     bend = Curvature(Z, weights, 1e-12)
-    p, n, width = shares(Z), len(y), Z.shape[1]
+    p, n, width = probabilities(Z), len(y), Z.shape[1]
     w = weights if weighted else np.ones(n)
     H = np.zeros((n, width, n, width))
     for i in range(n):
@@ -160,7 +157,7 @@ def test_the_square_of_the_curvature_is_the_curvature(seed, classes, weighted, s
 
 
 def made(kind, classes, stretched, n=14, d=9, seed=0):
-    """A table, dense and centred or sparse, with a start and perhaps a stretch; and the table as an array."""
+    """A table, dense and centred or sparse, perhaps a stretch, the weights of a twin, the table as an array, labels."""
     rng = np.random.default_rng(seed)
     width = 1 if classes == 2 else classes
     X = rng.normal(size=(n, d)) if kind == "dense" else rng.poisson(0.5, size=(n, d)).astype(float)
@@ -170,16 +167,22 @@ def made(kind, classes, stretched, n=14, d=9, seed=0):
     else:
         rows, columns = (each.astype(np.int32) for each in np.nonzero(X))
         table = Columns.of(n, d, rows, columns, X[rows, columns])
-    start = rng.normal(size=(d, width))
-    start[3] = 0.0
+    twin = rng.normal(size=(d, width))
+    if kind == "sparse":
+        twin[3] = 0.0
     y = np.append(np.arange(classes), rng.integers(0, classes, n - classes)).astype(np.int32)
-    return Design(table, start, start if stretched else None), X, y
+    stretch = np.repeat(twin[:, :1], width, axis=1) if kind == "dense" else twin  # numbers have one for all classes
+    return table, stretch if stretched else None, twin - twin.mean(axis=1, keepdims=True) * (width > 1), X, y
 
 
+WAYS = [("dense", Few), ("dense", OverFeatures), ("sparse", OverFeatures), ("sparse", OverRows)]
 every = pytest.mark.parametrize("classes", [2, 3])
-tables = pytest.mark.parametrize("kind", ["dense", "sparse"])
 stretches = pytest.mark.parametrize("stretched", [False, True], ids=["plain", "stretched"])
-spaces = pytest.mark.parametrize("Space", [OverRows, OverFeatures])
+ways = pytest.mark.parametrize(("kind", "Space"), WAYS)
+
+
+def space_of(Space, table, stretch, problem, width):
+    return Space(table, stretch, problem, width) if Space is OverRows else Space(table, stretch, problem)
 
 
 def F(X, y, V, b, stretch, l2):
@@ -187,83 +190,66 @@ def F(X, y, V, b, stretch, l2):
     return loss_of(X @ V + b, y, NO_WEIGHTS) + l2 / 2 * float((W**2).sum())
 
 
-def ways_from(space, problem, vector):
-    """The ways down from a vector, and the bound on what is left to go."""
-    _, residuals = problem.residuals(space.logits(vector))
-    return space.directions(problem, vector, space.logits(vector), residuals, passes=1, check=True, enough=0.0)[:2]
-
-
-@spaces
+@ways
 @stretches
-@tables
 @every
-def test_vectors_know_their_logits_and_their_penalty(classes, kind, stretched, Space):
-    design, X, y = made(kind, classes, stretched)
-    space, problem = Space(design, 0.7), Problem(y, NO_WEIGHTS, 0.7, 1e-9, 100)
-    b = np.arange(design.start.shape[1]) * 0.3
-    vector = space.point(0.4, b)
-    for _ in range(3):  # down some ways, so that the vectors are no longer multiples of the start
-        for way in ways_from(space, problem, vector)[0]:
-            vector = vector + 0.3 * way
-    V, intercepts = space.weights(vector)
-    np.testing.assert_allclose(space.logits(vector), X @ V + intercepts, atol=1e-9)
-    other = space.point(1.0, b)
-    S = design.stretch
-    W = [each if S is None else np.divide(each, S, out=np.zeros_like(each), where=S != 0) for each in (V, design.start)]
-    expected = [[float((one * two).sum()) for two in W] for one in W]
-    np.testing.assert_allclose(space.products(np.stack([vector, other])), expected, rtol=1e-9)
+def test_newtons_step_is_that_of_the_whole_curvature(classes, kind, Space, stretched):
+    """Where the intercepts are the best, the step leads down, and to the minimum of the quadratic."""
+    table, S, twin, X, y = made(kind, classes, stretched)
+    problem = Problem(y, NO_WEIGHTS, 0.7, 1e-9, 100)
+    space = space_of(Space, table, S, problem, twin.shape[1])
+    b = problem.best_shift(np.zeros((len(y), twin.shape[1])))
+    point = space.nothing(b)
+    _, residuals = problem.residuals(point.logits + b)
+    space.gradient(point, residuals)
+    (step, *_), _, _ = space.step(point, residuals, 1e-12, 200)
+    W = twin * 0 + 1 if S is None else S  # V = S W
+    J = np.einsum("ij,jk,kl->ikjl", X, W, np.eye(W.shape[1])).reshape(residuals.size, -1)
+    J = np.hstack([J, np.tile(np.eye(W.shape[1]), (len(y), 1))])
+    bend = Curvature(point.logits + b, NO_WEIGHTS)
+    H = np.array([bend.forth(bend.back(e)).ravel() for e in np.eye(residuals.size).reshape(-1, *residuals.shape)])
+    penalty = np.append(np.full(X.shape[1] * W.shape[1], 0.7), np.zeros(W.shape[1]))
+    expected = np.linalg.lstsq(J.T @ H @ J + np.diag(penalty), -J.T @ residuals.ravel(), rcond=1e-12)[0]
+    moved = (J @ expected).reshape(residuals.shape)
+    found = step.logits + step.intercepts
+    centred = [each - (each.mean(axis=1, keepdims=True) if classes > 2 else 0) for each in (found, moved)]
+    np.testing.assert_allclose(*centred, atol=1e-7)
 
 
-@spaces
+@ways
 @stretches
-@tables
 @every
-def test_the_first_direction_leads_down_and_the_bound_holds(classes, kind, stretched, Space):
-    design, X, y = made(kind, classes, stretched)
-    space, problem = Space(design, 0.7), Problem(y, NO_WEIGHTS, 0.7, 1e-13, 5000)
-    lowest = solver.minimise_in_subspace(space, problem, space.point(0.0, np.zeros(design.start.shape[1])))[1]
-    vector = space.point(0.5, np.zeros(design.start.shape[1]))
-    vector[-design.start.shape[1] :] += problem.settled(space.logits(vector))
-    ways, excess = ways_from(space, problem, vector)
-    here = F(X, y, *space.weights(vector), design.stretch, 0.7)
-    near = F(X, y, *space.weights(vector + 1e-6 * ways[0]), design.stretch, 0.7)
-    assert near < here
-    assert 0 <= here - lowest <= excess
+def test_points_know_their_logits_their_penalty_and_their_gradient(classes, kind, Space, stretched):
+    table, S, twin, X, y = made(kind, classes, stretched)
+    problem = Problem(y, NO_WEIGHTS, 0.7, 1e-9, 100)
+    space = space_of(Space, table, S, problem, twin.shape[1])
+    zero = space.nothing(np.arange(twin.shape[1]) * 0.3)
+    point = zero.moved([Point(*space.start(twin), zero.intercepts)], np.array([0.4]))
+    V = space.weights(point.own)
+    np.testing.assert_allclose(point.logits, X @ V, atol=1e-9)
+    W = V if S is None else np.divide(V, S, out=np.zeros_like(V), where=S != 0)
+    assert space.product(point, point) == pytest.approx(float((W**2).sum()), rel=1e-9)
+    _, residuals = problem.residuals(point.logits + point.intercepts)
+    slope = X.T @ residuals * (1 if S is None else S) + 0.7 * W
+    assert space.gradient(point, residuals) == pytest.approx(float((slope**2).sum()), rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["dense", "sparse"])
 @stretches
-@tables
 @every
-def test_both_spaces_reach_the_same_minimum(classes, kind, stretched):
-    design, X, y = made(kind, classes, stretched)
+def test_all_spaces_and_starts_reach_the_same_minimum(classes, kind, stretched):
+    table, S, twin, X, y = made(kind, classes, stretched)
     problem = Problem(y, NO_WEIGHTS, 0.7, 1e-11, 5000)
     found = []
-    for Space in (OverRows, OverFeatures):
-        space = Space(design, 0.7)
-        nothing = np.zeros(design.start.shape[1])
-        for begin in (space.point(0.0, nothing), along_twin(space, problem, nothing, nothing)):
-            vector, total, excess, _, arrived = solver.minimise_in_subspace(space, problem, begin)
-            V, b = space.weights(vector)
-            assert arrived
-            assert excess <= 1e-11 * total
-            assert total == pytest.approx(F(X, y, V, b, design.stretch, 0.7), rel=1e-10)
-            found.append(total)
+    for Space in (Space for its, Space in WAYS if its == kind):
+        for start in (twin, None):
+            space = space_of(Space, table, S, problem, twin.shape[1])
+            solution = minimise(space, problem, np.zeros(twin.shape[1]), start)
+            assert solution.converged
+            assert solution.excess <= 1e-11 * solution.loss
+            assert solution.loss == pytest.approx(F(X, y, solution.weights, solution.intercepts, S, 0.7), rel=1e-10)
+            found.append(solution.loss)
     assert max(found) - min(found) <= 1e-9 * min(found)
-    if kind == "dense" and not stretched:
-        V, b, total, *_ = solver.minimise(design.columns, problem, 0 * design.start, nothing)
-        assert total == pytest.approx(F(X, y, V, b, None, 0.7), rel=1e-12)
-        assert total == pytest.approx(min(found), rel=1e-9)
-
-
-@stretches
-@every
-def test_the_way_to_the_twin_is_gone_as_far_as_it_helps(classes, stretched):
-    design, X, y = made("sparse", classes, stretched)
-    space, problem = OverFeatures(design, 0.7), Problem(y, NO_WEIGHTS, 0.7, 1e-9, 100)
-    nothing = np.zeros(design.start.shape[1])
-    found = F(X, y, *space.weights(along_twin(space, problem, nothing, nothing)), design.stretch, 0.7)
-    on_the_way = [F(X, y, t * design.start, nothing, design.stretch, 0.7) for t in np.linspace(0, 2, 401)]
-    assert found <= min(on_the_way) * (1 + 1e-6)
 
 
 def test_features_of_one_row_are_that_rows_alone():
@@ -272,7 +258,8 @@ def test_features_of_one_row_are_that_rows_alone():
     X = np.hstack([np.diag(rng.uniform(1, 2, 6)), rng.poisson(1.0, size=(6, 4)).astype(float)])
     rows, columns = (each.astype(np.int32) for each in np.nonzero(X))
     S = rng.normal(size=(10, 3))
-    space = OverRows(Design(Columns.of(6, 10, rows, columns, X[rows, columns]), S, S), 1.0)
+    problem = Problem(np.zeros(6, np.int32), NO_WEIGHTS, 1.0, 1e-9, 100)
+    space = OverRows(Columns.of(6, 10, rows, columns, X[rows, columns]), S, problem, 3)
     R = rng.normal(size=(6, 3))
     expected = np.column_stack([X * S[:, k] ** 2 @ X.T @ R[:, k] for k in range(3)])
     np.testing.assert_allclose(space.gram(R), expected, atol=1e-10)
@@ -286,12 +273,10 @@ def test_a_dense_table_is_centred_and_its_holes_are_at_the_mean(n):
     X[rng.random(X.shape) < 0.2] = np.nan
     means = np.nanmean(X, axis=0)
     C = np.where(np.isnan(X), 0.0, X - means)
-    V, G, S = rng.normal(size=(4, 2)), rng.normal(size=(n, 2)), rng.uniform(0, 2, size=(4, 2))
+    V, G = rng.normal(size=(4, 2)), rng.normal(size=(n, 2))
     for threads in (1, 2):
         with limited(threads):
             table = Dense(Numbers(labels_of(list("abcd")), n, X), means)
             np.testing.assert_allclose(table.times(V), C @ V, atol=1e-9)
             np.testing.assert_allclose(table.gathered(G), C.T @ G, atol=1e-9)
             np.testing.assert_allclose(table.squares_gathered(G), (C * C).T @ G, atol=1e-9)
-            np.testing.assert_allclose(table.gram(G, S), C @ (S * (C.T @ G)), atol=1e-8)
-            np.testing.assert_allclose(table.squared_times(S, 2), (C * C) @ S, atol=1e-9)

@@ -22,7 +22,7 @@ import ingenuo as ing
 from ingenuo import store
 from ingenuo.errors import InputError, KindError, ModelFileError
 from ingenuo.models.naive_bayes import NaiveBayes
-from ingenuo.rows.memory import ArrowText, ListText
+from ingenuo.rows.part import ArrowText, ListText
 from ingenuo.tally import container
 from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood
 from ingenuo.text.words import Words
@@ -639,7 +639,9 @@ def test_words_cannot_change_after_learning():
         lambda: model.explain("good"),
         lambda: model.merge(fitted()),
     ):
-        with pytest.raises(InputError, match="was changed after the model had learned; fit it again, or set it back"):
+        with pytest.raises(
+            InputError, match="was changed after the model had learned, and it says what is learned; fit it"
+        ):
             ask()
     model.set_params(text=Words())
     np.testing.assert_array_equal(model.predict_proba(ASKED), said)
@@ -752,9 +754,9 @@ def test_what_is_replaced_is_no_letter():
 
 
 def test_bytes_in_a_table_are_told_by_their_column_and_a_later_piece_by_its_row(monkeypatch):
-    from ingenuo.rows import memory as sources
+    from ingenuo.rows import part as sources
 
-    monkeypatch.setattr(sources, "_PIECE", 10)
+    monkeypatch.setattr(sources, "_TEXT_PIECE", 10)
     rows = [b"good film"] * 40 + [b"bad \xff"]
     with pytest.raises(InputError, match="column 'said', row 40: the byte 0xff at offset 4"):
         list(ListText("said", rows).pieces())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,13 +14,24 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from ingenuo.errors import IngenuoError, InputError
-from ingenuo.families.discretise import Cuts, equal_shares, supervised
+from ingenuo.families import discretise
+from ingenuo.families.discretise import ByValue, Cuts, mdl_cuts
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks.network import Network
 
 Rows = list[tuple[float, int, float]]  # value, class, weight
 
 CLOSE = 1e-9  # within this of a tie, or of the threshold, roundings decide
+
+
+def supervised(values: Any, labels: Any, n_classes: int, weights: Any = None) -> Cuts:
+    """The cuts that tell the classes apart."""
+    return mdl_cuts(ByValue.of(values, labels, n_classes, weights))
+
+
+def equal_shares(values: Any, parts: int = 5, weights: Any = None) -> Cuts:
+    """Cuts into parts of as many rows each."""
+    return discretise.equal_shares(ByValue.of(values, np.zeros(len(values), int), 1, weights), parts)
 
 
 def entropy(rows: Rows) -> float:

@@ -22,12 +22,11 @@ import ingenuo as ing
 from ingenuo.datasets import diabetes, weather
 from ingenuo.errors import IngenuoError, InputError, RefusedError, TooWideError
 from ingenuo.families import discretise as discretiser
-from ingenuo.families.discretise import ByValue, equal_shares, supervised
+from ingenuo.families.discretise import ByValue, equal_shares, mdl_cuts
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks import learn
 from ingenuo.networks.network import Network
 from ingenuo.networks.structure import trees
-from ingenuo.networks.structure.search import Sample
 from ingenuo.networks.structure.trees import PairCounts, chow_liu, count_pairs, kdb, tan
 from ingenuo.tally.tally import Tally
 
@@ -277,7 +276,7 @@ def test_cells_are_few_and_those_of_the_set_of_values(rows: list[tuple[float, in
         where = np.searchsorted(whole.at, at)
         here = column[~np.isnan(column)]
         assert (here <= whole.highs[where]).all() or whole.bits < 64
-        for cuts in (supervised(column, labels, 3, weights), equal_shares(column, 4, weights)):
+        for cuts in (mdl_cuts(whole), equal_shares(whole, 4)):
             codes = cuts.codes(here)
             for cell in range(len(whole.at)):
                 assert len(set(codes[where == cell].tolist())) == 1
@@ -301,7 +300,7 @@ def test_a_cut_of_very_many_values_is_where_it_would_be() -> None:
     rng = np.random.default_rng(3)
     for offset, wide in ((0.0, 1.0), (2_459_000.5, 30.0), (-1e6, 1e-3), (0.0, 1e200)):
         column = offset + wide * rng.random(200_000)
-        cuts = supervised(column, (column > offset + 0.3 * wide).astype(int), 2)
+        cuts = mdl_cuts(ByValue.of(column, (column > offset + 0.3 * wide).astype(int), 2))
         assert 1 <= len(cuts.points) <= 2  # the cell that has both classes may be an interval of its own
         assert all(abs(point - (offset + 0.3 * wide)) < wide / 4000 for point in cuts.points)
 
@@ -330,12 +329,13 @@ def test_trees_by_tables_are_those_by_rows(seed: int, n_columns: int, weighted: 
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(trees, "AT_A_TIME", at_a_time)
-        counted, sample = PairCounts([f"c{j}" for j in range(len(cards))], cards, count), Sample(rows, cards, weights)
-        assert tan(counted, 0) == tan(sample, 0)
+        counted = PairCounts([f"c{j}" for j in range(len(cards))], cards, count)
+        here = PairCounts.of(rows, cards, weights)
+        assert tan(counted) == tan(here)
         assert len(passes) == 1 or at_a_time < 1000
-        assert tan(counted, 0, n_columns) == tan(sample, 0, n_columns)
-        assert kdb(counted, 0, 2) == kdb(sample, 0, 2)
-        assert chow_liu(counted, 1) == chow_liu(sample, 1)
+        assert tan(counted, n_columns) == tan(here, n_columns)
+        assert kdb(counted, 2) == kdb(here, 2)
+        assert chow_liu(counted, 1) == chow_liu(here, 1)
 
 
 def test_tables_too_many_for_a_pass_are_counted_in_several(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -373,7 +373,7 @@ BAD: dict[str, tuple[pa.Table, dict[str, Any], str]] = {
     "infinite": (
         PLAIN.append_column("x", pa.array([*(np.arange(N - 1) + 0.5), -np.inf])),
         {},
-        "column 'x' has an infinite number, which has no interval",
+        r"column 'x', row \d+: -inf has no interval",
     ),
     "no number": (
         PLAIN.append_column("x", pa.array([None] * N, pa.float64())),

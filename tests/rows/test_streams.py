@@ -14,12 +14,12 @@ from tests.cli.people import people
 import ingenuo as ing
 from ingenuo.cli.work.train import train
 from ingenuo.errors import InputError, KindError
-from ingenuo.rows.source import Total
-from ingenuo.rows.streams import Made, Part, Selected, draw_rows
+from ingenuo.rows.rows import Total
+from ingenuo.rows.streams import Stream, draw_rows, pick_rows, select_columns
 from ingenuo.tally.tally import Tally
 
 
-class Cut(Made):
+class Cut(Stream):
     """A table in batches of so many rows."""
 
     def __init__(self, table: pa.Table, rows: int) -> None:
@@ -29,7 +29,7 @@ class Cut(Made):
         self.n_bytes = None
         self.categories: Any = {}
 
-    def batches(self, progress: Any = None) -> Any:
+    def batches(self) -> Any:
         for at in range(0, self._table.num_rows, self._rows):
             yield self._table.slice(at, self._rows)
 
@@ -97,10 +97,10 @@ def test_cross_validation_takes_a_stream(table: pa.Table) -> None:
 
 
 def test_parts_and_columns_of_a_stream(table: pa.Table) -> None:
-    even = Part(Cut(table, 10), lambda number, n: np.arange(n) % 2 == 0)
-    odd = Part(Cut(table, 10), lambda number, n: np.arange(n) % 2 == 1)
+    even = pick_rows(Cut(table, 10), lambda number, n: np.arange(n) % 2 == 0)
+    odd = pick_rows(Cut(table, 10), lambda number, n: np.arange(n) % 2 == 1)
     assert even.table().num_rows + odd.table().num_rows == table.num_rows
-    assert Selected(Cut(table, 10), ["age", "outcome"]).table() == table.select(["age", "outcome"])
+    assert select_columns(Cut(table, 10), ["age", "outcome"]).table() == table.select(["age", "outcome"])
 
 
 def test_rows_are_drawn_fairly_and_in_their_order(table: pa.Table) -> None:
@@ -152,3 +152,11 @@ def test_rows_are_held_out_whatever_made_the_data(tmp_path: Path) -> None:
     found = train(ing.NaiveBayes(), ing.scan(tmp_path / "t.csv"), "y", holdout=0.4).evaluation
     assert found is not None
     assert 0.25 < (found.support / found.support.sum())[0] < 0.55
+
+
+def test_whole_numbers_that_become_doubles_later_are_one_column(tmp_path: Path) -> None:
+    lines = [f"{n % 9},{'ab'[n % 2]}" for n in range(500)] + [f"{n % 9}.5,{'ab'[n % 2]}" for n in range(500)]
+    (tmp_path / "t.csv").write_text("x,y\n" + "\n".join(lines) + "\n")
+    rows = ing.scan(tmp_path / "t.csv", block_size=400)
+    model = ing.SoftmaxRegression().fit(rows, "y")
+    assert model.predict(rows).tolist() == model.predict(ing.read(tmp_path / "t.csv", "y")[0]).tolist()

@@ -162,7 +162,7 @@ def opened_engine(name: str, address: str | None) -> Iterator[Any]:
     if name == "local":
         yield None
         return
-    from ingenuo.rows.files.engines import opened
+    from ingenuo.rows.engines import opened
 
     with opened(name, address) as found:
         yield found
@@ -372,7 +372,7 @@ def change(
     check_writable(path if output is None else output, files, model=True)
     check_inputs(path, *files, given["calibrate_with"])
     from ingenuo.cli.work.change import change as changing_change
-    from ingenuo.rows.matching import rows_for
+    from ingenuo.rows.streams import rows_for
 
     model = load(path)
     weight = given["weight"]
@@ -381,8 +381,8 @@ def change(
     again = None
     if given["calibrate_with"]:
         again = rows_for(model, open_files([given["calibrate_with"]], given), target)
-    with watched(rows, "learning" if what == "update" else "forgetting") as seen:
-        changed = changing_change(what, model, seen, about(path), weight=weight, calibrate_with=again)
+    with watched(rows, "learning" if what == "update" else "forgetting"):
+        changed = changing_change(what, model, rows, about(path), weight=weight, calibrate_with=again)
     for note in changed.notes:
         say(note)
     save(changed.model, path if output is None else output, changed.about)
@@ -451,12 +451,11 @@ def bar(n_bytes: int | None, what: str) -> Iterator[Callable[[int], None] | None
 
 
 @contextmanager
-def watched(rows: Any, what: str) -> Iterator[Any]:
-    """The same rows, whose reading is shown."""
+def watched(rows: Any, what: str) -> Iterator[None]:
+    """Show how far the rows have been read, as long as they are."""
     with bar(rows.n_bytes, what) as progress:
-        if progress is None:
-            yield rows
-            return
-        from ingenuo.rows.streams import Watched
-
-        yield Watched(rows, progress)
+        rows.progress = progress
+        try:
+            yield
+        finally:
+            rows.progress = None

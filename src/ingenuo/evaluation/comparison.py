@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, overload
@@ -13,9 +12,12 @@ import numpy as np
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
+from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
 from ingenuo.evaluation.paired import (
-    Judged,
+    Pair as Answers,
+)
+from ingenuo.evaluation.paired import (
     Verdict,
     level,
     mcnemar_of,
@@ -23,16 +25,14 @@ from ingenuo.evaluation.paired import (
     p_text,
     percent,
     permutation_of,
-    share_of,
 )
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm
 from ingenuo.models.language import whole
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of
-from ingenuo.show.page import STYLE
 from ingenuo.show.plots import intervals
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
 LOWER_IS_BETTER = ("log_loss", "ece")
@@ -66,8 +66,8 @@ class Pair:
         return f"The {how}, {sure} at the {percent(self.verdict.alpha)} level ({p_text(self.p_adjusted)}, corrected)."
 
 
-@dataclass(frozen=True, eq=False)
-class Comparison:
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Shown):
     """Several models on the same rows, out of fold; prints as a table with the differences that are significant."""
 
     evaluations: Mapping[str, Evaluation]  # what was measured of each model
@@ -141,17 +141,16 @@ class Comparison:
         )
         return f"{begin}: {'; '.join(said)}{more}{others}."
 
-    def _lines(self, times: bool) -> list[list[str]]:
-        lines = [["model", *MEASURES.values(), *(["fit", "predict"] if times else [])]]
+    def _blocks(self, times: bool = True) -> Sequence[str | Block]:
+        lines = []
         for name, found in self.evaluations.items():
             taken = self.cross_validations[name]
             spent = [_seconds(taken.fit_time), _seconds(taken.predict_time)] if times else []
             lines.append([name, *(_cell(found[measure]) for measure in MEASURES), *spent])
-        return lines
-
-    def _said(self) -> list[str]:
+        heads = ["model", *MEASURES.values(), *(["fit", "predict"] if times else [])]
         rows = next(iter(self.evaluations.values())).n_rows
         return [
+            PrintedTable(heads, lines, rule=True),
             f"{rows:,} rows, each answered out of fold, the same folds for all; {percent(self.confidence)} intervals.",
             *(self.conclude(measure) for measure in TESTED),
             *(["p-values are corrected for the number of pairs (Holm)."] if len(self.names) > 2 else []),
@@ -160,17 +159,7 @@ class Comparison:
 
     def text(self, times: bool = True) -> str:
         """The table and its conclusions; without times it is the same at every run."""
-        lines = aligned(self._lines(times))
-        return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:], *self._said()])
-
-    def __str__(self) -> str:
-        return self.text()
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines(True))}{said}</div>"
+        return "\n".join(block if isinstance(block, str) else block.text() for block in self._blocks(times))
 
     def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
         """Draw what each model has of a measure, with its interval; the axes are returned."""
@@ -255,7 +244,7 @@ def compare(
     """
     named = _named(models)
     level(confidence)
-    alpha = share_of("alpha", alpha)
+    alpha = check_share("alpha", alpha)
     whole("random_state", random_state, 0)
     here = rows_of(X, y).in_memory()
     X, y = here.X, here.y
@@ -325,7 +314,7 @@ def _pairs(answers: Mapping[str, Predictions], alpha: float, rng: np.random.Gene
     for measure in TESTED:
         verdicts = []
         for first, second in combinations(answers, 2):
-            judged = Judged(answers[first], answers[second])
+            judged = Answers(answers[first], answers[second])
             if measure == "accuracy":
                 verdicts.append((first, second, mcnemar_of(judged, "mid-p", alpha)))
             elif judged.first.probabilities is not None and judged.second.probabilities is not None:

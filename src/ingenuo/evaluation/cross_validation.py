@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.evaluation.evaluation import Evaluation, check_confidence
+from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels.threads import width
 from ingenuo.models.classifier import TallyClassifier, tally_chunk
@@ -114,8 +115,8 @@ def cross_validate(
     Parameters
     ----------
     model : classifier
-        It is not changed. A model with a tally is exact and learns each row once; one with `tune` or `calibration`, and
-        any classifier of scikit-learn's, is refitted for each fold, on all processors.
+        It is not changed. A model with a tally is exact and counts each row once; with `tune` or `calibration` its
+        settings are found again in each fold. Any other classifier is refitted for each fold, on all processors.
     X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
         The rows.
     y : array-like, or the name of a column of X
@@ -146,7 +147,7 @@ def cross_validate(
     0.5
     """
     _check_model(model)
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     if groups is None and _is_leave_one_out(folds):
         folds = LEAVE_ONE_OUT
     here = rows_of(X, y, sample_weight).in_memory("judge the model by rows that it has not learned: evaluate")

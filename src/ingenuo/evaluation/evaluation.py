@@ -1,8 +1,8 @@
 """`evaluate`: everything that is measured of a classifier on some rows, with intervals; evaluations add.
 
-An evaluation has exact sums of the answers (`counted_sums`) and, where they were kept, the rows: what was true, what
-was answered, with what probabilities. Of the model there is nothing. Counts, shares and means are read from the sums.
-Of rows that were kept, areas and intervals are theirs; else areas are of a grid of probabilities, with bounds, and
+An evaluation has exact sums of the answers (`sums.py`) and, where they were kept, the rows: what was true, what was
+answered, with what probabilities. Of the model there is nothing. Counts, shares and means are read from the sums. Of
+rows that were kept, areas and intervals are theirs; else areas are of a grid of probabilities, with bounds, and
 intervals are had from the sums, or there is a reason why not. Evaluations of two parts add to that of all their rows,
 and every number and interval is the same however they were cut.
 """
@@ -10,7 +10,7 @@ and every number and interval is the same however they were cut.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
-from ingenuo.evaluation import intervals, tables
-from ingenuo.evaluation.intervals import Interval
+from ingenuo.evaluation import intervals
+from ingenuo.evaluation.intervals import Interval, check_share
 from ingenuo.evaluation.measures import (
     AREAS,
     BINS,
@@ -38,9 +38,9 @@ from ingenuo.evaluation.measures import (
     mean_area,
     of_confusion,
     steps,
+    title,
 )
-from ingenuo.evaluation.predictions import Predictions, predictions_of, unseen_remarks
-from ingenuo.evaluation.reliability import Reliability, place_of
+from ingenuo.evaluation.predictions import Predictions, listed_names, predictions_of, unseen_remarks
 from ingenuo.evaluation.sums import (
     CURVES,
     LOSSES,
@@ -49,38 +49,35 @@ from ingenuo.evaluation.sums import (
     SUMS,
     bounds,
     column,
-    counted,
+    count_answers,
     grid,
     known_classes,
-    merged,
+    merge_cells,
     sums_of,
+    with_certain_rows,
 )
 from ingenuo.models.language import whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
+from ingenuo.show.format import cell, count, span
+from ingenuo.show.table import Block, PrintedTable, Shown, shortened
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels, find, objects, public, same, unite
+from ingenuo.tally.labels import Labels, objects, public, same, unite
 from ingenuo.tally.tally import Tally
 
 Floats = NDArray[np.float64]
 
-_EXACT = {
-    "accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"
-}  # fmt: skip
+_EXACT = {"accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"}
+_MEANS = ("macro", "micro", "weighted")
 _OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
 _MERGED = 256  # cells of the grid that are resampled: more would not change an interval that can be seen
 _REPLICATES = 500  # of these
 _POINTS = 1_000  # of a curve: more cannot be seen
 _CROWDED = 8  # classes, from which on the panels of a picture are larger
+_SHOWN = 20  # classes that are shown of the class table and of the confusion matrix
+_NAME = 40  # letters of a class in a table
+_CONFUSIONS = 10  # listed where the matrix is not shown
 _NOT_KEPT = "the rows have weights and are not kept, so they cannot be resampled"
-
-
-def check_confidence(confidence: Any) -> None:
-    """Raise if this is no share that intervals could hold true in."""
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float | np.integer | np.floating):
-        raise KindError(f"confidence must be a number between 0 and 1, got {type(confidence).__name__} {confidence!r}")
-    if not 0 < confidence < 1:
-        raise InputError(f"confidence={confidence!r} is no confidence; take one between 0 and 1, such as 0.95")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,7 +128,7 @@ class Measure:
         return math.nan if self.value is None else self.value
 
     def __str__(self) -> str:
-        return tables.cell(self.value, self.low, self.high)
+        return cell(self.value, self.low, self.high)
 
     def __repr__(self) -> str:
         return f"Measure({self})"
@@ -179,26 +176,26 @@ def evaluate(
     >>> print(found["accuracy"])
     0.750 [0.194, 0.994]
     """
-    check_confidence(confidence)
+    settings = check_share("confidence", confidence), random_state
     whole("random_state", random_state, 0)
     if not isinstance(keep_rows, bool | np.bool_):
         raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
-    asked = (float(confidence), int(random_state))
     rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)
-    if rows.is_here and keep_rows:
-        return Evaluation(predictions_of(model, X, y, classes, sample_weight), *asked)
     if rows.is_here:
-        total = sums_of(predictions_of(model, X, y, classes, sample_weight), known_classes(model, classes))
+        answers = predictions_of(model, X, y, classes, sample_weight)
+        if keep_rows:
+            return Evaluation(answers, *settings)
+        total = sums_of(answers, known_classes(model, classes))
     elif hasattr(model, "predict"):
-        total = rows.reduce(counted, model, classes=None if classes is None else list(classes))
+        total = rows.reduce(count_answers, model, classes=None if classes is None else list(classes))
     else:
         raise InputError(f"predictions cannot be judged by {rows.name}; give the fitted classifier itself")
     if "rows" not in total:
         raise InputError(f"{rows.name}: there are no rows to judge by")
-    return Evaluation(None, *asked, tally=total)
+    return Evaluation(None, *settings, tally=total)
 
 
-class Evaluation:
+class Evaluation(Shown):
     """What was measured on some rows; prints as tables, and adds.
 
     Parameters
@@ -239,6 +236,7 @@ class Evaluation:
     ) -> None:
         self._predictions, self._given = predictions, tally
         self.confidence, self.random_state = confidence, random_state
+        self._intervals: dict[Key, Interval] = {}
 
     # What there is: rows, or sums, and what is read from them.
 
@@ -261,6 +259,7 @@ class Evaluation:
 
     @cached_property
     def _sums(self) -> Tally:
+        """The sums that are read: of rows that are kept there are fewer."""
         return sums_of(self.predictions, kept=True) if self._given is None else self._given
 
     def _over(self, name: str, *axes: Any) -> NDArray[Any]:
@@ -268,25 +267,23 @@ class Evaluation:
         found: NDArray[Any] = self._sums.over(name, *axes).fractions()  # type: ignore[union-attr]
         return found
 
-    @cached_property
-    def _heads(self) -> dict[str, int]:
-        labels = self._sums.labels("rows", 0)
-        return dict(zip(labels.tolist(), self._sums.over("rows", labels).floats().astype(np.int64).tolist()))
+    def _count(self, what: str) -> int:
+        return int(self._sums.over("rows", objects([what])).floats()[0])
 
-    @property
+    @cached_property
     def n_rows(self) -> int:
         """How many rows were judged."""
-        return self._heads["judged"]
+        return self._count("judged")
 
-    @property
+    @cached_property
     def weighted(self) -> bool:
         """Whether rows count otherwise than once."""
-        return self._heads.get("weighted", 0) > 0
+        return self._count("weighted") > 0
 
-    @property
+    @cached_property
     def probable(self) -> bool:
         """Whether there are probabilities."""
-        return self._heads.get("probable", 0) > 0
+        return self._count("probable") > 0
 
     @cached_property
     def _known(self) -> Labels:
@@ -300,6 +297,15 @@ class Evaluation:
         """The classes, sorted: those the model knows and those that are true of a row."""
         return public(self._known)
 
+    @cached_property
+    def labels(self) -> list[Any]:
+        """The classes as a list."""
+        return list(self._known.tolist())
+
+    @cached_property
+    def _places(self) -> dict[Any, int]:
+        return {label: k for k, label in enumerate(self.labels)}
+
     @property
     def support(self) -> Floats:
         """How many rows each class is true of; with weights, their sum."""
@@ -311,26 +317,19 @@ class Evaluation:
         return self.labels[int(self._matrix.true.argmax())]
 
     @cached_property
-    def labels(self) -> list[Any]:
-        """The classes as a list."""
-        return list(self._known.tolist())
-
-    @cached_property
-    def _places(self) -> dict[Any, int]:
-        return {label: k for k, label in enumerate(self.labels)}
-
-    @cached_property
     def confusion(self) -> NDArray[Any]:
         """Rows of each class (down) by what was answered (across); with weights, their sums."""
         cells = self._sums.over("confusion", self._known, self._known).floats()
         return cells if self.weighted else cells.astype(np.int64)
 
     @property
-    def confused(self) -> tuple[list[int], list[int], list[float]]:
+    def confused(self) -> list[tuple[Any, Any, float]]:
         """The largest wrong cells of the confusion matrix: true class, answered class, rows."""
-        wrong = self.confusion.copy()
+        wrong = self.confusion.astype(np.float64)
         np.fill_diagonal(wrong, 0)
-        return tables.largest(wrong)
+        first = np.argsort(-wrong, axis=None, kind="stable")[:_CONFUSIONS]
+        cells = zip(*np.divmod(first, len(wrong)), wrong.ravel()[first].tolist())
+        return [(self.labels[true], self.labels[answered], rows) for true, answered, rows in cells if rows]
 
     @cached_property
     def _matrix(self) -> Matrix:
@@ -354,13 +353,8 @@ class Evaluation:
 
     def forecasts(self, k: int) -> NDArray[Any]:
         """The probabilities of class k in ten bins, of rows that were not kept: bins × the sums of `forecast_sums`."""
-        found: NDArray[Any] = self._over("forecasts", self._known[[k]], np.arange(BINS), SUMS)[0]
-        # Rows that are not there gave the class a probability of 0.
-        whole = {"rows": Fraction(self.n_rows), "weight": self._weights[0], "true": self._true(k)}
-        for name, value in whole.items():
-            place = int(find(SUMS, objects([name]))[0])
-            found[0, place] += value - sum(found[:, place], Fraction(0))
-        return found
+        found: NDArray[Any] = self._over("forecasts", self._known[[k]], np.arange(BINS), SUMS)
+        return np.asarray(with_certain_rows(found, self.n_rows, self._weights[0], self._true(k))[0])
 
     def _true(self, k: int) -> Fraction:
         """How many rows class k is true of; with weights, their sum."""
@@ -414,12 +408,11 @@ class Evaluation:
         last = len(grid(int(self._curves.removeprefix(CURVES)))) - 1  # 0 and 1 alone are ties; 0 is -inf
         every = [self.steps(k) for k in judged_classes(len(self.labels))]
         found = [bounds(each, (each.scores <= 0) | (each.scores >= last), not self.weighted) for each in every]
-        sides = [listed(self.labels, self._matrix, {}, [(roc[at], pr[at]) for roc, pr in found]) for at in (0, 1)]
-        keys = [key for key in sides[0] if key[0].startswith(AREAS)]
+        low, high = (listed(self.labels, self._matrix, {}, [(roc[at], pr[at]) for roc, pr in found]) for at in (0, 1))
         return {
-            (key[0] if key[1] is None else key): (sides[0][key] or 0.0, sides[1][key] or 0.0)
-            for key in keys
-            if not math.isnan(self._values[key] or 0.0)
+            (name if label is None else (name, label)): (low[name, label] or 0.0, high[name, label] or 0.0)
+            for name, label in low
+            if name.startswith(AREAS) and not math.isnan(self._values[name, label] or 0.0)
         }
 
     # Measures by name, with intervals.
@@ -446,8 +439,8 @@ class Evaluation:
                     f"[{key + '_weighted'!r}]"
                 ) from None
             known = [name if label is None else f"{name}, {label}" for name, label in self._values]
-            said = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            raise InputError(f"{key!r} is not measured here{did_you_mean(said, known)}") from None
+            asked = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            raise InputError(f"{key!r} is not measured here{did_you_mean(asked, known)}") from None
 
     def __contains__(self, key: Any) -> bool:
         return (key if isinstance(key, tuple) else (key, None)) in self._values
@@ -460,21 +453,30 @@ class Evaluation:
         return intervals.how_many(self.n_rows, len(self.labels), self.probable)
 
     @cached_property
-    def _matrices(self) -> tuple[Matrix, dict[str, Floats], dict[str, Floats]]:
-        """Confusion matrices of resampled rows, and what they measure."""
-        found = self._redrawn()
-        return found, of_confusion(found), by_class(found)
+    def _resampled(self) -> intervals.Resampled:
+        assert self.rows is not None
+        return intervals.of_rows(self.rows, self._replicates, self.random_state)
 
     @cached_property
-    def _intervals(self) -> dict[Key, Interval]:
-        return {}
+    def _matrices(self) -> tuple[Matrix, dict[str, Floats], dict[str, Floats]]:
+        """Confusion matrices of resampled rows, and what they measure."""
+        if self.weighted and self.rows is not None:
+            found = self._resampled.matrix
+        else:
+            cells = np.flatnonzero(self.confusion)
+            squares = None
+            if self.weighted:
+                squares = self._sums.over("squares", self._known, self._known).floats().ravel()[cells]
+            drawn = (len(self.labels), self._replicates, self.random_state)
+            found = intervals.of_cells(cells, self.confusion.ravel()[cells], squares, *drawn)
+        return found, of_confusion(found), by_class(found)
 
     def _interval(self, key: Key) -> Interval:
         if key not in self._intervals:
-            self._intervals[key] = self._found(*key)
+            self._intervals[key] = self._find_interval(*key)
         return self._intervals[key]
 
-    def _found(self, name: str, label: Hashable) -> Interval:
+    def _find_interval(self, name: str, label: Hashable) -> Interval:
         value = self._values[name, label]
         if value is None:
             return Interval.refused("labels were given, and it takes probabilities")
@@ -484,12 +486,20 @@ class Evaluation:
             return Interval.refused("one row does not say how much others would differ")
         k = None if label is None else self._places[label]
         if name in _EXACT and not self.weighted:
-            return self._share(name, k)
+            return self._of_share(name, k)
         if name in OF_ROWS:
             return self._of_losses(name, value)
         if name.startswith(AREAS):
             return self._of_area(name, k, value)
         return self._of_matrix(name, k, value)
+
+    def _of_share(self, name: str, k: int | None) -> Interval:
+        tp, true, answered = self._matrix
+        if name == "majority_rate":
+            return intervals.exact(true.max(), true.sum(), self.confidence)
+        if k is None:
+            return intervals.exact(tp.sum(), true.sum(), self.confidence)
+        return intervals.exact(tp[k], (answered if name == "precision" else true)[k], self.confidence)
 
     def _of_matrix(self, name: str, k: int | None, value: float) -> Interval:
         """The interval of what the confusion matrix measures, by resampled rows."""
@@ -502,34 +512,8 @@ class Evaluation:
             values = of_all[name]
         if name in _OVER_CLASSES:
             values = intervals.where_all_are_there(values, found, self._matrix)
-        interval = intervals.percentile(values, self.confidence).around(value)
-        if self.weighted and self.rows is None:
-            return interval._replace(how=interval.how.replace("bootstrap", "bootstrap of cells"))
-        return interval
-
-    def _share(self, name: str, k: int | None) -> Interval:
-        tp, true, answered = self._matrix
-        if name == "majority_rate":
-            return intervals.exact(true.max(), true.sum(), self.confidence)
-        if k is None:
-            return intervals.exact(tp.sum(), true.sum(), self.confidence)
-        return intervals.exact(tp[k], (answered if name == "precision" else true)[k], self.confidence)
-
-    @cached_property
-    def _resampled(self) -> intervals.Resampled:
-        assert self.rows is not None
-        return intervals.of_rows(self.rows, self._replicates, self.random_state)
-
-    def _redrawn(self) -> Matrix:
-        """Confusion matrices of resampled rows."""
-        if self.weighted and self.rows is not None:
-            return self._resampled.matrix
-        cells = np.flatnonzero(self.confusion)
-        counts, drawn = self.confusion.ravel()[cells], (len(self.labels), self._replicates, self.random_state)
-        if self.weighted:
-            squares = self._sums.over("squares", self._known, self._known).floats().ravel()[cells]
-            return intervals.of_weighted_cells(cells, counts, squares, *drawn)
-        return intervals.of_cells(cells, counts, *drawn)
+        what = "bootstrap of cells" if self.weighted and self.rows is None else "bootstrap"
+        return intervals.percentile(values, self.confidence, what).around(value)
 
     def _of_losses(self, name: str, value: float) -> Interval:
         """The interval of what is summed over the rows."""
@@ -540,9 +524,8 @@ class Evaluation:
             return intervals.normal(sums, self._weights, self.n_rows, self.confidence)
         if self.weighted:
             return Interval.refused(_NOT_KEPT)
-        rows, sure, hits = (column(self.answers, each).astype(np.float64) for each in ("weight", "p", "true"))
-        found = intervals.of_bins(rows, hits, sure, self.confidence, [self.random_state, 3])
-        return found._replace(how=found.how.replace("bootstrap", "bootstrap of bins"))
+        rows, forecasts, hits = (column(self.answers, each).astype(np.float64) for each in ("weight", "p", "true"))
+        return intervals.of_bins(rows, hits, forecasts, self.confidence, [self.random_state, 3])
 
     def _of_area(self, name: str, k: int | None, value: float) -> Interval:
         """The interval of an area: of class k, or of all."""
@@ -557,16 +540,16 @@ class Evaluation:
         if refusal is not None:
             return refusal
         if kept:
-            return intervals.percentile(self._area(name, k), self.confidence).around(value)
-        k = judged_classes(len(self.labels))[0] if k is None else k
-        found = intervals.percentile(self._drawn_areas(k)[:, AREAS.index(name)], self.confidence)
+            return intervals.percentile(self._resampled_area(name, k), self.confidence).around(value)
+        how = "bootstrap of the grid's cells, widened by the grid"
+        drawn = self._resampled_cells(judged_classes(len(self.labels))[0] if k is None else k)
+        found = intervals.percentile(drawn[:, AREAS.index(name)], self.confidence, how)
         if found.low is None or found.high is None:
             return found
-        low, high = self.resolution[name if len(self.labels) <= 2 else (name, self.labels[k])]
-        ends = max(0.0, found.low - (value - low)), min(1.0, found.high + (high - value))
-        return Interval(*ends, found.how.replace("bootstrap", "bootstrap of the grid's cells, widened by the grid"))
+        low, high = self.resolution[name if k is None else (name, self.labels[k])]
+        return found._replace(low=max(0.0, found.low - (value - low)), high=min(1.0, found.high + (high - value)))
 
-    def _area(self, name: str, k: int | None) -> Floats:
+    def _resampled_area(self, name: str, k: int | None) -> Floats:
         drawn = self._resampled
         areas = drawn.roc if name.startswith("roc") else drawn.pr
         if k is not None:
@@ -576,21 +559,15 @@ class Evaluation:
         weights = drawn.matrix.true if name.endswith("weighted") else None
         return mean_area(areas, self._matrix.true, weights)
 
-    def _drawn_areas(self, k: int) -> Floats:
+    def _resampled_cells(self, k: int) -> Floats:
         """The areas of class k in replicates: cells of the grid resampled, neighbours together where they are many."""
-        if k not in self._drawn:
-            whole = self.steps(k)
-            few = merged(whole, _MERGED)
-            shares = np.concatenate([few.positive, few.negative])
-            rng = np.random.default_rng([self.random_state, 4, k])
-            drawn = rng.multinomial(self.n_rows, shares / shares.sum(), size=_REPLICATES).astype(np.float64)
-            found = [areas(_there(Steps(few.scores, *np.split(cells, 2)))) for cells in drawn]
-            self._drawn[k] = np.array(found) + (np.array(areas(whole)) - areas(few))
-        return self._drawn[k]
-
-    @cached_property
-    def _drawn(self) -> dict[int, Floats]:
-        return {}
+        whole = self.steps(k)
+        few = merge_cells(whole, _MERGED)
+        shares = np.concatenate([few.positive, few.negative])
+        rng = np.random.default_rng([self.random_state, 4, k])
+        drawn = rng.multinomial(self.n_rows, shares / shares.sum(), size=_REPLICATES).astype(np.float64)
+        found = [areas(Steps(few.scores, *np.split(cells, 2))) for cells in drawn]
+        return np.asarray(np.array(found) + (np.array(areas(whole)) - areas(few)))
 
     # Adding and showing.
 
@@ -602,9 +579,9 @@ class Evaluation:
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
                 raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
-        asked = (self.confidence, self.random_state)
+        settings = (self.confidence, self.random_state)
         if self._predictions is not None and other._predictions is not None:
-            return Evaluation(self._predictions + other._predictions, *asked)
+            return Evaluation(self._predictions + other._predictions, *settings)
         if self.probable != other.probable:
             raise MergeError("one part has probabilities and the other has labels only; judge both by the same")
         if self.probable and self._curves != other._curves:
@@ -612,7 +589,7 @@ class Evaluation:
                 f"one evaluation is of a model of {len(self.tally.labels('known', 0))} classes and the other of "
                 f"{len(other.tally.labels('known', 0))}, and their grids of probabilities differ; evaluate one model"
             )
-        return Evaluation(None, *asked, tally=self.tally + other.tally)
+        return Evaluation(None, *settings, tally=self.tally + other.tally)
 
     def __radd__(self, other: Any) -> Evaluation:
         """Let `sum` begin with 0."""
@@ -627,19 +604,9 @@ class Evaluation:
         if a is None or b is None:
             return self.tally == other.tally
         names = ("codes", "predicted", "probabilities", "weights")
-        return same(a.classes, b.classes) and all(
-            np.array_equal(x, y) if x is not None and y is not None else x is y
-            for x, y in ((getattr(a, name), getattr(b, name)) for name in names)
-        )
+        return same(a.classes, b.classes) and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
 
     __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """What is undefined here and why, labels that the model does not know, and how exact the areas are."""
-        undefined = tables.remarks(self.labels, self._matrix, self.probable)
-        said = "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
-        return (*self.unseen, *undefined, *([said] if self.resolution else []))
 
     @property
     def unseen(self) -> tuple[str, ...]:
@@ -647,6 +614,29 @@ class Evaluation:
         if self._predictions is not None:
             return self._predictions.remarks
         return unseen_remarks(self._known, self._sums.over("unseen", self._known).floats(), self.probable)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What is undefined here and why, labels that the model does not know, and how exact the areas are."""
+        _, true, answered = self._matrix
+        kinds = {
+            "Never answered, so without a precision (0 in the means)": (true > 0) & (answered == 0),
+            "Answered but true of no row, so without a recall (0 in the macro means)": (true == 0) & (answered > 0),
+            "Neither true of a row nor answered, and left out of the means": (true == 0) & (answered == 0),
+            "Without an area, for no row is of it": (true == 0) & (self.probable and len(true) > 1),
+        }
+        found = [f"{what}: {listed_names(self._known[which])}." for what, which in kinds.items() if which.any()]
+        if (true > 0).sum() == 1:
+            found.append(f"Every row is of class {self.majority!r}: there is nothing to tell apart.")
+        if (true > 0).sum() == 1 or (answered > 0).sum() == 1:
+            found.append("The MCC of a single class is 0/0, and counts as 0.")
+        if not self.probable:
+            found.append("Only labels were given: log loss, Brier score, ECE and areas take probabilities.")
+        if self.resolution:
+            found.append(
+                "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
+            )
+        return (*self.unseen, *found)
 
     def table(self) -> Any:
         """An Arrow table with a line for each measure: measure, class, value, low, high, method."""
@@ -662,22 +652,72 @@ class Evaluation:
         columns["method"] = [m.how if m.reason is None else f"{m.how}: {m.reason}" for m in every]
         return pa.table(columns)
 
-    def __str__(self) -> str:
-        return tables.text(self)
+    def measure_table(self) -> PrintedTable:
+        """What is measured of all classes together; means over the classes stand in the table of these."""
+        rows = [
+            [title(m.name), m.value, span(m.low, m.high)]
+            for m in self.measures.values()
+            if m.label is None and m.value is not None and not m.name.endswith(_MEANS)
+        ]
+        heads = ["measure", "value", f"{100 * self.confidence:g}% interval"]
+        return PrintedTable(heads, rows, ["", ".3f"], rule=True)
 
-    __repr__ = __str__
+    def class_table(self) -> PrintedTable:
+        """A line for each class, or of many for those of the lowest F1, and the means over the classes."""
+        names = [*SUMMED, *(AREAS if len(self.labels) > 2 and self.probable else ())]
+        rows = [
+            [shortened(label, _NAME), count(rows), *(str(self[name, label]) for name in names)]
+            for label, rows in self._shown_classes.items()
+        ]
+        every = count(float(self.support.sum()))
+        for mean in _MEANS:
+            cells = [str(self[f"{name}_{mean}"]) if f"{name}_{mean}" in self else "" for name in names]
+            rows.append([f"({mean} mean)", every, *cells])
+        return PrintedTable(["class", "rows", *map(title, names)], rows, rule=True)
 
-    def _repr_html_(self) -> str:
-        return tables.html_of(self)
+    @property
+    def _shown_classes(self) -> dict[Any, float]:
+        """The classes that are shown, and their rows."""
+        f1 = np.nan_to_num([float(self["f1", label]) for label in self.labels], nan=2.0)
+        shown = range(len(f1)) if len(f1) <= _SHOWN else np.argsort(f1, kind="stable")[:_SHOWN].tolist()
+        return {self.labels[k]: float(self.support[k]) for k in shown}
+
+    def confusion_table(self) -> PrintedTable:
+        """The confusion matrix, or its largest wrong cells where it is too large to be read."""
+        if len(self.labels) > _SHOWN:
+            confused = [[*(shortened(label, _NAME) for label in pair), count(n)] for *pair, n in self.confused]
+            return PrintedTable(["true", "answered", "rows"], confused, rule=True)
+        names = [shortened(label, _NAME) for label in self.labels]
+        rows = [[name, *map(count, line)] for name, line in zip(names, self.confusion.tolist())]
+        return PrintedTable(["true \\ answered", *names], rows, rule=True)
+
+    def _blocks(self) -> Sequence[str | Block]:
+        rows, n = self.n_rows, len(self.labels)
+        correct, majority = (float(self[name]) for name in ("accuracy", "majority_rate"))
+        headline = (
+            f"{rows:,} {'row' if rows == 1 else 'rows'}{', weighted' if self.weighted else ''}, "
+            f"{n} {'class' if n == 1 else 'classes'}: {correct:.1%} are correct; always answering "
+            f"{self.majority!r} would be right for {majority:.1%}."
+        )
+        tables = (self.measure_table(), self.class_table(), self.confusion_table())
+        remarks = [*self.remarks, *self._refusals()]
+        if n > _SHOWN:
+            few = f"Of {n} classes the {_SHOWN} with the lowest F1 are shown, and the most frequent confusions."
+            remarks.insert(len(self.remarks), few)
+        return [headline, *(block for table in tables for block in ("", table)), *([""] if remarks else []), *remarks]
+
+    def _refusals(self) -> list[str]:
+        """Why intervals are missing; of classes that are not shown nothing is resampled."""
+        shown, reasons = {None, *self._shown_classes}, dict[str, list[str]]()
+        for m in self.measures.values():
+            if m.label in shown and m.value is not None and not math.isnan(m.value) and m.reason is not None:
+                of = "" if m.label is None else f" of {m.label!r}"
+                reasons.setdefault(m.reason, []).append(title(m.name) + of)
+        return [f"No interval for {listed_names(names, str)}: {reason}." for reason, names in reasons.items()]
 
     def plot(self) -> EvaluationDisplay:
         """Draw the confusion matrix, the curves and the reliability: see `EvaluationDisplay`."""
         return EvaluationDisplay(self).plot()
-
-
-def _there(found: Steps) -> Steps:
-    """Without the cells that have no rows."""
-    return Steps(*(each[found.positive + found.negative > 0] for each in found))
 
 
 class EvaluationDisplay:
@@ -721,6 +761,8 @@ class EvaluationDisplay:
                 raise InputError(f"{panels} axes are needed, one for each panel, got {len(given)}")
         drawing.confusion(found.confusion, names, given[0])
         if found.probable:
+            from ingenuo.evaluation.reliability import Reliability
+
             roc, pr, shares = self._curves(names)
             means = [found[name].value if name in found else None for name in ("roc_area_macro", "pr_area_macro")]
             drawing.roc(roc, means[0], given[1])
@@ -743,8 +785,7 @@ class EvaluationDisplay:
             tp, fp = np.append(0.0, np.cumsum(positive)), np.append(0.0, np.cumsum(negative))
             seen = np.unique(np.linspace(0, len(tp) - 1, _POINTS).astype(int))
             tp, fp = tp[seen], fp[seen]
-            keys = AREAS if len(labels) <= 2 else tuple((name, labels[k]) for name in AREAS)
-            area, precise = (float(found[key]) for key in keys)
+            area, precise = (float(found[name if len(labels) <= 2 else (name, labels[k])]) for name in AREAS)
             if not math.isnan(area):
                 roc.append(drawing.Curve(names[k], fp / fp[-1], tp / P, area))
             precision = tp[1:] / (tp[1:] + fp[1:])
@@ -752,83 +793,3 @@ class EvaluationDisplay:
             pr.append(drawing.Curve(names[k], recall, precision, precise))
             shares.append(P / whole)
         return roc, pr, shares
-
-
-def reliability(
-    model: Any,
-    X: Any = None,
-    y: Any = None,
-    *,
-    classes: Any = None,
-    bins: int = 10,
-    strategy: str = "width",
-    class_: Any = None,
-    confidence: float = 0.95,
-    sample_weight: Any = None,
-) -> Reliability:
-    """Compare probabilities with shares: rows in bins by how sure the answer was, and how often it was right.
-
-    Parameters
-    ----------
-    model : classifier, array or Evaluation
-        A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
-        classes); or what `evaluate` found, which has all it takes.
-    X, y, classes, sample_weight
-        As in `evaluate`. Rows of a scan or on an engine are counted where they are, in ten bins of equal width.
-    bins : int
-        How many bins.
-    strategy : {"width", "mass"}
-        Bins of equal width, or with equally many rows.
-    class_ : label, optional
-        Judge the probability of this class; by default that of the class that was answered.
-    confidence : float
-        Of the intervals.
-
-    Examples
-    --------
-    >>> probabilities = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.05, 0.95]]
-    >>> found = reliability(probabilities, y=["no", "no", "yes", "yes"], bins=2)
-    >>> round(found.ece, 4), found.rows.tolist()
-    (0.0875, [0, 4])
-    """
-    check_confidence(confidence)
-    asked = {"classes": classes, "sample_weight": sample_weight}
-    found = model if isinstance(model, Evaluation) else evaluate(model, X, y, **asked)
-    place = None if class_ is None else place_of(class_, found._known)
-    named = None if place is None else found.labels[place]
-    return Reliability(found, bins, strategy, named, float(confidence))
-
-
-class ReliabilityDisplay:
-    """The reliability diagram as scikit-learn's displays give it.
-
-    Parameters
-    ----------
-    reliability : Reliability
-        What is drawn.
-
-    Examples
-    --------
-    >>> display = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]])
-    >>> display.ax_.get_ylabel()
-    'share that is right'
-    """
-
-    def __init__(self, reliability: Reliability) -> None:
-        self.reliability = reliability
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge a fitted classifier on rows and draw it; options as of `reliability`."""
-        return cls(reliability(estimator, X, y, **options)).plot(ax)
-
-    @classmethod
-    def from_predictions(cls, y_true: Any, y_prob: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge probabilities (rows × classes) and draw them; options as of `reliability`."""
-        return cls(reliability(y_prob, y=y_true, **options)).plot(ax)
-
-    def plot(self, ax: Any = None) -> ReliabilityDisplay:
-        """Draw it, on the caller's axes or on a figure of its own."""
-        self.ax_ = self.reliability.plot(ax)
-        self.figure_ = self.ax_.figure
-        return self

@@ -8,12 +8,12 @@ replicates measure. Where the data cannot say, there is no interval but a reason
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels import bootstrap
@@ -28,6 +28,15 @@ _DRAWN = 4_000_000  # cells × replicates that are drawn at a time
 _SCORES = 32  # classes whose ranks are kept at a time
 _UNDEFINED = 0.05  # of the replicates: with more there is no interval
 _ROUNDING = 1e-12
+
+
+def check_share(name: str, value: Any) -> float:
+    """A number strictly between 0 and 1."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise KindError(f"{name} must be a number between 0 and 1, got {type(value).__name__} {value!r}")
+    if not 0 < value < 1:
+        raise InputError(f"{name}={value!r} must lie between 0 and 1, as 0.95 does")
+    return float(value)
 
 
 class Interval(NamedTuple):
@@ -65,7 +74,7 @@ def exact(count: float, n: float, confidence: float) -> Interval:
     return Interval(low, high, "exact (Clopper-Pearson)")
 
 
-def percentile(values: Floats, confidence: float) -> Interval:
+def percentile(values: Floats, confidence: float, what: str = "bootstrap") -> Interval:
     """The interval between two percentiles of what the replicates measured."""
     defined = values[~np.isnan(values)]
     if len(values) - len(defined) > _UNDEFINED * len(values):
@@ -77,7 +86,7 @@ def percentile(values: Floats, confidence: float) -> Interval:
         return Interval.refused("all replicates measure the same, so resampled rows do not say how much it would vary")
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
-    return Interval(low, high, f"bootstrap ({len(values):,} replicates, percentile)")
+    return Interval(low, high, f"{what} ({len(values):,} replicates, percentile)")
 
 
 def how_many(n_rows: int, n_classes: int, areas: bool) -> int:
@@ -92,34 +101,22 @@ def how_many(n_rows: int, n_classes: int, areas: bool) -> int:
 
 
 def of_cells(
-    cells: NDArray[np.int64], counts: NDArray[np.int64], n_classes: int, replicates: int, random_state: int
+    cells: NDArray[np.int64],
+    sums: NDArray[Any],
+    squares: Floats | None,
+    n_classes: int,
+    replicates: int,
+    random_state: int,
 ) -> Matrix:
-    """The confusion matrices of resampled rows: their cells are multinomial, so the rows need not be drawn.
+    """The confusion matrices of resampled rows, by Σw of each cell (true · n_classes + answered) and Σw² of weights.
 
-    Cells are true · n_classes + answered, and counts their rows.
+    Cells of rows are multinomial, so the rows need not be drawn. A row with a weight that is drawn a Poisson number of
+    times with mean 1 gives its cell Σw on average, with the variance Σw². As much as that do (Σw)²/Σw² rows of one
+    weight, Σw²/Σw.
     """
-    rng = np.random.default_rng([random_state, 1])
-    n, shares = int(counts.sum()), counts / counts.sum()
-    return _drawn(cells, n_classes, replicates, lambda many: rng.multinomial(n, shares, size=many))
-
-
-def of_weighted_cells(
-    cells: NDArray[np.int64], sums: Floats, squares: Floats, n_classes: int, replicates: int, random_state: int
-) -> Matrix:
-    """The confusion matrices of rows with weights, by Σw and Σw² of each cell.
-
-    A row that is drawn a Poisson number of times with mean 1 gives its cell Σw on average, with the variance Σw². As
-    much as that do (Σw)²/Σw² rows of one weight, Σw²/Σw.
-    """
-    rng = np.random.default_rng([random_state, 1])
-    rows, weight = sums * (sums / squares), squares / sums
-    return _drawn(cells, n_classes, replicates, lambda many: rng.poisson(rows, size=(many, len(rows))) * weight)
-
-
-def _drawn(cells: NDArray[np.int64], n_classes: int, replicates: int, draw: Callable[[int], NDArray[Any]]) -> Matrix:
-    """The three sums of each class in replicates of the cells, some of which are drawn at a time."""
     from scipy.sparse import csr_array
 
+    rng = np.random.default_rng([random_state, 1])
     codes, predicted = np.divmod(cells, n_classes)
     every, right = np.arange(len(cells)), codes == predicted
     shape = (len(cells), n_classes)
@@ -130,7 +127,11 @@ def _drawn(cells: NDArray[np.int64], n_classes: int, replicates: int, draw: Call
     step = max(1, _DRAWN // len(cells))
     found: list[list[Floats]] = [[], [], []]
     for first in range(0, replicates, step):
-        drawn = draw(min(step, replicates - first))
+        many = min(step, replicates - first)
+        if squares is None:
+            drawn = rng.multinomial(int(sums.sum()), sums / sums.sum(), size=many)
+        else:
+            drawn = rng.poisson(sums * (sums / squares), size=(many, len(sums))) * (squares / sums)
         for parts, column in zip(found, columns):
             parts.append(np.asarray(drawn @ column, np.float64))
     return Matrix(*(np.concatenate(parts) for parts in found))
@@ -223,7 +224,7 @@ def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, see
     shares = np.concatenate([true, rows - true]) / n
     drawn = np.random.default_rng(seed).multinomial(n, shares / shares.sum(), size=MOST)
     hits, misses = np.split(drawn, 2, axis=1)
-    found = percentile(np.abs(hits - (hits + misses) * mean).sum(axis=1) / n, confidence)
+    found = percentile(np.abs(hits - (hits + misses) * mean).sum(axis=1) / n, confidence, "bootstrap of bins")
     return found.around(float(np.abs(true - forecast).sum() / n))
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -23,8 +22,7 @@ from ingenuo.rows.rows import take_rows
 from ingenuo.rows.schema import FAMILIES
 from ingenuo.rows.source import is_texts, open_source
 from ingenuo.show import plots
-from ingenuo.show.page import STYLE
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, public
 
 Floats = NDArray[np.float64]
@@ -32,8 +30,8 @@ Floats = NDArray[np.float64]
 MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
 
 
-@dataclass(frozen=True, eq=False)
-class LearningCurves:
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurves(Shown):
     """What models measured (accuracy, log_loss: repeats × sizes × models); prints as a table and a sentence."""
 
     names: tuple[str, ...]
@@ -96,29 +94,17 @@ class LearningCurves:
         found = self.values(measure)
         return found.mean(axis=0), found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])
 
-    def _lines(self) -> list[list[str]]:
+    def _blocks(self) -> Sequence[str | Block]:
         heads = [f"{name}, {what}" for name in self.names for what in MEASURES.values()]
-        lines = [["rows", *heads, "ahead in accuracy"]]
+        lines = []
         for at, (leader, size) in enumerate(zip(self.leaders(), self.sizes.tolist())):
             both = [(mean[at], spread[at]) for mean, spread in map(self._means, MEASURES)]
             cells = [f"{mean[k]:.3f} ± {spread[k]:.3f}" for k in range(len(self.names)) for mean, spread in both]
             lines.append([f"{size:,}", *cells, leader or "–"])
-        return lines
-
-    def _said(self) -> list[str]:
         held = f"{self.test_rows:,} rows were held out, the same for all"
         means = f"Means over {len(self.accuracy)} repeats ± their standard deviation; {held}."
-        return [*(self.conclude(m) for m in MEASURES if not np.isnan(self.values(m)).any()), means]
-
-    def __str__(self) -> str:
-        lines = aligned(self._lines())
-        return "\n".join([lines[0], "─" * max(map(len, lines)), *lines[1:], *self._said()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines())}{said}</div>"
+        table = PrintedTable(["rows", *heads, "ahead in accuracy"], lines, rule=True)
+        return [table, *(self.conclude(m) for m in MEASURES if not np.isnan(self.values(m)).any()), means]
 
     def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
         """Draw a curve for each model over the rows, with bands of one standard deviation; the axes are returned."""

@@ -29,6 +29,32 @@ OF_ROWS = ("log_loss", "brier", "ece")
 AREAS = ("roc_area", "pr_area")
 
 
+_TITLES = {
+    "accuracy": "accuracy",
+    "majority_rate": "majority-class rate",
+    "balanced_accuracy": "balanced accuracy",
+    "mcc": "MCC",
+    "precision": "precision",
+    "recall": "recall",
+    "f1": "F1",
+    "log_loss": "log loss (nats)",
+    "brier": "Brier score",
+    "ece": "ECE",
+    "roc_area": "ROC area",
+    "pr_area": "PR area",
+}
+
+
+def title(name: str) -> str:
+    """What a measure is called in a table; one of somebody else's has its name.
+
+    >>> title("f1_macro"), title("log_loss"), title("kappa")
+    ('macro F1', 'log loss (nats)', 'kappa')
+    """
+    stem, _, mean = name.rpartition("_")
+    return _TITLES.get(name) or (f"{mean} {_TITLES[stem]}" if stem in _TITLES else name)
+
+
 class Matrix(NamedTuple):
     """Of each class: rows predicted correctly, rows that it is true of, rows that it was answered for (…, classes)."""
 
@@ -154,7 +180,7 @@ def areas(found: Steps) -> tuple[float, float]:
     P, N = float(tp[-1]), float(fp[-1])
     if P <= 0:
         return math.nan, math.nan
-    precise = total(found.positive * (tp / (tp + fp))) / P
+    precise = total(found.positive * (tp / np.where(tp + fp > 0, tp + fp, 1.0))) / P
     if N <= 0:
         return math.nan, precise
     # A row of the class wins against those of lower scores, and half against those of the same.

@@ -8,25 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
-from ingenuo.evaluation import intervals
+from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.evaluation.predictions import Predictions, predictions_of
 from ingenuo.models.language import seeded, whole
 from ingenuo.show.table import aligned
 from ingenuo.tally.labels import public, unite
 
-# The verdict of a test: what it asked, what it found, how large the difference is, and one plain sentence.
+Floats = NDArray[np.float64]
+Measure = str | Callable[[Any, Any], float]
 
-
+METHODS = ("exact", "mid-p")
+MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
 _LARGEST = 1e300  # sums of larger numbers may be beyond the doubles
 _SMALLEST = 1e-4  # a smaller p is said to be below it: its digits rest on the far tail
+_ENUMERATED = 20  # 2^20 sums of signed differences take 10 ms; beyond that they are sampled
+_BLOCK = 1 << 20  # rows drawn at a time
 
 
 @dataclass(frozen=True)
@@ -42,29 +45,24 @@ class Effect:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a test found."""
+    """What a test asked and found, how large the difference is, and one plain sentence."""
 
     test: str
     h0: str  # the null hypothesis
     statistic: float
     statistic_name: str
-    p_value: float | None  # the probability of a statistic at least as extreme if H0 holds
+    p_value: float  # the probability of a statistic at least as extreme if H0 holds
     size: Effect  # how large the difference is
     n: int  # how many rows, differences or sets were judged
-    said: str  # what was seen, as the beginning of the sentence
+    seen: str  # what was seen, as the beginning of the sentence
     alpha: float = 0.05  # the level at which it is called significant; intervals hold with 1 - alpha
     others: tuple[Effect, ...] = ()  # further effect sizes
-    details: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))  # what else was counted
+    details: Mapping[str, Any] = field(default_factory=dict)  # what else was counted
 
     @property
     def effect(self) -> float | None:
         """How large the difference is."""
         return self.size.value
-
-    @property
-    def effect_name(self) -> str:
-        """What the effect measures."""
-        return self.size.name
 
     @property
     def low(self) -> float | None:
@@ -79,22 +77,22 @@ class Verdict:
     @property
     def significant(self) -> bool:
         """Whether H0 is rejected at the level alpha."""
-        return self.p_value is not None and self.p_value <= self.alpha
+        return self.p_value <= self.alpha
 
     @property
     def sentence(self) -> str:
         """What was seen, and whether chance explains it."""
-        if self.p_value is None:
-            return self.said + "."
         sure, at = "is" if self.significant else "is not", percent(self.alpha)
-        return f"{self.said}: the difference {sure} significant at the {at} level ({p_text(self.p_value)})."
+        return f"{self.seen}: the difference {sure} significant at the {at} level ({p_text(self.p_value)})."
 
     def __str__(self) -> str:
-        lines = [["H0", self.h0], ["statistic", f"{self.statistic_name} = {number(self.statistic)}"]]
-        if self.p_value is not None:
-            lines.append(["p", f"{self.p_value:.4g}"])
-        lines.append(["effect", self._line(self.size)])
-        lines += [["also", self._line(size)] for size in self.others]
+        lines = [
+            ["H0", self.h0],
+            ["statistic", f"{self.statistic_name} = {number(self.statistic)}"],
+            ["p", f"{self.p_value:.4g}"],
+            ["effect", self._line(self.size)],
+            *(["also", self._line(size)] for size in self.others),
+        ]
         return "\n".join([self.test, *("  " + line for line in aligned(lines)), self.sentence])
 
     __repr__ = __str__
@@ -105,7 +103,7 @@ class Verdict:
         if size.low is not None and size.high is not None:
             sure = percent(1 - self.alpha)
             return f"{size.name} {number(size.value)}, {sure} interval {number(size.low)} to {number(size.high)}"
-        return f"{size.name} {number(size.value)}" + (f", no interval: {size.reason}" if size.reason else "")
+        return f"{size.name} {number(size.value)}, no interval: {size.reason}"
 
 
 def p_text(p: float) -> str:
@@ -127,7 +125,7 @@ def number(value: float) -> str:
         return "infinite" if value > 0 else "minus infinite"
     if value == int(value) and abs(value) < 1e15:
         return f"{int(value):,}"
-    return f"{value + 0.0:.4g}"
+    return f"{value:.4g}"
 
 
 def percent(share: float) -> str:
@@ -141,16 +139,7 @@ def percent(share: float) -> str:
 
 def level(confidence: Any) -> float:
     """1 - confidence, the share of intervals that may miss."""
-    return round(1 - share_of("confidence", confidence), 12)
-
-
-def share_of(name: str, value: Any) -> float:
-    """A number strictly between 0 and 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise KindError(f"{name} must be a number between 0 and 1, got {type(value).__name__} {value!r}")
-    if not 0 < value < 1:
-        raise InputError(f"{name}={value!r} must lie between 0 and 1, as 0.95 does")
-    return float(value)
+    return round(1 - check_share("confidence", confidence), 12)
 
 
 def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floats:
@@ -172,40 +161,54 @@ def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floa
     return array
 
 
-Floats = NDArray[np.float64]
-Measure = str | Callable[[Any, Any], float]
-
-METHODS = ("exact", "mid-p")
-MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
-_ENUMERATED = 20  # 2^20 sums of signed differences take 10 ms; beyond that they are sampled
-_BLOCK = 1 << 20  # rows drawn at a time
-
-
-class Judged(NamedTuple):
+class Pair(NamedTuple):
     """What two classifiers answered to the same rows."""
 
     first: Predictions
     second: Predictions
 
-    @property
-    def n(self) -> int:
-        """How many rows."""
-        return len(self.first)
-
     def differences(self, measure: str) -> Floats:
         """First minus second, row by row."""
-        if measure == "accuracy":
-            return np.asarray(right(self.first) - right(self.second))
-        return np.asarray(losses(self.first) - losses(self.second))
+        return np.asarray(row_values(self.first, measure) - row_values(self.second, measure))
+
+    def compare(self, measure: Measure) -> tuple[str, float, float, Callable[[Any, Any], float] | None]:
+        """The measure's name, what both classifiers have, and the measure itself where it is no mean over rows."""
+        if isinstance(measure, str):
+            if measure not in MEASURES:
+                raise InputError(f"measure={measure!r} is not known{did_you_mean(measure, MEASURES)}")
+            one, other = (float(row_values(answers, measure).mean()) for answers in self)
+            return MEASURES[measure], one, other, None
+        if not callable(measure):
+            raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
+        if (self.first.probabilities is None) != (self.second.probabilities is None):
+            raise InputError(
+                "one classifier has labels and the other has probabilities, which one function cannot measure alike; "
+                "give the same of both"
+            )
+
+        def measured(truth: Any, given: Any) -> float:
+            value = float(measure(truth, given))
+            if not np.isfinite(value):
+                raise InputError(
+                    f"the measure is {value!r} on some of the rows; give one that is a finite number on any rows"
+                )
+            return value
+
+        truth, first, second = self.arrays()
+        name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
+        return name, measured(truth, first), measured(truth, second), measured
+
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The truth and both answers as a function of one's own sees them: probabilities, or else labels."""
+        labels = public(self.first.classes)
+        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
+        return labels[self.first.codes], first, second
 
 
-def right(answers: Predictions) -> Floats:
-    """1 where the answer is the true class, else 0."""
-    return np.asarray(answers.predicted == answers.codes, np.float64)
-
-
-def losses(answers: Predictions) -> Floats:
-    """-log P(true class | row)."""
+def row_values(answers: Predictions, measure: str) -> Floats:
+    """Of each row: whether the answer is correct, or the log loss, -log P(true class | row)."""
+    if measure == "accuracy":
+        return np.asarray(answers.predicted == answers.codes, np.float64)
     if answers.probabilities is None:
         raise InputError(
             "log loss needs probabilities, rows × classes, and labels were given; give predict_proba's output"
@@ -213,7 +216,7 @@ def losses(answers: Predictions) -> Floats:
     return np.asarray(-np.log(np.maximum(answers.probabilities[np.arange(len(answers)), answers.codes], LEAST)))
 
 
-def judged(y: Any, first: Any, second: Any, classes: Any = None) -> Judged:
+def pair_of(y: Any, first: Any, second: Any, classes: Any = None) -> Pair:
     """Both classifiers' answers, checked, and on the same rows."""
     if y is None:
         raise InputError("y is missing: without what is true of each row no answer is right or wrong; give y")
@@ -230,7 +233,7 @@ def judged(y: Any, first: Any, second: Any, classes: Any = None) -> Judged:
         raise InputError(f"{rows[0]} rows cannot show a difference; judge both classifiers on 2 rows at least")
     one, other = (predictions_of(answers, y=y, classes=classes) for answers in (first, second))
     united = unite(one.classes, other.classes)
-    return Judged(one.on(united), other.on(united))
+    return Pair(one.on(united), other.on(united))
 
 
 def mcnemar(
@@ -271,38 +274,37 @@ def mcnemar(
     if method not in METHODS:
         raise InputError(f"method={method!r} is not known{did_you_mean(method, METHODS)}")
     alpha = level(confidence)
-    return mcnemar_of(judged(y, first, second, classes), method, alpha)
+    return mcnemar_of(pair_of(y, first, second, classes), method, alpha)
 
 
-def mcnemar_of(answers: Judged, method: str, alpha: float) -> Verdict:
+def mcnemar_of(answers: Pair, method: str, alpha: float) -> Verdict:
     """McNemar's test of answers that were checked."""
-    one, other, n = right(answers.first) > 0, right(answers.second) > 0, answers.n
-    b, c = int((one & ~other).sum()), int((other & ~one).sum())
-    p = binomial(b, c, method)
+    one, other = (row_values(each, "accuracy") > 0 for each in answers)
+    n, b, c = len(one), int((one & ~other).sum()), int((other & ~one).sum())
     if b + c:
-        share = intervals.exact(b, b + c, 1 - alpha)
+        share = exact(b, b + c, 1 - alpha)
         low, high = (float(end / (1 - end)) if end < 1 else np.inf for end in (share.low or 0.0, share.high or 0.0))
         odds = Effect("odds ratio b/c", b / c if c else np.inf, low, high)
-        found = f"only the first is right on {b:,}, only the second on {c:,}"
+        seen = f"only the first is right on {b:,}, only the second on {c:,}"
     else:
         odds = Effect("odds ratio b/c", None, reason="no row is right by one only")
-        found = "both are right on the same rows"
+        seen = "both are right on the same rows"
     return Verdict(
         test=f"McNemar's test, {method}",
         h0="both classifiers are right equally often",
         statistic=float(b),
         statistic_name=f"rows of {b + c:,} that only the first has right: b",
-        p_value=p,
+        p_value=binomial_p(b, c, method),
         size=Effect("difference in accuracy", (b - c) / n, *tango(b, c, n, alpha)),
         n=n,
-        said=f"Of {n:,} rows one classifier alone is right on {b + c:,}; {found}",
+        seen=f"Of {n:,} rows one classifier alone is right on {b + c:,}; {seen}",
         alpha=alpha,
         others=(odds,),
         details={"b": b, "c": c, "both_right": int((one & other).sum()), "both_wrong": int((~one & ~other).sum())},
     )
 
 
-def binomial(b: int, c: int, method: str) -> float:
+def binomial_p(b: int, c: int, method: str) -> float:
     """Both tails of Binomial(b + c, ½); mid-p counts what was seen half: P(X ≤ m) + P(X < m)."""
     from scipy.special import bdtr
 
@@ -339,41 +341,6 @@ def tango(b: int, c: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
     return ends[0], ends[1]
 
 
-def _measured(answers: Judged, measure: Measure) -> tuple[str, str | None, tuple[float, float]]:
-    """The measure's name, its key where it is a mean over rows, and what both classifiers have."""
-    if isinstance(measure, str):
-        if measure not in MEASURES:
-            raise InputError(f"measure={measure!r} is not known{did_you_mean(measure, MEASURES)}")
-        rows = right if measure == "accuracy" else losses
-        return MEASURES[measure], measure, (float(rows(answers.first).mean()), float(rows(answers.second).mean()))
-    if not callable(measure):
-        raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
-    if (answers.first.probabilities is None) != (answers.second.probabilities is None):
-        raise InputError(
-            "one classifier has labels and the other has probabilities, which one function cannot measure alike; give "
-            "the same of both"
-        )
-    name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
-    truth = _truth(answers)
-    return name, None, (_value(measure, truth, _answers(answers[0])), _value(measure, truth, _answers(answers[1])))
-
-
-def _answers(answers: Predictions) -> NDArray[Any]:
-    """As a function of one's own sees them: probabilities where there are any, else labels."""
-    return public(answers.classes)[answers.predicted] if answers.probabilities is None else answers.probabilities
-
-
-def _truth(answers: Judged) -> NDArray[Any]:
-    return public(answers.first.classes)[answers.first.codes]
-
-
-def _value(measure: Callable[[Any, Any], float], truth: Any, given: Any) -> float:
-    value = float(measure(truth, given))
-    if not np.isfinite(value):
-        raise InputError(f"the measure is {value!r} on some of the rows; give one that is a finite number on any rows")
-    return value
-
-
 def paired_bootstrap(
     y: Any,
     first: Any,
@@ -400,9 +367,10 @@ def paired_bootstrap(
 
     Notes
     -----
-    The interval is between percentiles of the replicates; p = 2 (r + 1)/(replicates + 1), where r replicates have a
-    difference of 0 or of the other sign. With few rows both are too sure: of log loss, where H0 is true, it is rejected
-    in 10 % of cases with 10 rows and 8 % with 30 in place of 5 %. There, take `permutation` or `mcnemar`.
+    The interval is between percentiles of the replicates (`scipy.stats.bootstrap`); p = 2 (r + 1)/(replicates + 1),
+    where r replicates have a difference of 0 or of the other sign. With few rows both are too sure: of log loss, where
+    H0 is true, it is rejected in 10 % of cases with 10 rows and 8 % with 30 in place of 5 %. There, take `permutation`
+    or `mcnemar`.
 
     Examples
     --------
@@ -411,59 +379,52 @@ def paired_bootstrap(
     >>> round(found.effect, 6), found.low > 0, found.significant
     (0.3, True, True)
     """
+    from scipy import stats
+
     whole("replicates", replicates, 1)
     alpha, rng = level(confidence), seeded("random_state", random_state)
-    answers = judged(y, first, second, classes)
-    name, key, (one, other) = _measured(answers, measure)
-    n = answers.n
-    if key is not None:
-        rows = answers.differences(key)
-        effect, drawn = float(rows.mean()), _means(rows, key, replicates, rng)
-    else:
-        assert callable(measure)
-        effect, drawn = one - other, np.empty(replicates)
-        truth, first, second = _truth(answers), _answers(answers.first), _answers(answers.second)
-        for replicate in range(replicates):
-            at = rng.integers(n, size=n)
-            drawn[replicate] = _value(measure, truth[at], first[at]) - _value(measure, truth[at], second[at])
-    named = f"difference in {name}"
-    if drawn.max() == drawn.min() == effect != 0:
+    answers = pair_of(y, first, second, classes)
+    name, one, other, own = answers.compare(measure)
+    n, effect, named = len(answers.first), one - other, f"difference in {name}"
+    data: NDArray[Any] = np.arange(n) if own is not None else answers.differences(str(measure))
+    truth, a, b = answers.arrays()
+
+    def difference(at: NDArray[Any]) -> float:
+        assert own is not None
+        return own(truth[at], a[at]) - own(truth[at], b[at])
+
+    drawn = stats.bootstrap(
+        (data,),
+        np.mean if own is None else difference,
+        n_resamples=replicates,
+        batch=max(1, _BLOCK // n),
+        vectorized=own is None,
+        confidence_level=1 - alpha,
+        method="percentile",
+        random_state=rng,
+    )
+    values = drawn.bootstrap_distribution
+    alike = np.ptp(values) <= 1e-12 * abs(effect)
+    if alike and effect != 0:
         raise RefusedError(
             f"every replicate differs by the same {number(effect)}, so the bootstrap sees no spread in these {n} rows; "
             "judge them with permutation"
         )
-    p = min(1.0, 2 * (int(min((drawn <= 0).sum(), (drawn >= 0).sum())) + 1) / (replicates + 1))
-    if drawn.max() == drawn.min():
+    low, high = drawn.confidence_interval
+    size = Effect(named, effect, float(low), float(high))
+    if alike:
         size = Effect(named, effect, reason="no replicate differs")
-    else:
-        low, high = np.quantile(drawn, [alpha / 2, 1 - alpha / 2])
-        size = Effect(named, effect, float(low), float(high))
     return Verdict(
         test=f"paired bootstrap, {replicates:,} replicates",
         h0=f"both classifiers have the same {name}",
         statistic=effect,
         statistic_name=named,
-        p_value=p,
+        p_value=min(1.0, 2 * (int(min((values <= 0).sum(), (values >= 0).sum())) + 1) / (replicates + 1)),
         size=size,
         n=n,
-        said=f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
+        seen=f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
         alpha=alpha,
     )
-
-
-def _means(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -> Floats:
-    """Means of rows that are resampled."""
-    n = len(rows)
-    if key == "accuracy":  # rows of three kinds: to draw rows is to draw how many of each
-        shares = np.array([(rows > 0).mean(), (rows < 0).mean()])
-        drawn = rng.multinomial(n, [*shares, max(0.0, 1 - shares.sum())], size=replicates)
-        return np.asarray((drawn[:, 0] - drawn[:, 1]) / n)
-    block = max(1, _BLOCK // n)
-    found = [
-        rows[rng.integers(n, size=(min(block, replicates - low), n))].mean(axis=1)
-        for low in range(0, replicates, block)
-    ]
-    return np.concatenate(found)
 
 
 def permutation(
@@ -506,29 +467,25 @@ def permutation(
     """
     whole("replicates", replicates, 1)
     alpha, rng = level(confidence), seeded("random_state", random_state)
-    answers = judged(y, first, second, classes)
-    return permutation_of(answers, measure, replicates, alpha, rng)
+    return permutation_of(pair_of(y, first, second, classes), measure, replicates, alpha, rng)
 
 
-def permutation_of(
-    answers: Judged, measure: Measure, replicates: int, alpha: float, rng: np.random.Generator
-) -> Verdict:
+def permutation_of(answers: Pair, measure: Measure, replicates: int, alpha: float, rng: np.random.Generator) -> Verdict:
     """The permutation test of answers that were checked."""
-    name, key, (one, other) = _measured(answers, measure)
-    n, named = answers.n, f"difference in {name}"
-    if key is not None:
-        rows = answers.differences(key)
-        effect = float(rows.mean())
-        p, ways = flipped(rows, key, replicates, rng)
-        if key == "accuracy":
-            size = Effect(named, effect, *tango(int((rows > 0).sum()), int((rows < 0).sum()), n, alpha))
-        else:
-            size = student(named, rows, alpha)
-    else:
-        assert callable(measure)
-        effect = one - other
-        p, ways = _swapped(answers, measure, effect, replicates, rng)
+    name, one, other, own = answers.compare(measure)
+    n, effect, named = len(answers.first), one - other, f"difference in {name}"
+    if own is not None:
+        p, ways = _swap_answers(answers, own, effect, replicates, rng)
         size = Effect(named, effect, reason="a permutation test gives none for such a measure; ask paired_bootstrap")
+    else:
+        rows = answers.differences(str(measure))
+        if measure == "accuracy":
+            b, c = int((rows > 0).sum()), int((rows < 0).sum())
+            p, ways = binomial_p(b, c, "exact"), 2 ** (b + c)
+            size = Effect(named, effect, *tango(b, c, n, alpha))
+        else:
+            p, ways = flip_signs(rows, replicates, rng)
+            size = student(named, rows, alpha)
     tried = f"all {ways:,} ways to swap" if ways else f"{replicates:,} ways to swap drawn"
     return Verdict(
         test=f"permutation test, {tried}",
@@ -538,19 +495,15 @@ def permutation_of(
         p_value=p,
         size=size,
         n=n,
-        said=f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
+        seen=f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
         alpha=alpha,
         details={"ways": ways or None},
     )
 
 
-def flipped(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
+def flip_signs(rows: Floats, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
     """The share of sign flips with a sum as far from 0 as was seen, and how many there are where all were tried."""
     d = np.abs(rows[rows != 0])
-    if len(d) == 0:
-        return 1.0, 1
-    if key == "accuracy":
-        return binomial(int((rows > 0).sum()), int((rows < 0).sum()), "exact"), 2 ** len(d)
     # Sums in another order are rounded otherwise: what is as far up to 1e-12 is as far.
     least = abs(float(rows.sum())) - 1e-12 * float(d.sum())
     if len(d) <= _ENUMERATED:
@@ -568,12 +521,11 @@ def flipped(rows: Floats, key: str, replicates: int, rng: np.random.Generator) -
     return (int((np.abs(sums) >= least).sum()) + 1) / (replicates + 1), 0
 
 
-def _swapped(
-    answers: Judged, measure: Callable[[Any, Any], float], effect: float, replicates: int, rng: np.random.Generator
+def _swap_answers(
+    answers: Pair, measure: Callable[[Any, Any], float], effect: float, replicates: int, rng: np.random.Generator
 ) -> tuple[float, int]:
     """The same for any function of the answers: the rows that differ are swapped, and both are measured again."""
-    first, second = (_answers(part) for part in answers)
-    truth = _truth(answers)
+    truth, first, second = answers.arrays()
     differ = np.flatnonzero((first != second) if first.ndim == 1 else (first != second).any(axis=1))
     m = len(differ)
     every = m < 63 and 2**m <= replicates
@@ -583,20 +535,25 @@ def _swapped(
         one, other = first.copy(), second.copy()
         rows = differ[flips == 1]
         one[rows], other[rows] = second[rows], first[rows]
-        found = _value(measure, truth, one) - _value(measure, truth, other)
-        far += abs(found) >= abs(effect) - 1e-12 * max(1.0, abs(effect))
+        far += abs(measure(truth, one) - measure(truth, other)) >= abs(effect) - 1e-12 * max(1.0, abs(effect))
     return (far / 2**m, 2**m) if every else ((far + 1) / (replicates + 1), 0)
 
 
-def student(named: str, rows: Floats, alpha: float) -> Effect:
-    """The mean with Student's interval."""
+def student(named: str, rows: Floats, alpha: float, inflation: float = 0.0) -> Effect:
+    """The mean with Student's interval; its variance is (1/n + inflation) s²."""
     from scipy.special import stdtrit
 
-    n, mean, spread = len(rows), float(rows.mean()), float(rows.std(ddof=1))
+    n, mean = len(rows), float(rows.mean())
     if rows.max() == rows.min():
-        return Effect(named, mean, reason=f"all rows differ by the same, and show no spread for {percent(1 - alpha)}")
-    reach = float(stdtrit(n - 1, 1 - alpha / 2)) * spread / np.sqrt(n)
+        return Effect(named, mean, reason=f"all {n} differ by the same, and show no spread")
+    reach = float(stdtrit(n - 1, 1 - alpha / 2)) * standard_error(rows, inflation)
     return Effect(named, mean, mean - reach, mean + reach)
+
+
+def standard_error(rows: Floats, inflation: float = 0.0) -> float:
+    """√((1/n + inflation) s²), in units of the largest, so that no square is beyond the doubles."""
+    unit = float(np.abs(rows).max())
+    return float(np.sqrt((1 / len(rows) + inflation) * np.var(rows / unit, ddof=1))) * unit
 
 
 def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95) -> Verdict:
@@ -620,10 +577,10 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     >>> found = corrected_t([0.02, 0.01, 0.03, 0.00, 0.04], test_share=1 / 4)
     >>> round(found.statistic, 4), round(found.p_value, 4)
     (1.8856, 0.1324)
-    >>> found.said
+    >>> found.seen
     'Over 5 differences the first is higher by 0.02 on average'
     """
-    from scipy.special import stdtr, stdtrit
+    from scipy.special import stdtr
 
     alpha = level(confidence)
     found = numbers_of("differences", differences, (1, 2)).ravel()
@@ -634,38 +591,24 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     k = len(found)
     if k < 2:
         raise InputError(f"differences has {k} folds, and the spread over folds needs 2 at least; take more folds")
-    mean = float(found.mean())
-    # Compared with the differences themselves: their mean may be rounded.
-    alike = bool(found.max() == found.min())
-    if alike and found[0] != 0:
+    size = student("mean difference", found, alpha, float(test_share))
+    if size.low is None and found[0] != 0:
         raise RefusedError(
             f"all {k} differences are {number(float(found[0]))}, so there is no spread to divide by; take more "
             "folds or repeats, or judge the rows with mcnemar or permutation"
         )
-    name = "mean difference"
-    if alike:
-        t, p = 0.0, 1.0
-        size = Effect(name, 0.0, reason="all differences are 0, and show no spread")
-    else:
-        # In units of the largest, so that no square is beyond the doubles.
-        unit = float(np.abs(found).max())
-        error = float(np.sqrt((1 / k + test_share) * np.var(found / unit, ddof=1))) * unit
-        t = mean / error
-        p = float(2 * stdtr(k - 1, -abs(t)))
-        reach = float(stdtrit(k - 1, 1 - alpha / 2)) * error
-        size = Effect(name, mean, mean - reach, mean + reach)
-    lead = (
-        "neither is higher" if mean == 0 else f"the first is {'higher' if mean > 0 else 'lower'} by {number(abs(mean))}"
-    )
+    mean = size.value or 0.0
+    t = mean / standard_error(found, float(test_share)) if size.low is not None else 0.0
+    lead = f"the first is {'higher' if mean > 0 else 'lower'} by {number(abs(mean))}" if mean else "neither is higher"
     return Verdict(
         test="corrected resampled t-test (Nadeau and Bengio)",
         h0="the mean difference between the models is 0",
         statistic=t,
         statistic_name=f"t with {k - 1} degrees of freedom",
-        p_value=p,
+        p_value=float(2 * stdtr(k - 1, -abs(t))),
         size=size,
         n=k,
-        said=f"Over {k} differences {lead} on average",
+        seen=f"Over {k} differences {lead} on average",
         alpha=alpha,
         details={"test_share": float(test_share), "degrees_of_freedom": k - 1},
     )

@@ -6,6 +6,7 @@ classes that the model knows and those that are true of a row: a label unseen in
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,12 +92,23 @@ class Predictions:
         return Predictions(united, codes, predicted, probabilities, weights, unseen)
 
 
+def listed_names(names: Sequence[Any] | NDArray[Any], written: Callable[[Any], str] = repr) -> str:
+    """The first names in a sentence, and how many more there are.
+
+    >>> listed_names(list("abcdefg"), str)
+    'a, b, c, d, e and 2 more'
+    """
+    every = list(names.tolist() if isinstance(names, np.ndarray) else names)
+    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
+    return ", ".join(map(written, every[:_SHOWN])) + more
+
+
 def unseen_remarks(classes: Labels, unseen: NDArray[Any], probable: bool) -> tuple[str, ...]:
     """A sentence on rows of classes that the model does not know, if there are any; `unseen` counts them by class."""
-    rows, names = int(unseen.sum()), [repr(label) for label in classes[unseen > 0].tolist()]
+    rows, names = int(unseen.sum()), classes[unseen > 0]
     if rows == 0:
         return ()
-    shown = ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+    shown = listed_names(names)
     what = "rows are" if rows > 1 else "row is"
     which = "classes" if len(names) > 1 else "a class"
     count = "they count" if rows > 1 else "it counts"
@@ -221,15 +233,10 @@ def _of_probabilities(
         and {*map(type, truths.tolist())}.isdisjoint(map(type, columns.tolist()))
     ):
         raise InputError(
-            f"the labels of y ({_listed(truths)}) and the classes of the model ({_listed(columns)}) are of different "
-            "types, so nothing can be right; give labels of the same type, or name the columns by classes=…"
+            f"the labels of y ({listed_names(truths)}) and the classes of the model ({listed_names(columns)}) are of "
+            "different types, so nothing can be right; give labels of the same type, or name the columns by classes=…"
         )
     return Predictions(united, codes, predicted, whole, weights, unseen)
-
-
-def _listed(labels: Labels) -> str:
-    shown = [repr(label) for label in labels.tolist()[:_SHOWN]]
-    return ", ".join(shown) + (", …" if len(labels) > _SHOWN else "")
 
 
 def _unseen(codes: Codes, classes: Labels, known: Labels) -> NDArray[np.int64] | None:

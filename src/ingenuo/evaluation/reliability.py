@@ -10,10 +10,9 @@ where e is 1 for rows of which the forecast came true. Of equal width, bin m has
 
 from __future__ import annotations
 
-import html
 import math
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -22,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.evaluation.intervals import exact
+from ingenuo.evaluation.evaluation import Evaluation, evaluate
+from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import BINS
-from ingenuo.evaluation.sums import forecast_sums
-from ingenuo.show.page import STYLE
+from ingenuo.evaluation.sums import column, forecast_sums
+from ingenuo.show.format import span
 from ingenuo.show.plots import reliability as drawn
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, find, labels_of
 
 Floats = NDArray[np.float64]
@@ -56,67 +56,6 @@ def edges_of(forecast: Floats, bins: int, strategy: str, weights: Floats | None 
     return np.concatenate([[0.0], inner[(inner > 0) & (inner < 1)], [1.0]])
 
 
-@dataclass(frozen=True, eq=False)
-class Bins:
-    """What is in each bin: sums of `forecast_sums` as fractions; means and shares are NaN where it is empty."""
-
-    edges: Floats
-    sums: NDArray[Any]
-
-    @property
-    def rows(self) -> NDArray[np.int64]:
-        """How many rows each has."""
-        return self.sums[:, 2].astype(np.int64)
-
-    @cached_property
-    def weight(self) -> Floats:
-        """How much they count."""
-        return self.sums[:, 5].astype(np.float64)
-
-    def _mean(self, place: int) -> Floats:
-        return np.array([float(row[place] / row[5]) if row[5] > 0 else np.nan for row in self.sums])
-
-    @cached_property
-    def forecast(self) -> Floats:
-        """The mean forecast, p̄."""
-        return self._mean(0)
-
-    @cached_property
-    def share(self) -> Floats:
-        """How often it came true, ē."""
-        return self._mean(4)
-
-    @property
-    def gaps(self) -> Floats:
-        """|ē - p̄|, 0 where there is no row."""
-        return np.asarray(np.where(self.weight > 0, np.abs(self.share - self.forecast), 0.0))
-
-    @property
-    def ece(self) -> float:
-        """The mean gap."""
-        return math.fsum((self.weight * self.gaps).tolist()) / math.fsum(self.weight.tolist())
-
-    @property
-    def mce(self) -> float:
-        """The widest gap."""
-        return float(self.gaps.max())
-
-    @cached_property
-    def brier(self) -> BrierScore:
-        """The Brier score of the forecasts, Σ w(p - e)² / Σw, and its parts."""
-        p, product, _, square, true, weight = self.sums[self.sums[:, 5] > 0].T
-        n, base = weight.sum(), true.sum() / weight.sum()
-        within = [max(each, Fraction(0)) for each in square - p * p / weight]
-        return BrierScore(
-            score=float(max((square - 2 * product + true).sum(), Fraction(0)) / n),
-            reliability=float(((p - true) ** 2 / weight).sum() / n),
-            resolution=float((weight * (true / weight - base) ** 2).sum() / n),
-            uncertainty=float(base * (1 - base)),
-            variance=float(sum(within, Fraction(0)) / n),
-            covariance=float(2 * (product - p * true / weight).sum() / n),
-        )
-
-
 @dataclass(frozen=True)
 class BrierScore:
     """The Brier score and its parts: reliability - resolution + uncertainty + variance - covariance, exactly.
@@ -133,12 +72,6 @@ class BrierScore:
     covariance: float
 
 
-def _binned(p: Floats, event: Any, bins: int, strategy: str, weights: Floats | None) -> Bins:
-    """Forecasts of events in bins."""
-    edges = edges_of(p, bins, strategy, weights)
-    return Bins(edges, forecast_sums(p, np.asarray(event, bool), weights, edges=edges).fractions()[0])
-
-
 def place_of(class_: Any, classes: Labels) -> int:
     """Where a class stands among the classes; an error where it is none of them."""
     try:
@@ -151,7 +84,7 @@ def place_of(class_: Any, classes: Labels) -> int:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Reliability:
+class Reliability(Shown):
     """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to that of the whole.
 
     Attributes
@@ -162,7 +95,7 @@ class Reliability:
         What was asked for; `class_` is None where the class that was answered is judged.
     """
 
-    evaluation: Any
+    evaluation: Evaluation
     n_bins: int
     strategy: str
     class_: Any
@@ -180,82 +113,104 @@ class Reliability:
                 f"{self.strategy}; take bins={BINS} and strategy='width', or judge rows in memory"
             )
 
-    @property
-    def weighted(self) -> bool:
-        """Whether the rows have weights."""
-        return bool(self.evaluation.weighted)
-
     @cached_property
-    def bins(self) -> Bins:
-        """What is in each bin."""
-        return self._bins(None if self.class_ is None else place_of(self.class_, self.evaluation._known))
-
-    def _bins(self, k: int | None) -> Bins:
-        """Of the probability of class k, or of the answer's."""
-        rows = self.evaluation.rows
+    def _bins(self) -> tuple[Floats, NDArray[Any]]:
+        """Where the bins end, and what is in each: the sums of `forecast_sums`, as fractions."""
+        found = self.evaluation
+        k = None if self.class_ is None else place_of(self.class_, found._known)
+        rows = found.rows
         if rows is None:
-            sums = self.evaluation.answers if k is None else self.evaluation.forecasts(k)
-            return Bins(np.arange(BINS + 1) / BINS, sums)
+            return np.arange(BINS + 1) / BINS, found.answers if k is None else found.forecasts(k)
+        assert rows.probabilities is not None
         at = rows.predicted if k is None else np.full(len(rows), k)
         p = rows.probabilities[np.arange(len(rows)), at].clip(0, 1)
-        return _binned(p, rows.codes == at, self.n_bins, self.strategy, rows.weights)
+        edges = edges_of(p, self.n_bins, self.strategy, rows.weights)
+        return edges, forecast_sums(p, rows.codes == at, rows.weights, edges=edges).fractions()[0]
 
     @property
     def edges(self) -> Floats:
         """Where the bins end."""
-        return self.bins.edges
+        return self._bins[0]
 
-    @property
+    def _sum(self, name: str) -> NDArray[Any]:
+        return column(self._bins[1], name)
+
+    @cached_property
     def rows(self) -> NDArray[np.int64]:
         """How many rows each bin has."""
-        return self.bins.rows
+        return self._sum("rows").astype(np.int64)
 
-    @property
+    @cached_property
+    def weight(self) -> Floats:
+        """How much the rows of each bin count."""
+        return self._sum("weight").astype(np.float64)
+
+    def _mean(self, name: str) -> Floats:
+        pairs = zip(self._sum(name), self._sum("weight"))
+        return np.array([float(value / weight) if weight > 0 else np.nan for value, weight in pairs])
+
+    @cached_property
     def forecast(self) -> Floats:
         """Mean probability in each bin; NaN where it is empty."""
-        return self.bins.forecast
+        return self._mean("p")
 
-    @property
+    @cached_property
     def share(self) -> Floats:
         """How often it came true, in each bin: of the class that was answered, accuracy."""
-        return self.bins.share
+        return self._mean("true")
 
     @cached_property
     def intervals(self) -> Floats:
         """Clopper and Pearson's interval of each share (bins × 2); NaN without rows, and of rows with weights."""
         found = np.full((len(self.rows), 2), np.nan)
-        if not self.weighted:
+        if not self.evaluation.weighted:
             for k in np.flatnonzero(self.rows):
                 n = int(self.rows[k])
-                low, high, *_ = exact(round(float(self.share[k]) * n), n, self.confidence)
-                found[k] = low, high
+                found[k] = exact(round(float(self.share[k]) * n), n, self.confidence)[:2]
         return found
+
+    @property
+    def _gaps(self) -> Floats:
+        """|ē - p̄|, 0 where there is no row."""
+        return np.asarray(np.where(self.weight > 0, np.abs(self.share - self.forecast), 0.0))
 
     @property
     def ece(self) -> float:
         """Expected calibration error: the mean distance of share and forecast, over rows."""
-        return self.bins.ece
+        return math.fsum((self.weight * self._gaps).tolist()) / math.fsum(self.weight.tolist())
 
     @property
     def mce(self) -> float:
         """Maximum calibration error: the widest distance in a bin."""
-        return self.bins.mce
+        return float(self._gaps.max())
 
     @cached_property
     def class_wise_ece(self) -> float:
         """The mean over all classes of the ECE of each one's probability."""
-        found = [self._bins(k).ece for k in range(len(self.evaluation.labels))]
+        found = [each.ece for each in self.per_class().values()]
         return math.fsum(found) / len(found)
 
-    @property
+    @cached_property
     def brier(self) -> BrierScore:
-        """The Brier score of the forecasts that are judged here, and its parts."""
-        return self.bins.brier
+        """The Brier score of the forecasts that are judged here, Σ w(p - e)² / Σw, and its parts."""
+        there = self._sum("weight") > 0
+        p, product, square, true, weight = (
+            self._sum(name)[there] for name in ("p", "product", "square", "true", "weight")
+        )
+        n, base = weight.sum(), true.sum() / weight.sum()
+        within = [max(each, Fraction(0)) for each in square - p * p / weight]
+        return BrierScore(
+            score=float(max((square - 2 * product + true).sum(), Fraction(0)) / n),
+            reliability=float(((p - true) ** 2 / weight).sum() / n),
+            resolution=float((weight * (true / weight - base) ** 2).sum() / n),
+            uncertainty=float(base * (1 - base)),
+            variance=float(sum(within, Fraction(0)) / n),
+            covariance=float(2 * (product - p * true / weight).sum() / n),
+        )
 
     def per_class(self) -> dict[Any, Reliability]:
         """The reliability of each class's own probability."""
-        asked = (self.evaluation, self.n_bins, self.strategy)
-        return {label: Reliability(*asked, label, self.confidence) for label in self.evaluation.labels}
+        return {label: replace(self, class_=label) for label in self.evaluation.labels}
 
     def __add__(self, other: Reliability) -> Reliability:
         """Of the rows of both; bins of equal mass are cut again."""
@@ -270,51 +225,38 @@ class Reliability:
             )
         return Reliability(self.evaluation + other.evaluation, *mine)
 
-    def _lines(self) -> list[list[str]]:
-        span = f"{self.confidence:.4g}".removeprefix("0.")
-        lines = [["probability", "rows", "mean", "right" if self.class_ is None else "true", f"{span} % interval"]]
-        for k in np.flatnonzero(self.rows):
-            low, high = self.intervals[k]
-            sides = "–" if np.isnan(low) else f"[{low:.3f}, {high:.3f}]"
-            where = f"{self.edges[k]:.3g} to {self.edges[k + 1]:.3g}"
-            lines.append([where, f"{self.rows[k]:,}", f"{self.forecast[k]:.3f}", f"{self.share[k]:.3f}", sides])
-        return lines
-
-    def _remarks(self) -> list[str]:
-        brier = self.brier
-        what = "the class that was answered" if self.class_ is None else f"class {self.class_!r}"
-        gap = float(np.nansum(self.bins.weight * (self.forecast - self.share)) / self.bins.weight.sum())
+    def _blocks(self) -> Sequence[str | Block]:
+        of_answers, brier = self.class_ is None, self.brier
+        percent = f"{self.confidence:.4g}".removeprefix("0.")
+        heads = ["probability", "rows", "mean", "right" if of_answers else "true", f"{percent} % interval"]
+        rows = [
+            [f"{self.edges[k]:.3g} to {self.edges[k + 1]:.3g}", self.rows[k], self.forecast[k], self.share[k]]
+            + ["–" if np.isnan(low) else span(low, high)]
+            for k, (low, high) in enumerate(self.intervals.tolist())
+            if self.rows[k]
+        ]
+        what = "the class that was answered" if of_answers else f"class {self.class_!r}"
+        gap = float(np.nansum(self.weight * (self.forecast - self.share)) / self.weight.sum())
         side = "too sure" if gap > 0 else "not sure enough"
         return [
+            PrintedTable(heads, rows, ["", ",", ".3f", ".3f"]),
             f"Of {what}: ECE {self.ece:.4f}, MCE {self.mce:.4f}; on average {abs(gap):.4f} {side}.",
             f"Brier score of that forecast: {brier.score:.4f} = reliability {brier.reliability:.4f} "
             f"- resolution {brier.resolution:.4f} "
             f"+ uncertainty {brier.uncertainty:.4f} + within bins {brier.variance - brier.covariance:.4f}.",
-            *(["Rows have weights, so there are no intervals."] if self.weighted else []),
+            *(["Rows have weights, so there are no intervals."] if self.evaluation.weighted else []),
             *self.evaluation.unseen,
             *([] if self.evaluation.rows is not None else ["The rows were counted and not kept."]),
         ]
-
-    def __str__(self) -> str:
-        return "\n".join([*aligned(self._lines()), *self._remarks()])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._remarks())
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines())}{said}</div>"
 
     def table(self) -> Any:
         """An Arrow table with a row for each bin; an empty bin has no mean, no share and no interval."""
         import pyarrow as pa
 
-        def column(values: Iterable[float]) -> Any:
-            return pa.array([None if np.isnan(value) else float(value) for value in values], pa.float64())
-
         columns = {"from": pa.array(self.edges[:-1]), "to": pa.array(self.edges[1:]), "rows": pa.array(self.rows)}
-        numbers = {"forecast": self.forecast, "share": self.share}
-        numbers |= {"low": self.intervals[:, 0], "high": self.intervals[:, 1]}
-        return pa.table(columns | {name: column(values) for name, values in numbers.items()})
+        low, high = self.intervals.T
+        numbers = {"forecast": self.forecast, "share": self.share, "low": low, "high": high}
+        return pa.table(columns | {name: pa.array(values, from_pandas=True) for name, values in numbers.items()})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagram; the axes are returned."""
@@ -324,4 +266,84 @@ class Reliability:
             "share that is right" if of_answers else f"share that is {self.class_}",
         )
         points = (self.forecast, self.share, self.intervals[:, 0], self.intervals[:, 1])
-        return drawn(self.edges, self.bins.weight, points, labels, f"reliability, ECE {self.ece:.3f}", ax)
+        return drawn(self.edges, self.weight, points, labels, f"reliability, ECE {self.ece:.3f}", ax)
+
+
+def reliability(
+    model: Any,
+    X: Any = None,
+    y: Any = None,
+    *,
+    classes: Any = None,
+    bins: int = 10,
+    strategy: str = "width",
+    class_: Any = None,
+    confidence: float = 0.95,
+    sample_weight: Any = None,
+) -> Reliability:
+    """Compare probabilities with shares: rows in bins by how sure the answer was, and how often it was right.
+
+    Parameters
+    ----------
+    model : classifier, array or Evaluation
+        A fitted classifier with `predict_proba`, judged on rows it has not learned from; probabilities (rows ×
+        classes); or what `evaluate` found, which has all it takes.
+    X, y, classes, sample_weight
+        As in `evaluate`. Rows of a scan or on an engine are counted where they are, in ten bins of equal width.
+    bins : int
+        How many bins.
+    strategy : {"width", "mass"}
+        Bins of equal width, or with equally many rows.
+    class_ : label, optional
+        Judge the probability of this class; by default that of the class that was answered.
+    confidence : float
+        Of the intervals.
+
+    Examples
+    --------
+    >>> probabilities = [[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.05, 0.95]]
+    >>> found = reliability(probabilities, y=["no", "no", "yes", "yes"], bins=2)
+    >>> round(found.ece, 4), found.rows.tolist()
+    (0.0875, [0, 4])
+    """
+    sure = check_share("confidence", confidence)
+    found = model
+    if not isinstance(model, Evaluation):
+        found = evaluate(model, X, y, classes=classes, sample_weight=sample_weight)
+    named = None if class_ is None else found.labels[place_of(class_, found._known)]
+    return Reliability(found, bins, strategy, named, sure)
+
+
+class ReliabilityDisplay:
+    """The reliability diagram as scikit-learn's displays give it.
+
+    Parameters
+    ----------
+    reliability : Reliability
+        What is drawn.
+
+    Examples
+    --------
+    >>> display = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]])
+    >>> display.ax_.get_ylabel()
+    'share that is right'
+    """
+
+    def __init__(self, reliability: Reliability) -> None:
+        self.reliability = reliability
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
+        """Judge a fitted classifier on rows and draw it; options as of `reliability`."""
+        return cls(reliability(estimator, X, y, **options)).plot(ax)
+
+    @classmethod
+    def from_predictions(cls, y_true: Any, y_prob: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
+        """Judge probabilities (rows × classes) and draw them; options as of `reliability`."""
+        return cls(reliability(y_prob, y=y_true, **options)).plot(ax)
+
+    def plot(self, ax: Any = None) -> ReliabilityDisplay:
+        """Draw it, on the caller's axes or on a figure of its own."""
+        self.ax_ = self.reliability.plot(ax)
+        self.figure_ = self.ax_.figure
+        return self

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.paired import (
     Effect,
     Verdict,
@@ -33,7 +34,6 @@ from ingenuo.evaluation.paired import (
     paired_bootstrap,
     percent,
     permutation,
-    share_of,
 )
 from ingenuo.show.plots import colour, new_axes, short
 from ingenuo.show.table import aligned
@@ -53,69 +53,9 @@ __all__ = [
 ]
 
 
-# Demšar's critical-difference diagram: models hang from an axis of ranks, and a bar joins those that do not differ.
-
-
 Floats = NDArray[np.float64]
 
-_STEP, _BAR = 0.22, 0.14  # between two names and between two bars, in inches
-
-
-def groups_of(ranks: Floats, cd: float) -> list[tuple[int, ...]]:
-    """The largest groups of two and more whose average ranks are less than the critical difference apart.
-
-    >>> groups_of(np.array([1.2, 3.9, 2.0, 2.5]), 1.5)
-    [(0, 2, 3), (3, 1)]
-    """
-    order = np.argsort(ranks, kind="stable")
-    ends = np.searchsorted(ranks[order], ranks[order] + cd, side="left").tolist()
-    before = [0, *ends[:-1]]
-    groups = [order[at:end] for at, (end, past) in enumerate(zip(ends, before)) if end > past and end - at > 1]
-    return [tuple(group.tolist()) for group in groups]
-
-
-def draw_critical_difference(ranks: Floats, names: Sequence[str], cd: float, ax: Any = None) -> Any:
-    """Draw the diagram of some models' average ranks; the axes are returned."""
-    k, order, bars = len(ranks), np.argsort(ranks, kind="stable").tolist(), groups_of(ranks, cd)
-    half = (k + 1) // 2
-    called = [short(name, 40) for name in names]
-    start = 0.34 + _BAR * len(bars)  # of the names, below the axis
-    depth = start + _STEP * (half - 1) + 0.15
-    beside = 0.75 + 0.078 * max(map(len, called))  # the room for the longest name, in inches
-    axis = max(7.2 - 2 * beside, 3.4)
-    ax = new_axes(ax, (axis + 2 * beside, depth + 0.82))
-    room = beside / axis * (k - 1)
-    ax.set(xlim=(1 - room, k + room), ylim=(-depth, 0.62))
-    ax.axis("off")
-    ax.plot([1, k], [0, 0], color="black", lw=1.2, clip_on=False)
-    for rank in range(1, k + 1):
-        ax.plot([rank, rank], [0, 0.07], color="black", lw=1.2)
-        ax.text(rank, 0.1, str(rank), ha="center", va="bottom", fontsize=9)
-    shown = min(cd, k - 1.0)
-    ax.errorbar([1 + shown / 2], [0.42], xerr=shown / 2, color="0.35", lw=1.2, capsize=3)
-    said = f"critical difference {cd:.2f}{'' if cd <= k - 1 else ', beyond the axis'}"
-    ax.text(1 + shown / 2, 0.46, said, ha="center", va="bottom", fontsize=9)
-    for place, model in enumerate(order):
-        left = place < half
-        # On the right the worst is nearest to the axis, so that no lines cross.
-        y = -start - _STEP * (place if left else k - 1 - place)
-        edge = 1 - 0.06 * (k - 1) if left else k + 0.06 * (k - 1)
-        ax.plot([ranks[model], ranks[model], edge], [0, y, y], color="0.25", lw=0.9)
-        parts = [called[model], f"{ranks[model]:.2f}"]
-        text = "  ".join(parts if left else parts[::-1])
-        ax.text(
-            edge + (-0.015 if left else 0.015) * (k - 1),
-            y,
-            text,
-            ha="right" if left else "left",
-            va="center",
-            fontsize=9,
-        )
-    for place, group in enumerate(bars):
-        ends = ranks[list(group)].min() - 0.012 * (k - 1), ranks[list(group)].max() + 0.012 * (k - 1)
-        y = -0.16 - _BAR * place
-        ax.plot(ends, [y, y], color=colour(0), lw=4, solid_capstyle="butt", zorder=3)
-    return ax
+_STEP, _BAR = 0.22, 0.14  # between two names and between two bars of the diagram, in inches
 
 
 # Models over many data sets: Wilcoxon's test, and Friedman's with Nemenyi's (Demšar, 2006).
@@ -155,7 +95,7 @@ def wilcoxon(first: Any, second: Any, *, confidence: float = 0.95) -> Verdict:
         p_value=float(p),
         size=_median_difference(d, alpha),
         n=len(d),
-        said=f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}",
+        seen=f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}",
         alpha=alpha,
     )
 
@@ -228,7 +168,7 @@ def friedman(
         p_value=p,
         size=Effect("Kendall's W", w, reason="none holds with few sets; nemenyi gives those of the pairs"),
         n=n,
-        said=f"Over {n} sets and {k} models {best if w else 'all rank the same'}",
+        seen=f"Over {n} sets and {k} models {best if w else 'all rank the same'}",
         alpha=alpha,
         details={"average_ranks": tuple(average.tolist()), "chi2": n * (k - 1) * w},
     )
@@ -248,7 +188,10 @@ class Nemenyi:
     @property
     def groups(self) -> list[tuple[str, ...]]:
         """The largest groups of models that do not differ significantly, the best first."""
-        return [tuple(self.names[k] for k in group) for group in groups_of(self.ranks, self.cd)]
+        order = np.argsort(self.ranks, kind="stable")
+        ends = np.searchsorted(self.ranks[order], self.ranks[order] + self.cd, side="left").tolist()
+        spans = [(at, end) for at, (end, past) in enumerate(zip(ends, [0, *ends])) if end > past and end - at > 1]
+        return [tuple(self.names[k] for k in order[at:end]) for at, end in spans]
 
     @property
     def sentence(self) -> str:
@@ -267,8 +210,41 @@ class Nemenyi:
     __repr__ = __str__
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the critical-difference diagram; the axes are returned."""
-        return draw_critical_difference(self.ranks, self.names, self.cd, ax)
+        """Draw Demšar's critical-difference diagram; the axes are returned.
+
+        Models hang from an axis of ranks, and a bar joins those that do not differ.
+        """
+        rank, k = dict(zip(self.names, self.ranks.tolist())), len(self.names)
+        half = (k + 1) // 2
+        start = 0.34 + _BAR * len(self.groups)  # of the names, below the axis
+        depth = start + _STEP * (half - 1) + 0.15
+        beside = 0.75 + 0.078 * max(len(short(name, 40)) for name in self.names)  # room for the longest, in inches
+        width = max(7.2 - 2 * beside, 3.4)
+        ax = new_axes(ax, (width + 2 * beside, depth + 0.82))
+        room, unit = beside / width * (k - 1), k - 1
+        ax.set(xlim=(1 - room, k + room), ylim=(-depth, 0.62))
+        ax.axis("off")
+        ax.plot([1, k], [0, 0], color="black", lw=1.2, clip_on=False)
+        for place in range(1, k + 1):
+            ax.plot([place, place], [0, 0.07], color="black", lw=1.2)
+            ax.text(place, 0.1, str(place), ha="center", va="bottom", fontsize=9)
+        shown = min(self.cd, k - 1.0)
+        ax.errorbar([1 + shown / 2], [0.42], xerr=shown / 2, color="0.35", lw=1.2, capsize=3)
+        title = f"critical difference {self.cd:.2f}{'' if self.cd <= k - 1 else ', beyond the axis'}"
+        ax.text(1 + shown / 2, 0.46, title, ha="center", va="bottom", fontsize=9)
+        for place, name in enumerate(sorted(rank, key=rank.__getitem__)):
+            left = place < half
+            # On the right the worst is nearest to the axis, so that no lines cross.
+            y = -start - _STEP * (place if left else k - 1 - place)
+            edge, side = (1 - 0.06 * unit, -1) if left else (k + 0.06 * unit, 1)
+            ax.plot([rank[name], rank[name], edge], [0, y, y], color="0.25", lw=0.9)
+            text = "  ".join([short(name, 40), f"{rank[name]:.2f}"][::-side])
+            ax.text(edge + side * 0.015 * unit, y, text, ha="right" if left else "left", va="center", fontsize=9)
+        for place, group in enumerate(self.groups):
+            ends = rank[group[0]] - 0.012 * unit, rank[group[-1]] + 0.012 * unit
+            y = -0.16 - _BAR * place
+            ax.plot(ends, [y, y], color=colour(0), lw=4, solid_capstyle="butt", zorder=3)
+        return ax
 
 
 def nemenyi(
@@ -285,7 +261,7 @@ def nemenyi(
     """
     from scipy.stats import studentized_range
 
-    share_of("alpha", alpha)
+    check_share("alpha", alpha)
     ranks, called = _ranked(scores, names, higher_is_better)
     n, k = ranks.shape
     average, error = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (12 * n)))

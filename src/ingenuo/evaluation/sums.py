@@ -1,4 +1,4 @@
-"""What is counted of answers, part by part, so that sums travel and not rows: the round `counted`.
+"""What is counted of answers, part by part, so that sums travel and not rows: the statistic `count_answers`.
 
 Every sum is exact, and of each row a fixed function of it is added. So the total is the same to the last bit however
 the rows are cut, and its size depends on the classes alone. Its tables:
@@ -45,7 +45,7 @@ SUMS = objects(["p", "product", "rows", "square", "true", "weight"])  # sorted, 
 _GRAIN = 2.0**80  # forecasts below 2^-27 are rounded to multiples of 2^-80: sums need fewer limbs, and lose 1e-24
 
 
-def counted(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+def count_answers(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """The sums of a classifier's answers to some rows."""
     answers = predictions_of(model, part.X, part.y, options.get("classes"), part.weights)
     return sums_of(answers, known_classes(model, options.get("classes")))
@@ -202,6 +202,14 @@ def column(sums: NDArray[Any], name: str) -> NDArray[Any]:
     return np.asarray(sums[..., int(find(SUMS, objects([name]))[0])])
 
 
+def with_certain_rows(sums: NDArray[Any], rows: Any, weight: Any, true: Any) -> NDArray[Any]:
+    """Sums (…, bins, sums) with the rows that are not there, for they gave the class a probability of 0."""
+    for name, whole in {"rows": rows, "weight": weight, "true": true}.items():
+        place = int(find(SUMS, objects([name]))[0])
+        sums[..., 0, place] += whole - sums[..., place].sum(axis=-1)
+    return sums
+
+
 # A fixed grid of probabilities, so that rows can be ranked by counts: of each class and cell, how many rows.
 
 
@@ -267,7 +275,7 @@ def bounds(found: Steps, ties: NDArray[np.bool_], counts: bool) -> tuple[tuple[f
     return (low, low + math.fsum(open_.tolist()) / P / N), (precision[0], precision[1])
 
 
-def merged(found: Steps, most: int) -> Steps:
+def merge_cells(found: Steps, most: int) -> Steps:
     """The same rows in at most so many neighbouring cells of about equal mass."""
     if len(found.positive) <= most:
         return found

@@ -11,7 +11,8 @@ import numpy as np
 from ingenuo.errors import InputError, KindError
 from ingenuo.rows import checks
 from ingenuo.rows.typed import parse_row, reads_texts
-from ingenuo.show.page import Shown, page
+from ingenuo.show.page import page
+from ingenuo.show.table import Shown
 
 
 def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:

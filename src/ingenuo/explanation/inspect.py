@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import aligned
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.tally import Tally
 
@@ -28,8 +28,8 @@ _NO_WORDS = {START, END, UNKNOWN}
 _MEASURES = {"accuracy": "accuracy", "majority_rate": "majority rate", "log_loss": "log loss", "ece": "ECE"}
 
 
-@dataclass(frozen=True, eq=False)
-class Inspection:
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Shown):
     """What there is to know of a model; prints as paragraphs and tables."""
 
     what: str  # in one line
@@ -54,31 +54,31 @@ class Inspection:
             found["strongest"] = self.strongest.to_dict()
         return {**found, **self.data}
 
-    def __str__(self) -> str:
-        parts = [self.what, "\n".join(about_lines(self.about)), self._classes(), self._schema(), self.text]
-        if self.strongest is not None:
-            parts.append(f"What speaks most, by how much it says of a row of the class on average\n{self.strongest}")
-        return "\n\n".join(part for part in parts if part)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _classes(self) -> str:
-        if not self.classes:
-            return ""
+    def _blocks(self) -> list[str | Block]:
         rows = sum(count for _, count in self.classes)
-        lines = [["class", "rows", "share"]]
-        lines += [[name, f"{n:,.10g}", f"{_share(n, rows):.4f}"] for name, n in self.classes[:_CLASSES]]
-        more = len(self.classes) - _CLASSES
-        return "\n".join([*aligned(lines), *([f"… and {more:,} more"] if more > 0 else [])])
+        shares = [(name, n, _share(n, rows)) for name, n in self.classes]
+        about = _describe_origin(self.about)
+        parts: list[list[str | Block]] = [
+            [self.what],
+            [PrintedTable((), about)] if about else [],
+            _first(["class", "rows", "share"], shares, ["", ",.10g", ".4f"]),
+            _first(["column", "kind", "family", "why"], self.schema),
+            [self.text] if self.text else [],
+        ]
+        if self.strongest is not None:
+            what = "What speaks most, by how much it says of a row of the class on average"
+            parts.append([what, *self.strongest._blocks()])
+        return [block for part in parts if part for block in ("", *part)][1:]
 
-    def _schema(self) -> str:
-        if not self.schema:
-            return ""
-        shown = [list(row) for row in self.schema[:_CLASSES]]
-        more = len(self.schema) - _CLASSES
-        table = aligned([["column", "kind", "family", "why"], *shown])
-        return "\n".join([*table, *([f"… and {more:,} more"] if more > 0 else [])])
+    def _title(self) -> str:
+        return "What the model has learned"
+
+
+def _first(heads: list[str], rows: Sequence[Sequence[Any]], formats: Sequence[str] = ()) -> list[str | Block]:
+    """A table of the first rows, and how many more there are; nothing where there are none."""
+    more = len(rows) - _CLASSES
+    table = PrintedTable(heads, rows[:_CLASSES], formats)
+    return [table, *([f"… and {more:,} more"] if more > 0 else [])] if rows else []
 
 
 def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -> Inspection:
@@ -158,8 +158,8 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     return Inspection(f"{settings}: {', '.join(parts)}{named}", about, classes, columns, shown, text, data)
 
 
-def about_lines(about: Mapping[str, Any]) -> list[str]:
-    """What is kept beside a model of where it comes from, in a line for each fact."""
+def _describe_origin(about: Mapping[str, Any]) -> list[list[str]]:
+    """What is kept beside a model of where it comes from, in a row for each fact."""
     found = []
     for key in ("title", "command", "created", "version"):
         if about.get(key):
@@ -177,7 +177,7 @@ def about_lines(about: Mapping[str, Any]) -> list[str]:
         rows = event.get("rows")
         of = "" if rows is None else f" {_figure(float(rows))} rows"
         found.append(["history", f"{event.get('when', '')} {event.get('what', '')}{of} {names}".strip()])
-    return aligned(found) if found else []
+    return found
 
 
 def _measure(found: Any) -> str:
@@ -215,8 +215,8 @@ FIGURES = "figures of each class"
 _VIEW_CLASSES = 8  # are printed side by side, and drawn
 
 
-@dataclass(frozen=True, eq=False)
-class ColumnView:
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnView(Shown):
     """A table of one column, a line for each value (word, figure); prints as such."""
 
     column: str
@@ -240,22 +240,23 @@ class ColumnView:
             lines.append(line)
         return {"column": self.column, "kind": self.kind, "lines": lines, "remark": self.remark}
 
-    def __str__(self) -> str:
-        shown = self.classes.tolist()[:_VIEW_CLASSES]
-        lines = [["", *(str(label) for label in shown)]]
+    def _blocks(self) -> list[str | Block]:
+        shown = [str(label) for label in self.classes.tolist()[:_VIEW_CLASSES]]
+        rows = []
         for place, value in enumerate(self.values):
-            cells = []
-            for k in range(len(shown)):
-                count = "" if self.counts is None else f"{self.counts[place, k]:,.10g}  "
-                cells.append(f"{count}{self.numbers[place, k]:.6g}")
-            lines.append([value, *cells])
+            counts = [""] * len(shown) if self.counts is None else [f"{n:,.10g}  " for n in self.counts[place].tolist()]
+            numbers = [f"{number:.6g}" for number in self.numbers[place].tolist()]
+            rows.append([value, *(count + number for _, count, number in zip(shown, counts, numbers))])
         hidden = len(self.classes) - len(shown)
-        more = [f"({hidden} more classes are not shown)"] if hidden > 0 else []
-        title = f"{self.column}: {f'{self.counted}, and ' if self.counts is not None else ''}{self.kind}"
-        return "\n".join([title, *aligned(lines), *more, *([self.remark] if self.remark else [])])
+        return [
+            f"{self.column}: {f'{self.counted}, and ' if self.counts is not None else ''}{self.kind}",
+            PrintedTable(["", *shown], rows),
+            *([f"({hidden} more classes are not shown)"] if hidden > 0 else []),
+            *([self.remark] if self.remark else []),
+        ]
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _title(self) -> str:
+        return self.column
 
     def plot(self, ax: Any = None) -> Any:
         """Draw bars for each value, or the densities of numbers; the axes are returned."""

@@ -24,9 +24,8 @@ from ingenuo.explanation.nomogram_picture import round_values, svg
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.format import plain
-from ingenuo.show.page import Shown
 from ingenuo.show.svg import Picture
-from ingenuo.show.table import aligned
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import is_missing, labels_of
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
@@ -75,7 +74,7 @@ class Scale:
         return replace(self, ticks=ticks, curve=curve, width=self.width * unit, missing=0.0 - self.least * unit)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Nomogram(Shown):
     """Scales of points, and from their total to the probability; prints as a table, and draws itself."""
 
@@ -195,29 +194,23 @@ class Nomogram(Shown):
         """Probabilities, and the total of points that each has, as far as any has it."""
         return [(p, total) for p in PROBABILITIES if (total := self.total(p)) is not None]
 
-    def __str__(self) -> str:
-        lines = [["column", "points"]]
+    def _blocks(self) -> list[str | Block]:
+        columns = []
         for scale in self.scales[: self.drawn]:
             ticks = sorted(scale.ticks, key=lambda tick: tick.points) if scale.kind != "number" else scale.ticks
             shown = [f"{tick.label} {_figure(tick.points)}" for tick in ticks]
             shown = shown if len(shown) <= 20 else [*shown[:10], "…", *shown[-10:]]
-            lines.append([scale.column, " · ".join([*shown, f"(missing {_figure(scale.missing)})"])])
-        levels = [["total points", *(f"{total:.0f}" for _, total in self.levels())]]
-        levels.append(["probability", *(f"{p:g}" for p, _ in self.levels())])
-        return "\n".join([self.title, *aligned(lines), "", *aligned(levels), *self.remarks])
+            columns.append([scale.column, " · ".join([*shown, f"(missing {_figure(scale.missing)})"])])
+        totals = ["total points", *(f"{total:.0f}" for _, total in self.levels())]
+        levels = PrintedTable((), [totals, ["probability", *(f"{p:g}" for p, _ in self.levels())]])
+        return [self.title, self.svg(), PrintedTable(["column", "points"], columns), "", levels, *self.remarks]
 
-    def __repr__(self) -> str:
-        return str(self)
+    def _title(self) -> str:
+        return f"Nomogram: {self.title}"
 
     def svg(self) -> Picture:
         """The picture as SVG: selectable text, in the colours of the page around it."""
         return svg(self)
-
-    def _repr_html_(self) -> str:
-        return f"<div style='overflow-x:auto'>{self.svg()}</div>"
-
-    def _called(self) -> str:
-        return f"Nomogram: {self.title}"
 
 
 def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 15) -> Nomogram:
@@ -320,12 +313,11 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
     from scipy.special import expit
 
     calibrator = model._calibrator()
-    stage = getattr(calibrator, "platt", calibrator)
-    scale = getattr(stage, "scale", None)
+    scale = calibrator.scale
     before = "The probability is that before calibration"
     if scale is not None and scale.exponent:
         return None, f"{before}, which goes by the length of the text as well."
-    if n_classes > 2 and calibrator.kind not in ("none", "temperature", "platt"):
+    if n_classes > 2 and calibrator.curves:
         return None, f"{before}, which looks at each class against all the others."
     lengths = None if scale is None else np.zeros(1)
 

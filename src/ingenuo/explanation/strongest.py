@@ -12,7 +12,6 @@ others. Linear models have weights in place of ratios: what one standard deviati
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -26,8 +25,7 @@ from ingenuo.families.word_features import totals
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats, logs
 from ingenuo.show.format import plain
-from ingenuo.show.page import STYLE, Shown
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of, objects
 
 _CLASSES = 12  # are printed
@@ -68,7 +66,7 @@ class Sign:
 Signs = tuple[tuple[Sign, ...], ...]  # of each class, the strongest first
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Strongest(Shown):
     """For each class what speaks most for it; prints as a table."""
 
@@ -98,43 +96,28 @@ class Strongest(Shown):
         }
         return plain(found)  # type: ignore[no-any-return]
 
-    def _called(self) -> str:
+    def _title(self) -> str:
         return "What speaks most for each class"
 
-    def lines(self, k: int) -> list[list[str]]:
-        """The table of one class, by its place: rows of cells, the heads first."""
-        signs = self.signs[k]
+    def table(self, k: int) -> PrintedTable:
+        """The table of one class, by its place."""
         heads = ["", "value", "odds" if self.linear else "how likely", "in class", "in all", ""]
-        counts = [["" if n is None else f"{n:,.10g}" for n in (s.in_class, s.in_all)] for s in signs]
-        cells = [[s.column, s.value, s.times, *counted, s.note] for s, counted in zip(signs, counts)]
-        used = [i for i in range(len(heads)) if any(line[i] for line in cells)]
-        return [[line[i] for i in used] for line in (heads, *cells)]
+        formats = ["", "", "", ",.10g", ",.10g", ""]
+        cells = [[s.column, s.value, s.times, s.in_class, s.in_all, s.note] for s in self.signs[k]]
+        used = [i for i in range(len(heads)) if any(line[i] not in (None, "") for line in cells)]
+        rows = [[line[i] for i in used] for line in cells]
+        return PrintedTable([heads[i] for i in used], rows, [formats[i] for i in used], title=f"for {self.classes[k]}")
 
-    def _shown(self) -> list[int]:
-        return [k for k in range(len(self.classes)) if self.signs[k]][:_CLASSES]
-
-    def _remarks(self) -> list[str]:
-        hidden = sum(1 for signs in self.signs if signs) - len(self._shown())
+    def _blocks(self) -> list[str | Block]:
+        found = [k for k in range(len(self.classes)) if self.signs[k]]
         silent = [str(label) for label, signs in zip(self.classes.tolist(), self.signs) if not signs]
-        found = [f"({hidden} more classes are not shown)"] if hidden else []
+        blocks: list[str | Block] = []
+        for k in found[:_CLASSES]:
+            blocks += [self.table(k), ""]
+        remarks = [f"({len(found) - _CLASSES} more classes are not shown)"] if len(found) > _CLASSES else []
         if silent and not self.remark:
-            found.append(f"(nothing speaks for {', '.join(silent[:8])}{', …' if len(silent) > 8 else ''})")
-        return found + ([self.remark] if self.remark else [])
-
-    def __str__(self) -> str:
-        tables = ["\n  ".join([f"for {self.classes[k]}", *aligned(self.lines(k))]) for k in self._shown()]
-        return "\n".join([*(["\n\n".join(tables)] if tables else []), *self._remarks()])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        tables = "".join(
-            f"<p><strong>for {html.escape(str(self.classes[k]))}</strong></p>{html_table(self.lines(k))}"
-            for k in self._shown()
-        )
-        remarks = "".join(f"<p>{html.escape(each)}</p>" for each in self._remarks())
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{tables}{remarks}</div>"
+            remarks.append(f"(nothing speaks for {', '.join(silent[:8])}{', …' if len(silent) > 8 else ''})")
+        return [*blocks[:-1], *remarks, *([self.remark] if self.remark else [])]
 
 
 def strongest(model: Any, n: int = 10) -> Strongest:

@@ -20,7 +20,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.family import IMPOSSIBLE, Family, refuse_more_than_rows
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import counts as loops
-from ingenuo.kernels import portable, shares
+from ingenuo.kernels import portable
 from ingenuo.rows.part import Chunk, Counts
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, fraction, logs
@@ -224,7 +224,7 @@ def numbers_of(sums: Sums) -> NDArray[Any]:
 def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats, *, others: bool = False) -> Floats:
     """log((count + pseudo) / total), columns × classes; with others, of the counts outside each class."""
     shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
-    return shares.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
+    return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
 
 
 def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:
@@ -284,7 +284,7 @@ class PresenceParameters:
         counts, a = numbers_of(self.counts), self.pseudo.flat[0]
         even = bool((self.pseudo == a).all())
         if even and a > 0 and counts.dtype.kind == "i" and bool((self.rows == np.rint(self.rows)).all()):
-            return shares.log_odds(counts, float(a), self.rows.astype(np.int64))
+            return loops.log_odds(counts, float(a), self.rows.astype(np.int64))
         if np.isneginf(self.present).any() or np.isneginf(self.absent).any():
             return None
         return self.present - self.absent, self.absent.sum(axis=0)

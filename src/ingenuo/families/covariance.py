@@ -447,7 +447,7 @@ class ScatterFamily(Family):
         p = parameters
         roots = p.roots[0] if p.shared else p.roots
         holes, infinite = loops.add_distances(block, p.centre, roots, p.apart, p.constants, out)
-        refuse_infinite(block, infinite)
+        block.refuse_infinite(infinite)
         for places, kept, rows in by_pattern(block, holes):
             if kept.any():
                 part = p.marginal(kept)
@@ -462,7 +462,7 @@ class ScatterFamily(Family):
             return
         weights, constants = parameters.lines()
         holes, infinite = loops.add_lines(block, parameters.centre, weights, constants, out)
-        refuse_infinite(block, infinite)
+        block.refuse_infinite(infinite)
         for places, kept, rows in by_pattern(block, holes):
             if kept.any():
                 more = np.zeros((len(places), out.shape[1]))
@@ -536,15 +536,6 @@ class ScatterFamily(Family):
             )
 
 
-def refuse_infinite(block: Numbers, place: tuple[int, int] | None) -> None:
-    """Raise where a number is infinite."""
-    if place is not None:
-        raise InputError(
-            f"Input X contains infinity: {block.place(*place)} is infinite; replace it by a finite number, "
-            "or by NaN if it is missing"
-        )
-
-
 def refuse_incomplete(tally: Tally, schema: Schema, family: str) -> None:
     """Raise where no row is complete, as where a column has no value at all."""
     table_of(tally, schema.columns(family), POOLED if family == SHARED else EACH)
@@ -602,7 +593,7 @@ class Lines:
     def add_to(self, block: Numbers, out: Floats) -> None:
         """Add f_k to out (rows × classes); a row with missing values is answered from the columns it has."""
         holes, infinite = loops.add_lines(block, self.centre, self.weights, self.shares, out)
-        refuse_infinite(block, infinite)
+        block.refuse_infinite(infinite)
         for places, kept, rows in by_pattern(block, holes):
             part = self.without(kept)
             out[places] += self.shares + (rows - part.centre) @ part.weights.T

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ingenuo.families.gaussian import GaussianParameters
 from ingenuo.kernels import portable
-from ingenuo.kernels.curves import GAUSSIAN, STRAIGHT
+from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
 from ingenuo.show.arithmetic import Floats, logs
 from ingenuo.tally.histogram import Histogram
 from ingenuo.tally.labels import Labels, objects
@@ -215,20 +215,6 @@ def thinned(table: Floats, step: float, allowed: Floats | float = STRAIGHTNESS) 
     return best
 
 
-def level_left_out(curve: Any, at: NDArray[Any], widths: Floats, y: NDArray[Any], w: Floats, imagined: float) -> Floats:
-    """log (n_b - w + α) / (n - w + all that is imagined) ÷ width, of values in bins `at` of a level curve."""
-    column = curve.column
-    n = curve.counts.sum(axis=1)[y] - w
-    own = np.maximum(curve.counts[y, at] - w, 0)
-    alone = column.seen[y] <= w  # a class without values has those of the whole column
-    if alone.any():
-        every = curve.counts[column.seen > 0].sum(axis=0)
-        n = np.where(alone, every.sum() - w, n)
-        own = np.where(alone, np.maximum(every[at] - w, 0), own)
-    below = np.maximum(n, 0) + imagined
-    return np.asarray(logs(own + curve.pseudo) - logs(below) - np.log(widths) - column.unit)
-
-
 @dataclass(frozen=True)
 class Curve(ABC):
     """The densities of one column: a table of logarithms, straight between its points (or level), and tails."""
@@ -241,21 +227,9 @@ class Curve(ABC):
     kind = ""
     way = STRAIGHT  # between the points; or level, each point's value up to the next
 
+    @abstractmethod
     def log_density(self, x: Floats) -> Floats:
         """log p(x | class), for each value and class."""
-        t = self.column.positions(x)
-        u = (t - self.origin) / self.step
-        inside = self._inside(u)
-        result = np.empty((len(x), self.table.shape[1]))
-        place = u[inside].astype(np.intp)
-        if self.way == STRAIGHT:
-            rest = (u[inside] - place)[:, np.newaxis]
-            result[inside] = self.table[place] + rest * (self.table[place + 1] - self.table[place])
-        else:
-            result[inside] = self.table[place]
-        if not inside.all():
-            result[~inside] = self.beyond(t[~inside])
-        return result - self.column.unit
 
     def left_out(self, x: Floats, y: NDArray[Any], w: Floats) -> Floats:
         """log p(x | class), where the class is the value's own without the value; a missing value says nothing.
@@ -275,30 +249,52 @@ class Curve(ABC):
         """The log density of each value in its own class without it, from that with it."""
         return log_density
 
-    def _inside(self, u: Floats) -> NDArray[np.bool_]:
-        return np.asarray((u >= 0) & (u < len(self.table) - 1))
-
     @property
     def offset(self) -> float:
         """What the score is less in the column's own unit than in bins."""
         return float(self.column.seen.sum()) * self.column.unit
 
     @abstractmethod
-    def beyond(self, t: Floats) -> Floats:
-        """Log densities (positions × classes) outside the table."""
-
-    @abstractmethod
     def how(self, x: float, k: int) -> str:
         """What a person would write for the density of class k at x."""
-
-    @abstractmethod
-    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many positions drawn from class k, without the imaginary values."""
 
     @property
     @abstractmethod
     def detail(self) -> str:
         """The settings that were chosen, in a few words."""
+
+    @abstractmethod
+    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many values drawn from class k."""
+
+
+@dataclass(frozen=True)
+class TableCurve(Curve):
+    """Densities that are looked up in the table."""
+
+    def log_density(self, x: Floats) -> Floats:
+        """log p(x | class), for each value and class."""
+        t = self.column.positions(x)
+        u = (t - self.origin) / self.step
+        inside = (u >= 0) & (u < len(self.table) - 1)
+        result = np.empty((len(x), self.table.shape[1]))
+        place = u[inside].astype(np.intp)
+        if self.way == STRAIGHT:
+            rest = (u[inside] - place)[:, np.newaxis]
+            result[inside] = self.table[place] + rest * (self.table[place + 1] - self.table[place])
+        else:
+            result[inside] = self.table[place]
+        if not inside.all():
+            result[~inside] = self.beyond(t[~inside])
+        return result - self.column.unit
+
+    @abstractmethod
+    def beyond(self, t: Floats) -> Floats:
+        """Log densities (positions × classes) outside the table."""
+
+    @abstractmethod
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many positions drawn from class k, without the imaginary values."""
 
     def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """So many values drawn from class k."""
@@ -307,6 +303,44 @@ class Curve(ABC):
         middle, scale = self.column.background
         imagined = rng.random(n) < a / (total + a)
         return self.column.values(np.where(imagined, middle + scale * rng.standard_cauchy(n), t))
+
+
+@dataclass(frozen=True)
+class LevelCurve(TableCurve):
+    """Level densities: a share of the values over the width of a bin. The imaginary values are in the bins."""
+
+    counts: Floats  # (classes, bins)
+    pseudo: float  # imaginary values in each bin
+
+    way = LEVEL
+    open_ends = 0  # bins beyond the last ones, that have imaginary values too
+
+    @property
+    def all_pseudo(self) -> float:
+        """The imaginary values of all bins."""
+        return float(self.pseudo * (self.counts.shape[1] + self.open_ends))
+
+    @abstractmethod
+    def bins_of(self, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The bins that positions are in, and their widths."""
+
+    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
+        """log (n_b - w + α) / (n - w + all that is imagined) ÷ width."""
+        at, widths = self.bins_of(t)
+        column = self.column
+        n = self.counts.sum(axis=1)[y] - w
+        own = np.maximum(self.counts[y, at] - w, 0)
+        alone = column.seen[y] <= w  # a class without values has those of the whole column
+        if alone.any():
+            every = self.counts[column.seen > 0].sum(axis=0)
+            n = np.where(alone, every.sum() - w, n)
+            own = np.where(alone, np.maximum(every[at] - w, 0), own)
+        below = np.maximum(n, 0) + self.all_pseudo
+        return np.asarray(logs(own + self.pseudo) - logs(below) - np.log(widths) - column.unit)
+
+    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many values drawn from class k."""
+        return self.column.values(self.draw(k, n, rng))
 
 
 # The Gaussian as one of several densities to choose from: the same estimate as the family's, with its score; and none.
@@ -326,17 +360,9 @@ class GaussianCurve(Curve):
         """The logarithm of the normal density."""
         return log_normal(x, self.means, self.deviations)
 
-    def beyond(self, t: Floats) -> Floats:
-        """The same formula."""
-        return self.log_density(self.column.values(t)) + self.column.unit
-
     def how(self, x: float, k: int) -> str:
         """Mean and deviation."""
         return f"f({x:.6g} | μ {self.means[k]:.6g}, σ {self.deviations[k]:.6g})"
-
-    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """Normal deviates."""
-        return self.column.positions(rng.normal(self.means[k], self.deviations[k], n))
 
     def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """Normal deviates; a Gaussian has no imaginary values."""
@@ -360,21 +386,13 @@ class SilentCurve(Curve):
         """Zeros."""
         return np.zeros((len(x), self.table.shape[1]))
 
-    def beyond(self, t: Floats) -> Floats:
-        """Zeros."""
-        return self.log_density(t)
-
     def how(self, x: float, k: int) -> str:
         """One."""
         return "1"
 
-    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """The value that was seen, within its bin."""
-        return np.zeros(n)
-
     def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """The value that was seen, within its bin."""
-        return self.column.values(self.draw(k, n, rng))
+        return self.column.values(np.zeros(n))
 
     @property
     def detail(self) -> str:

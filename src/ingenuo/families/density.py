@@ -16,14 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
 from ingenuo.families.curves import Column, Curve, GaussianCurve, SilentCurve, Spread, log_normal, normal
 from ingenuo.families.family import Family, refuse_more_than_rows
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.families.histogram import equal_mass, histogram
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.families.smooth import kernel, mixture
-from ingenuo.kernels import curves as loops
+from ingenuo.kernels import densities as loops
 from ingenuo.kernels import histograms as counting
 from ingenuo.kernels import portable, threads
 from ingenuo.kernels.histograms import LEAST_EXPONENT
@@ -179,12 +178,7 @@ class Density(Family):
             values = parameters.curves[j].log_density(x)
             return values if floor is None else np.maximum(values, floor)
 
-        place = loops.add_curves(block, tables, out, beyond)
-        if place is not None:
-            raise InputError(
-                f"Input X contains infinity: {block.place(*place)} is infinite; replace it by a finite number, "
-                "or by NaN if it is missing"
-            )
+        block.refuse_infinite(loops.add_curves(block, tables, out, beyond))
 
     def factors(self, parameters: DensityParameters, block: Numbers) -> list[Factor]:
         """The density of each class, and how it comes about."""

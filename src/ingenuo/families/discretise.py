@@ -71,17 +71,13 @@ class Cuts:
         return found
 
 
-def supervised(values: Floats, labels: NDArray[Any], n_classes: int, weights: Floats | None = None) -> Cuts:
+def mdl_cuts(column: ByValue) -> Cuts:
     """The cuts that tell the classes apart, no more than are worth describing.
 
-    >>> supervised(np.array([1.0, 2, 3, 11, 12, 13] * 5), np.array([0, 0, 0, 1, 1, 1] * 5), 2).points
+    >>> values, labels = np.array([1.0, 2, 3, 11, 12, 13] * 5), np.array([0, 0, 0, 1, 1, 1] * 5)
+    >>> mdl_cuts(ByValue.of(values, labels, 2)).points
     (7.0,)
     """
-    return mdl_cuts(ByValue.of(values, labels, n_classes, weights))
-
-
-def mdl_cuts(column: ByValue) -> Cuts:
-    """The cuts that tell the classes apart, by how much of each class has each value."""
     if len(column.at) < 2:
         return Cuts(())
     counts = column.counts()
@@ -97,16 +93,15 @@ def mdl_cuts(column: ByValue) -> Cuts:
     return Cuts(_between(column, np.sort(np.array(found, np.intp))))
 
 
-def equal_shares(values: Floats, parts: int = PARTS, weights: Floats | None = None) -> Cuts:
+def equal_shares(column: ByValue, parts: int = PARTS) -> Cuts:
     """Cuts into parts of as nearly the same number of rows as the values allow.
 
-    >>> equal_shares(np.arange(10.0), 5).points
+    >>> equal_shares(ByValue.of(np.arange(10.0), np.zeros(10, int), 1), 5).points
     (1.5, 3.5, 5.5, 7.5)
     """
-    column = ByValue.of(values, np.zeros(len(values), np.intp), 1, weights)
     if len(column.at) < 2:
         return Cuts(())
-    below = np.cumsum(column.counts()[:, 0])
+    below = np.cumsum(column.counts().sum(axis=1))
     wanted = below[-1] * np.arange(1, parts) / parts
     places = np.unique(np.clip(np.searchsorted(below, wanted * (1 - 1e-12)) + 1, 1, len(below) - 1))
     return Cuts(_between(column, places))

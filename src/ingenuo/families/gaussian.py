@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError
+from ingenuo.errors import ForgetError
 from ingenuo.families.family import Family, refuse_more_than_rows
 from ingenuo.families.left_out import LearnedRows, estimate_again
 from ingenuo.kernels import densities, moments, portable
@@ -89,12 +89,7 @@ class Gaussian(Family):
         self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
     ) -> None:
         """Add the log densities; a missing value adds nothing."""
-        place = densities.add_gaussian(block, parameters.means, parameters.deviations, out)
-        if place is not None:
-            raise InputError(
-                f"Input X contains infinity: {block.place(*place)} is infinite; replace it by a finite number, "
-                "or by NaN if it is missing"
-            )
+        block.refuse_infinite(densities.add_gaussian(block, parameters.means, parameters.deviations, out))
 
     def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""

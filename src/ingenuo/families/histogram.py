@@ -20,43 +20,34 @@ way, but shares the mass of the outermost bin; so the classes stay in the same p
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.curves import Column, Curve, imaginary, level_left_out
+from ingenuo.families.curves import Column, LevelCurve, imaginary
 from ingenuo.kernels import portable
-from ingenuo.kernels.curves import LEVEL
 from ingenuo.show.arithmetic import Floats, fraction, logs
 
 
 @dataclass(frozen=True)
-class HistogramCurve(Curve):
+class HistogramCurve(LevelCurve):
     """Level densities."""
 
-    counts: Floats  # (classes, bins), in the bins that were chosen
-    pseudo: float  # imaginary values in each bin, and in each open end
-
     kind = "histogram"
-    way = LEVEL
-
-    @property
-    def _all_pseudo(self) -> float:
-        return float(self.pseudo * (self.counts.shape[1] + 2))
+    open_ends = 2
 
     def beyond(self, t: Floats) -> Floats:
         """The open ends."""
         below, above = self.origin - t, t - (self.origin + self.step * self.counts.shape[1])
         far = np.maximum(np.maximum(below, above), 0) / self.step
         n = self.counts.sum(axis=1)
-        end = logs(np.full(len(n), self.pseudo)) - portable.log(n + self._all_pseudo) - portable.log(self.step)
+        end = logs(np.full(len(n), self.pseudo)) - portable.log(n + self.all_pseudo) - portable.log(self.step)
         return np.asarray(end - 2 * portable.log1p(far)[:, np.newaxis])
 
-    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
-        """(n_b - w + α) / (n - w + α (J + 2)) ÷ width."""
+    def bins_of(self, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The bins that positions are in, and their widths."""
         at = ((t - self.origin) / self.step).astype(np.intp).clip(0, self.counts.shape[1] - 1)
-        return level_left_out(self, at, np.full(len(t), self.step), y, w, self._all_pseudo)
+        return at, np.full(len(t), self.step)
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""
@@ -65,7 +56,7 @@ class HistogramCurve(Curve):
         own = float(self.counts[k, int(u)]) if 0 <= u < J else 0.0
         tail = "" if 0 <= u < J else f" ÷ {1 + max(-u, u - J):.4g}²"
         width = float(np.ldexp(self.step, self.column.exponent))
-        return f"{fraction(own, self.pseudo, float(self.counts[k].sum()), self._all_pseudo)} ÷ {width:.6g}{tail}"
+        return f"{fraction(own, self.pseudo, float(self.counts[k].sum()), self.all_pseudo)} ÷ {width:.6g}{tail}"
 
     def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """A bin by its share, a place in it evenly; in the open ends by the inverse of their distribution."""
@@ -76,10 +67,6 @@ class HistogramCurve(Curve):
         far = 1 / (1 - uniform) - 1  # 1 - 1/(1 + u) is the distribution of u
         u = np.where(chosen < 0, -far, np.where(chosen == J, J + far, chosen + uniform))
         return np.asarray(self.origin + self.step * u)
-
-    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many values; the imaginary ones are in the bins already."""
-        return self.column.values(self.draw(k, n, rng))
 
     @property
     def detail(self) -> str:
@@ -125,16 +112,13 @@ def _left_out(column: Column, counts: Floats, pseudo: float, ends: int, width: f
 
 
 @dataclass(frozen=True)
-class EqualMassCurve(Curve):
+class EqualMassCurve(LevelCurve):
     """Level densities between quantiles."""
 
-    counts: Floats  # (classes, bins)
-    pseudo: float  # imaginary values in each bin
     edges: Floats  # (bins + 1,) positions
     parts: Floats  # (bins,) how often its width a bin holds: once, and once more for an open end
 
     kind = "equal-mass"
-    way = LEVEL
 
     def beyond(self, t: Floats) -> Floats:
         """The open ends."""
@@ -144,26 +128,19 @@ class EqualMassCurve(Curve):
         levels = np.where(below[:, np.newaxis], self.table[0], self.table[-1])
         return np.asarray(levels - 2 * portable.log1p(far)[:, np.newaxis])
 
-    def bin_of(self, t: Floats) -> np.ndarray:
-        """Which bin positions are in."""
-        return (np.searchsorted(self.edges, t, "right") - 1).clip(0, self.counts.shape[1] - 1)
-
-    def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
-        """(n_g - w + α) / (n - w + α G) ÷ width_g."""
-        at = self.bin_of(t)
-        widths = (np.diff(self.edges) * self.parts)[at]
-        return level_left_out(self, at, widths, y, w, self.pseudo * self.counts.shape[1])
+    def bins_of(self, t: Floats) -> tuple[NDArray[np.intp], Floats]:
+        """The bins that positions are in, and their widths."""
+        at = (np.searchsorted(self.edges, t, "right") - 1).clip(0, self.counts.shape[1] - 1)
+        return at, (np.diff(self.edges) * self.parts)[at]
 
     def how(self, x: float, k: int) -> str:
         """A fraction over the width."""
         t = self.column.positions(np.array([x]))
-        g = int(self.bin_of(t)[0])
-        own = fraction(
-            float(self.counts[k, g]), self.pseudo, float(self.counts[k].sum()), self.pseudo * self.counts.shape[1]
-        )
-        width = float(np.ldexp(self.parts[g] * (self.edges[g + 1] - self.edges[g]), self.column.exponent))
+        (g,), (width,) = self.bins_of(t)
+        own = fraction(float(self.counts[k, g]), self.pseudo, float(self.counts[k].sum()), self.all_pseudo)
         far = max(float(self.edges[0] - t[0]), float(t[0] - self.edges[-1]), 0.0) / (self.edges[g + 1] - self.edges[g])
-        return f"{own} ÷ {width:.6g}" + (f" ÷ {1 + far:.4g}²" if far > 0 else "")
+        tail = f" ÷ {1 + far:.4g}²" if far > 0 else ""
+        return f"{own} ÷ {float(np.ldexp(width, self.column.exponent)):.6g}{tail}"
 
     def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """A bin by its share, a place in it evenly; of an outermost one, perhaps beyond it."""
@@ -176,10 +153,6 @@ class EqualMassCurve(Curve):
         outside, last = rng.random(n) < 1 - 1 / self.parts[g], g == len(shares) - 1
         above = last & ((g > 0) | (rng.random(n) < 0.5))
         return np.where(outside, np.where(above, self.edges[-1] + far, self.edges[0] - far), t)
-
-    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many values; the imaginary ones are in the bins already."""
-        return self.column.values(self.draw(k, n, rng))
 
     @property
     def detail(self) -> str:

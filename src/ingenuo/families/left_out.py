@@ -17,10 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import moments
 from ingenuo.rows.part import Block, Chunk, Numbers
 from ingenuo.rows.schema import Schema
-from ingenuo.tally.exact import Exact
 from ingenuo.tally.histogram import Histogram
 from ingenuo.tally.labels import Labels, find
 from ingenuo.tally.prior import Prior
@@ -75,15 +73,6 @@ def stratified(codes: NDArray[Any], folds: int, seed: int) -> NDArray[np.int64]:
     found = np.empty(len(codes), np.int64)
     found[shuffled[np.argsort(codes[shuffled], kind="stable")]] = np.arange(len(codes)) % folds
     return found
-
-
-def count_classes(chunk: Chunk) -> Tally:
-    """How many rows each class has."""
-    if chunk.weights is None:
-        counts = Exact.counts(chunk.rows_by_class)
-    else:
-        counts = moments.weights_by_cell(chunk.weights, chunk.coded.astype(np.int64), len(chunk.classes))
-    return Tally({"class": Table.of({"class": chunk.classes}, counts)})
 
 
 class AllButOneFold:
@@ -154,7 +143,7 @@ def _by_folds(
     chunk = Chunk(block.n_rows, {"": block}, rows.chunk.labels, rows.chunk.classes, rows.chunk.weights)
 
     def count(part: Chunk) -> Tally:
-        return count_classes(part) + family.tally(part, part.blocks[""])
+        return part.count_classes() + family.tally(part, part.blocks[""])
 
     def recount(places: Places) -> Tally:
         others = np.delete(np.arange(block.n_rows), places)

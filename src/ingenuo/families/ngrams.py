@@ -30,12 +30,11 @@ from numpy.typing import NDArray
 from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, did_you_mean
 from ingenuo.families import word_features
 from ingenuo.kernels import ngrams as loops
-from ingenuo.rows.memory import ListText
-from ingenuo.rows.part import Text
+from ingenuo.rows.part import ListText, Text
 from ingenuo.show.arithmetic import Floats, Term, fraction, term
 from ingenuo.tally.bag import Bag
 from ingenuo.tally.labels import Labels, labels_of, objects
-from ingenuo.tally.prior import Dirichlet, Laplace, MaximumLikelihood, MEstimate, Prior
+from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
 from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
@@ -202,8 +201,7 @@ def estimate(
 
 def _imagined(prior: Prior, known: NDArray[np.bool_], words: Callable[[], Sequence[str]]) -> Floats:
     """The pseudo-counts of the vocabulary's words, in its order."""
-    given = getattr(prior, "weights", None) if isinstance(prior, MEstimate) else getattr(prior, "alphas", None)
-    if not isinstance(prior, MEstimate | Dirichlet) or given is None or isinstance(given, int | float):
+    if prior.given is None:
         return prior.pseudo_counts(np.arange(int(known.sum())))  # the same for every word, whatever it is
     texts = objects([text for text, here in zip([*words(), UNKNOWN], known) if here])
     labels = labels_of(texts)

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.curves import FARTHEST, STRAIGHTNESS, THINNEST, Column, Curve, thinned
+from ingenuo.families.curves import FARTHEST, STRAIGHTNESS, THINNEST, Column, TableCurve, thinned
 from ingenuo.kernels import portable
-from ingenuo.kernels.mixtures import maximise
+from ingenuo.kernels.densities import maximise
 from ingenuo.show.arithmetic import Floats, logs
 
 MULTIPLES = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0)
@@ -31,7 +31,7 @@ _NOISE = 1e-11  # of the largest density: below, the FFT's rounding shows
 
 
 @dataclass(frozen=True)
-class KernelCurve(Curve):
+class KernelCurve(TableCurve):
     """A density that is a small Gaussian on every value."""
 
     bandwidths: Floats  # (classes,), in bins
@@ -199,7 +199,7 @@ class Components:
 
 
 @dataclass(frozen=True)
-class MixtureCurve(Curve):
+class MixtureCurve(TableCurve):
     """A density that is a mixture of few Gaussians."""
 
     components: tuple[Components, ...]  # of each class

@@ -37,7 +37,7 @@ from ingenuo.families.word_features import (
     tables,
     totals,
 )
-from ingenuo.kernels import left_out_words as loops
+from ingenuo.kernels import left_out as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.rows.part import Chunk, Text, Texts
 from ingenuo.rows.schema import Schema, column_name

@@ -11,6 +11,7 @@ import numpy as np
 from ingenuo.errors import InputError, RefusedError, did_you_mean
 from ingenuo.kernels import moments, threads
 from ingenuo.models.model import check_is_fitted
+from ingenuo.models.registry import model_class
 from ingenuo.rows import checks
 from ingenuo.rows.rows import EVERYTHING, Part, rows_of
 from ingenuo.rows.schema import FAMILIES, column_name
@@ -138,10 +139,7 @@ def of_frame(model: Any, frame: Any, method: str) -> Any:
         )
     if hasattr(model, "_parameters"):
         model._parameters()  # what is wrong with the model is said here and now
-    from ingenuo.models.packing import pack_model
-
-    tensors: dict[str, Any] = {}
-    packed = container.to_bytes(pack_model(model, tensors), tensors)
+    packed = container.to_bytes(*model.state())
     return frame.answered(partial(_answer, packed, method), _fields(model, method, frame.names))
 
 
@@ -165,6 +163,5 @@ def _answer(packed: bytes, method: str, rows: pa.Table) -> pa.Table:
 @lru_cache(maxsize=2)
 def _unpacked_model(packed: bytes) -> Any:
     """The model, once for all the rows that a worker gets."""
-    from ingenuo.models.packing import unpack_model
-
-    return unpack_model(*container.from_bytes(packed))
+    manifest, tensors = container.from_bytes(packed)
+    return model_class(manifest["model"]).from_state(manifest, tensors)

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.left_out import LearnedRows
-from ingenuo.kernels import selection
+from ingenuo.kernels import softmax
 from ingenuo.models.classifier import tally_chunk, weighed
 from ingenuo.models.language import whole
 from ingenuo.models.left_out import log_priors
@@ -108,11 +108,11 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             own = best_of(learned, each, joint)[2] if model.tune else each.left_out(learned)
             scores[j] = np.maximum(own, own.max(axis=1, keepdims=True) - 700.0)
         losses = [mean_loss(joint, learned)]
-        gains = losses[0] - selection.losses(joint, scores, list(range(len(scores))), 1.0, chunk.coded, rows)
+        gains = losses[0] - softmax.losses(joint, scores, list(range(len(scores))), 1.0, chunk.coded, rows)
         left: list[int] = np.argsort(-gains, kind="stable").tolist()
         kept: list[int] = []
         while left and len(kept) < wanted:
-            found = selection.losses(joint, scores, left if forward else left[:1], 1.0, chunk.coded, rows)
+            found = softmax.losses(joint, scores, left if forward else left[:1], 1.0, chunk.coded, rows)
             at = int(found.argmin())
             if auto and (kept and not found[at] < losses[-1] if forward else gains[left[at]] <= 0):
                 break

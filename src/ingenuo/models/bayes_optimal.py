@@ -5,9 +5,9 @@ P(v | x, D) = Σ_h P(v | x, h) P(h | D),   P(h | D) ∝ P(h) Π_i P(y_i | x_i, h
 
 from __future__ import annotations
 
-import html
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -19,10 +19,10 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.models.answers import Answering
-from ingenuo.models.classifier import CLASS, summary_html
+from ingenuo.models.classifier import summary_html
 from ingenuo.models.hypotheses import Hypotheses
 from ingenuo.models.likelihoods import number
-from ingenuo.models.model import Refusals
+from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
@@ -30,15 +30,14 @@ from ingenuo.rows.source import is_texts, open_source
 from ingenuo.show.arithmetic import CLASSES
 from ingenuo.show.arithmetic import logs as logs_of
 from ingenuo.show.format import plain
-from ingenuo.show.page import STYLE, Shown
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, find, labels_of, public, unite
 from ingenuo.tally.tally import Table, Tally
 
 # One answer as the vote of several models: what each says, times its weight, and the sums.
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Vote(Shown):
     """The vote of weighted models; prints as a table, and `to_dict` gives the same as data.
 
@@ -80,42 +79,23 @@ class Vote(Shown):
         }
         return plain(found)  # type: ignore[no-any-return]
 
-    def _lines(self) -> list[list[str]]:
-        """Rows of cells: the model, its weight, then its probability and the product for each class that is shown."""
-        shown = self._order()[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
-        lines = [["", "weight", *(cell for k in shown for cell in (str(self.classes[k]), ""))]]
+    def _title(self) -> str:
+        return f"Why {self.prediction}?"
+
+    def _blocks(self) -> list[str | Block]:
+        order = np.argsort(-self.posterior, kind="stable").tolist()
+        shown, hidden = sorted(order[:CLASSES]) if len(order) <= CLASSES else order[:CLASSES], order[CLASSES:]
+        rows: list[list[Any]] = []
         for name, weight, row in zip(self.names, self.weights, self.probabilities):
-            cells = [cell for k in shown for cell in (f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}")]
-            lines.append([str(name), f"{weight:.6f}", *cells])
-        lines.append(["sum", "", *(cell for k in shown for cell in ("", f"= {self.posterior[k]:.6f}"))])
-        return lines
-
-    def _order(self) -> list[int]:
-        return np.argsort(-self.posterior, kind="stable").tolist()  # type: ignore[no-any-return]
-
-    def _answer(self) -> str:
-        return f"{self.prediction}, with probability {self.posterior.max():.6f}"
-
-    def _others(self) -> str:
-        hidden = self._order()[CLASSES:]
-        if not hidden:
-            return ""
-        return f"({len(hidden)} less probable classes are not shown; together {self.posterior[hidden].sum():.2g})"
-
-    def __str__(self) -> str:
-        text = aligned(self._lines())
-        rule = "─" * max(map(len, text))
-        text = [text[0], rule, *text[1:-1], rule, text[-1], f"→ {self._answer()}"]
-        return "\n".join([*text, *([self._others()] if self._others() else [])])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        table = html_table(self._lines(), rule=len(self.names) + 1)
-        others = f"<p>{self._others()}</p>" if self._others() else ""
-        answer = f"<p>→ <strong>{html.escape(self._answer())}</strong></p>"
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}{answer}{others}</div>"
+            rows.append([str(name), weight, *chain(*((f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}") for k in shown))])
+        rows.append(["sum", None, *chain(*(("", f"= {self.posterior[k]:.6f}") for k in shown))])
+        heads = ["", "weight", *chain(*((str(self.classes[k]), "") for k in shown))]
+        together = f"together {self.posterior[hidden].sum():.2g}"
+        return [
+            PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1),
+            f"→ {self.prediction}, with probability {self.posterior.max():.6f}",
+            *([f"({len(hidden)} less probable classes are not shown; {together})"] if hidden else []),
+        ]
 
 
 Floats = NDArray[np.float64]
@@ -222,12 +202,6 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
                 f"got {type(self.priors).__name__} {self.priors!r}"
             )
         if self.priors is not None:
-            odd = [name for name in (*self.priors, *names) if (name in self.priors) != (name in names)]
-            if odd:
-                raise InputError(
-                    f"priors and estimators do not name the same classifiers: {odd[0]!r} is only among one of them"
-                    f"{did_you_mean(odd[0], names)}; give a prior for each classifier"
-                )
             total = sum(number(p, f"the prior of {name!r}") for name, p in self.priors.items())
             if abs(float(total) - 1) > 1e-9:
                 raise InputError(f"the priors sum to {float(total):g}; they must sum to 1: divide each by that")
@@ -411,7 +385,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         seen = Tally({CLASS: Table.of({"class": known}, self._rows_by_class)})
         lines = [["classifier", "log-likelihood", "weight"]]
         lines += [[name, f"{self.log_likelihoods_[name]:.6g}", f"{w:.6f}"] for name, w in self.weights_.items()]
-        return summary_html(seen, Schema.of({}), known) + html_table(lines) + shell
+        return summary_html(seen, Schema.of({}), known) + PrintedTable(lines[0], lines[1:]).html() + shell
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

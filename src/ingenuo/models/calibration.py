@@ -1,447 +1,481 @@
-"""Calibrators by name and the choice among them; isotonic regression and Venn–Abers."""
+"""Calibration: what log posteriors are worth, learned from rows that the model had not learned.
+
+Every calibrator does the same, or a part of it:
+
+    z   log posteriors; those of a text divided by (length / typical length) ^ exponent
+    a z + b_k                      "temperature": the slope a alone; "platt": a shift of each class as well
+    rising curve of the log odds   "isotonic": of each class, after that
+
+`choose` takes the one with the least log loss on rows that it was not fitted to. Over 21 public tables that needs the
+curves (0.38 nats on average against 0.48 without), over 7 collections of texts the lengths (0.41 against 0.45).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, RefusedError, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.left_out import stratified
 from ingenuo.kernels import portable
 from ingenuo.kernels.threads import single_blas
-from ingenuo.models.calibrators import (
-    Codes,
-    Floats,
-    Platt,
-    Temperature,
-    checked,
-    checked_lengths,
-    checked_prior,
-    checked_training,
-    log_odds,
-    normalised,
-)
 
-# Isotonic regression: probabilities that rise with the log odds and are otherwise free.
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+KINDS = ("none", "temperature", "platt", "isotonic")  # from the simplest on: that is how a tie is broken
+_ARRAYS = {  # what a file has of each
+    "none": (),
+    "temperature": ("slope", "lengths"),
+    "platt": ("slope", "lengths", "shifts"),
+    "isotonic": ("slope", "lengths", "shifts", "sizes", "knots", "values"),
+}
+FOLDS = 5
+_STEPS = 200
+_LARGEST = 2.0  # exponent of a length: more than 1 is evidence that falls with every word; the search looks further
+_ROWS = 4_000  # one exponent is learned well enough from so many rows
+# No probability counts as smaller, as in scikit-learn's log_loss: one row that was thought impossible says no more.
+_LEAST = float(np.log(np.finfo(np.float64).eps))
+_FOR_CURVES = (30, 5)  # rows that curves need: in all, and of each class
+
+
+# Calibrators.
+
+
+@dataclass(frozen=True)
+class LengthScale:
+    """What scores are divided by: (length / typical) ** exponent. Words of a text are not independent."""
+
+    typical: float
+    exponent: float
+    prior: tuple[float, ...] = ()  # log prior of each class, which is no evidence; none: it counts as evidence
+
+    def divide(self, d: Floats, lengths: Floats) -> Floats:
+        """Log scores divided, less their row's largest."""
+        prior = np.array(self.prior) if self.prior else np.zeros(d.shape[1])
+        divided = (d - prior) / ((1 + lengths) / self.typical)[:, np.newaxis] ** self.exponent + prior
+        return np.asarray(divided - divided.max(axis=1, keepdims=True))
+
+    def __str__(self) -> str:
+        return f", those of a text of n words by (n / {self.typical - 1:.4g})^{self.exponent:.2f} besides"
 
 
 @dataclass(frozen=True, eq=False)
-class Isotonic:
-    """For each class a curve from its log odds to a probability: straight lines between the pooled blocks.
+class Calibrator:
+    """A function from log posteriors to calibrated ones, learned once and never changed.
 
     >>> import numpy as np
-    >>> scores = np.log([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.2, 0.8]])
-    >>> found = Isotonic.fit(scores, np.array([0, 1, 0, 1]))
-    >>> np.exp(found.apply(scores))[:, 1].round(2).tolist()
-    [0.5, 0.5, 0.5, 0.5]
+    >>> sure = np.log([[0.99, 0.01], [0.99, 0.01], [0.99, 0.01], [0.01, 0.99]])
+    >>> found = fit("temperature", sure, np.array([0, 0, 1, 1]))
+    >>> np.exp(found.apply(sure[:1])).round(3).tolist()
+    [[0.803, 0.197]]
     """
 
-    kind: ClassVar[str] = "isotonic"
-    curves: tuple[tuple[Floats, Floats], ...]  # log odds, rising, and probabilities; of two classes, the second's alone
-    platt: Platt
+    kind: str
+    slope: float
+    shifts: Floats
+    scale: LengthScale | None = None
+    curves: tuple[tuple[Floats, Floats], ...] = ()  # log odds, rising, and probabilities; of two classes the second's
 
     @property
     def n_classes(self) -> int:
         """How many classes it is for."""
-        return self.platt.n_classes
+        return len(self.shifts)
 
-    @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None) -> Isotonic:
-        """The rising curves with the least log loss on these rows, which the model must not have learned from.
-
-        The parameters are those of `Temperature.fit`.
-        """
-        z, truth, w = checked_training(log_scores, codes, weights)
-        return cls.after(first_stage(z, truth, w, lengths, prior), z, truth, w, lengths)
-
-    @classmethod
-    def after(cls, platt: Platt, z: Floats, truth: Codes, w: Floats, lengths: Floats | None) -> Isotonic:
-        """The same, where the first stage is known."""
-        odds = log_odds(platt.apply(z, lengths))
-        return cls(tuple(_curve(odds[:, k], truth == k, w) for k in curves_of(z.shape[1])), platt)
+    @property
+    def temperature(self) -> float:
+        """What log posteriors are divided by."""
+        return 1 / self.slope
 
     def apply(self, log_scores: Any, lengths: Any = None) -> Floats:
-        """Calibrated log posteriors."""
-        odds = log_odds(self.platt.apply(log_scores, lengths))
-        classes = curves_of(self.n_classes)
-        return joined(
-            [np.interp(odds[:, k], *curve) for k, curve in zip(classes, self.curves)], self.n_classes, len(odds)
-        )
+        """Calibrated log posteriors, rows × classes; each row's probabilities add to 1."""
+        z = _check_scores(log_scores, self.n_classes)
+        words = _check_lengths(lengths, len(z))
+        if self.scale is None and words is not None and self.kind != "none":
+            raise InputError("the calibrator was fitted without lengths, so give none")
+        if self.scale is not None and words is None:
+            raise InputError(
+                "the calibrator was fitted with the lengths of the texts; give those of these rows as well"
+            )
+        d = _below_top(z)
+        d = d if self.scale is None or words is None else self.scale.divide(d, words)
+        # 0 · -inf: what is impossible stays so.
+        d = np.where(np.isfinite(d), 0.0, d) if self.slope == 0 else d * self.slope
+        d = _below_top(d + self.shifts)
+        d -= portable.log(portable.exp(d).sum(axis=1, keepdims=True))
+        if not self.curves:
+            return d
+        odds = log_odds(d)
+        found = [np.interp(odds[:, k], *curve) for k, curve in zip(_classes_with_a_curve(self.n_classes), self.curves)]
+        p = np.column_stack([1 - found[0], found[0]] if self.n_classes == 2 else found)
+        return np.asarray(portable.log(p) - portable.log(p.sum(axis=1, keepdims=True)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is learned."""
-        sizes = np.array([len(knots) for knots, _ in self.curves], np.int64)
+        """What is learned, for a file."""
+        every = self._every_array()
+        return {name: every[name] for name in _ARRAYS[self.kind]}
+
+    def _every_array(self) -> dict[str, NDArray[Any]]:
+        scale = self.scale
         return {
-            **self.platt.arrays(),
-            "sizes": sizes,
+            "slope": np.array([self.slope]),
+            "shifts": self.shifts,
+            "lengths": np.array([] if scale is None else [scale.typical, scale.exponent, *scale.prior]),
+            "sizes": np.array([len(knots) for knots, _ in self.curves], np.int64),
             "knots": np.concatenate([[], *(knots for knots, _ in self.curves)]),
             "values": np.concatenate([[], *(values for _, values in self.curves)]),
         }
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_classes: int) -> Isotonic:
-        """The calibrator that gave these arrays."""
-        knots, values = pieces(arrays, ("knots", "values"), n_classes)
-        for at, p in zip(knots, values):
-            if not np.isfinite(at).all() or not (np.diff(at) > 0).all():
-                raise InputError("the knots of an isotonic curve must be finite and rise")
-            if not ((p > 0) & (p < 1)).all() or not (np.diff(p) >= 0).all():
-                raise InputError("the values of an isotonic curve must lie between 0 and 1 and not fall")
-        return cls(tuple(zip(knots, values)), Platt.from_arrays(arrays, n_classes))
-
     def describe(self) -> str:
         """What is done, in a sentence."""
-        blocks = sum(len(knots) for knots, _ in self.curves)
-        how = "of the second class" if self.n_classes == 2 else "of each class against the rest"
-        return f"log odds {how} are read from rising curves through {blocks} points"
-
-
-def first_stage(
-    z: Floats, codes: Codes, weights: Floats, lengths: Any, prior: Any, known: Platt | None = None
-) -> Platt:
-    """What comes before the curves: of two classes without lengths nothing, for a rising line would change nothing."""
-    as_they_are = Platt(1.0, np.zeros(z.shape[1]))
-    if z.shape[1] == 2 and lengths is None:
-        return as_they_are
-    found = known or Platt.fit(z, codes, weights, lengths, prior)
-    # Where Platt's method leaves the scores out, a curve may still tell something of them.
-    return found if found.slope > 0 else replace(as_they_are, scale=found.scale)
-
-
-def curves_of(n_classes: int) -> range:
-    """Which classes have a curve: of two the second, of more all, of one none."""
-    return range(1, 2) if n_classes == 2 else range(n_classes if n_classes > 2 else 0)
-
-
-def joined(found: list[Floats], n_classes: int, n_rows: int) -> Floats:
-    """Log posteriors from the classes' own probabilities."""
-    if n_classes == 1:
-        return np.zeros((n_rows, 1))
-    p = np.column_stack([1 - found[0], found[0]] if n_classes == 2 else found)
-    return np.asarray(portable.log(p) - portable.log(p.sum(axis=1, keepdims=True)))
-
-
-def pieces(arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...], n_classes: int) -> list[list[Floats]]:
-    """Arrays of a file, cut into one for each curve."""
-    sizes = np.asarray(arrays["sizes"])
-    n_curves = len(curves_of(n_classes))
-    if sizes.shape != (n_curves,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
-        raise InputError(f"there must be {n_curves} curves of one point or more, got sizes {sizes.tolist()}")
-    found = []
-    for name in names:
-        given = np.asarray(arrays[name])
-        if given.ndim != 1 or given.dtype.kind != "f" or len(given) != sum(sizes.tolist()) or np.isnan(given).any():
-            raise InputError(f"the array {name!r} must have {sum(sizes.tolist())} numbers, a number for each point")
-        found.append(np.split(given.astype(np.float64), np.cumsum(sizes)[:-1]))
-    return found
-
-
-def grouped(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats, Floats]:
-    """Distinct log odds, rising; the rows' weight at each, and the weight of those that are positive."""
-    used = weights > 0
-    at, place = np.unique(odds[used], return_inverse=True)
-    w = weights[used]
-    total, hits = (np.bincount(place, part, len(at)).astype(np.float64) for part in (w, w * positive[used]))
-    return at, total, hits
-
-
-def _curve(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
-    from scipy.optimize import isotonic_regression
-
-    finite = np.isfinite(odds)
-    # Infinite log odds stand just outside the finite ones: so has their block a place, and a probability of its own.
-    reach = float(np.abs(odds[finite]).max(initial=0.0)) + 1.0
-    at, total, hits = grouped(odds.clip(-reach, reach), positive, weights)
-    mass = np.concatenate([[1.0], total, [1.0]])
-    share = np.concatenate([[1.0], hits / total, [0.0]])
-    found = isotonic_regression(share, weights=mass)
-    starts = found.blocks[:-1]
-    mass[[0, -1]] = 0.0  # the imaginary rows have no place
-    inside = np.add.reduceat(mass, starts)
-    real = inside > 0
-    middles = np.add.reduceat(mass * np.concatenate([[0.0], at, [0.0]]), starts)[real] / inside[real]
-    knots, first = np.unique(middles, return_index=True)
-    return knots, np.maximum.accumulate(found.x[starts][real][first])
-
-
-# Venn–Abers: two probabilities for each answer, one of which is calibrated whatever the scores are.
-
-
-# More distinct scores are pooled with their neighbours into so many groups: 4096 shares of the rows are finer than what
-# the rows can tell, and the two fits of each are kept.
-_GROUPS = 4096
-
-
-class _Curve(NamedTuple):
-    low: Floats  # of each group of scores the lowest and the highest
-    high: Floats
-    p0: Floats
-    p1: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class VennAbers:
-    """For each class two rising step functions of its log odds, and what they merge to.
-
-    >>> import numpy as np
-    >>> scores = np.log([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7], [0.2, 0.8]])
-    >>> found = VennAbers.fit(scores, np.array([0, 0, 1, 1]))
-    >>> p0, p1 = found.intervals(scores)
-    >>> p0.round(2).tolist(), p1.round(2).tolist()
-    ([0.0, 0.0, 0.5, 0.67], [0.33, 0.5, 1.0, 1.0])
-    """
-
-    kind: ClassVar[str] = "venn-abers"
-    curves: tuple[_Curve, ...]
-    platt: Platt  # comes first, as in isotonic regression
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes it is for."""
-        return self.platt.n_classes
-
-    @classmethod
-    def fit(cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None) -> VennAbers:
-        """The two fits at each score of these rows, which the model must not have learned from.
-
-        The parameters are those of `Temperature.fit`.
-        """
-        z, truth, w = checked_training(log_scores, codes, weights)
-        return cls.after(first_stage(z, truth, w, lengths, prior), z, truth, w, lengths)
-
-    @classmethod
-    def after(cls, platt: Platt, z: Floats, truth: Codes, w: Floats, lengths: Floats | None) -> VennAbers:
-        """The same, where the first stage is known."""
-        odds = log_odds(platt.apply(z, lengths))
-        return cls(tuple(_venn_abers_curve(odds[:, k], truth == k, w) for k in curves_of(z.shape[1])), platt)
-
-    def apply(self, log_scores: Any, lengths: Any = None) -> Floats:
-        """Calibrated log posteriors."""
-        odds = log_odds(self.platt.apply(log_scores, lengths))
-        found = []
-        for k, curve in zip(curves_of(self.n_classes), self.curves):
-            p0, p1 = _read(curve, odds[:, k])
-            found.append(p1 / (1 - p0 + p1))
-        return joined(found, self.n_classes, len(odds))
-
-    def intervals(self, log_scores: Any, lengths: Any = None) -> tuple[Floats, Floats]:
-        """p0 and p1 of the second of two classes, for each row; the wider apart, the fewer rows were like it."""
-        if self.n_classes != 2:
-            raise RefusedError(f"Venn–Abers intervals are of two classes, and here are {self.n_classes}; use apply")
-        return _read(self.curves[0], log_odds(self.platt.apply(log_scores, lengths))[:, 1])
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is learned."""
-        columns = {name: np.concatenate([[], *(getattr(c, name) for c in self.curves)]) for name in _Curve._fields}
-        return {
-            "sizes": np.array([len(curve.low) for curve in self.curves], np.int64),
-            **columns,
-            **self.platt.arrays(),
-        }
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_classes: int) -> VennAbers:
-        """The calibrator that gave these arrays."""
-        curves = [_Curve(*cut) for cut in zip(*pieces(arrays, _Curve._fields, n_classes))]
-        for low, high, p0, p1 in curves:
-            if not ((low <= high).all() and (high[:-1] < low[1:]).all()):
-                raise InputError("the scores of a Venn–Abers curve must rise")
-            if not ((p0 >= 0).all() and (p0 <= p1).all() and (p1 <= 1).all() and (p0 < 1).all() and (p1 > 0).all()):
-                raise InputError("the probabilities of a Venn–Abers curve must lie between 0 and 1, p0 not above p1")
-            if not ((np.diff(p0) >= 0).all() and (np.diff(p1) >= 0).all()):
-                raise InputError("the probabilities of a Venn–Abers curve must not fall")
-        return cls(tuple(curves), Platt.from_arrays(arrays, n_classes))
-
-    def describe(self) -> str:
-        """What is done, in a sentence."""
-        steps = sum(len(curve.low) for curve in self.curves)
-        how = "of the second class" if self.n_classes == 2 else "of each class against the rest"
-        return f"log odds {how} are looked up in two isotonic fits at {steps} scores, and the two answers merged"
-
-
-def _read(curve: _Curve, odds: Floats) -> tuple[Floats, Floats]:
-    """Between two scores a positive row is pooled with the next, a negative one with the one before."""
-    after = np.searchsorted(curve.high, odds, side="left")
-    before = np.searchsorted(curve.low, odds, side="right")
-    return np.concatenate([[0.0], curve.p0])[before], np.concatenate([curve.p1, [1.0]])[after]
-
-
-def _venn_abers_curve(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> _Curve:
-    at, total, hits = grouped(odds, positive, weights)
-    mass = np.cumsum(total)
-    groups = np.minimum((mass - total) * _GROUPS // mass[-1], _GROUPS - 1) if len(at) > _GROUPS else np.arange(len(at))
-    starts = np.flatnonzero(np.diff(groups, prepend=-1))
-    low, high = at[starts], at[np.append(starts[1:], len(at)) - 1]
-    total, hits = np.add.reduceat(total, starts), np.add.reduceat(hits, starts)
-    p1 = _with_a_positive(total, hits)
-    p0 = 1 - _with_a_positive(total[::-1], (total - hits)[::-1])[::-1]
-    # They rise and p0 ≤ p1; sums in another order may differ in the last bit.
-    p1 = np.maximum.accumulate(p1.clip(0, 1))
-    return _Curve(low, high, np.minimum(np.maximum.accumulate(p0.clip(0, 1)), p1), p1)
-
-
-def _with_a_positive(total: Floats, hits: Floats) -> Floats:
-    """The isotonic fit at each score after a positive row of weight 1 was added there."""
-    x, y = (np.concatenate([[0.0], np.cumsum(part)]) for part in (total, hits))
-    k = len(total)
-    before, after = _chain(x, y), k - _chain(x[-1] - x[::-1], y[::-1])[::-1]
-    j = np.arange(1, k + 1)
-    a, b = j - 1, j.copy()
-
-    def slope(a: NDArray[np.intp], b: NDArray[np.intp]) -> Floats:
-        return np.asarray((y[b] - y[a] + 1) / (x[b] - x[a] + 1))
-
-    # Walk the lower chain on the right down to its tangent, then the one on the left up to its, until neither moves.
-    moved = True
-    while moved:
-        moved = False
-        for ahead in (True, False):
-            chain = after if ahead else before
-            while True:
-                here = b if ahead else a
-                following = chain[here]
-                now = slope(a, b)
-                then = slope(a, following) if ahead else slope(following, b)
-                better = (following != here) & ((then < now) if ahead else (then > now))
-                if not better.any():
-                    break
-                moved = True
-                if ahead:
-                    b = np.where(better, following, b)
-                else:
-                    a = np.where(better, following, a)
-    return slope(a, b)
-
-
-def _chain(x: Floats, y: Floats) -> NDArray[np.intp]:
-    """Of each point the corner before it in the lower convex chain of the points up to it; the first has itself."""
-    previous = [0] * len(x)
-    xs, ys = x.tolist(), y.tolist()
-    for i in range(1, len(xs)):
-        p = i - 1
-        while p > 0:
-            q = previous[p]
-            if (ys[p] - ys[q]) * (xs[i] - xs[p]) < (ys[i] - ys[p]) * (xs[p] - xs[q]):
-                break
-            p = q
-        previous[i] = p
-    return np.array(previous, np.intp)
-
-
-class Calibrator(Protocol):
-    """A function from log posteriors to calibrated ones, learned once and never changed."""
-
-    kind: ClassVar[str]
-
-    @property
-    def n_classes(self) -> int:
-        """How many classes it is for."""
-
-    def apply(self, log_scores: Any, lengths: Any = None) -> Floats:
-        """Calibrated log posteriors, rows × classes; each row's probabilities add to 1."""
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """What is learned, for a file."""
-
-    def describe(self) -> str:
-        """What is done, in a sentence."""
-
-
-@dataclass(frozen=True)
-class Uncalibrated:
-    """Log posteriors as they are.
-
-    >>> import numpy as np
-    >>> Uncalibrated(2).apply(np.log([[0.9, 0.1]])).round(4).tolist()
-    [[-0.1054, -2.3026]]
-    """
-
-    kind: ClassVar[str] = "none"
-    n_classes: int
-
-    @classmethod
-    def fit(
-        cls, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None
-    ) -> Uncalibrated:
-        """There is nothing to learn but the number of classes."""
-        z, _, _ = checked_training(log_scores, codes, weights)
-        checked_lengths(lengths, len(z))
-        checked_prior(prior, z.shape[1])
-        return cls(z.shape[1])
-
-    def apply(self, log_scores: Any, lengths: Any = None) -> Floats:
-        """The log posteriors, normalised; lengths change nothing."""
-        z = checked(log_scores, self.n_classes)
-        checked_lengths(lengths, len(z))
-        return normalised(z)
-
-    def arrays(self) -> dict[str, NDArray[Any]]:
-        """Nothing is learned."""
-        return {}
-
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_classes: int) -> Uncalibrated:
-        """The same again."""
-        return cls(n_classes)
-
-    def describe(self) -> str:
-        """What is done, in a sentence."""
-        return "log posteriors are left as they are"
-
-
-# From the simplest on: that is the order in which a tie is broken.
-CALIBRATORS: dict[str, Any] = {kind.kind: kind for kind in (Uncalibrated, Temperature, Platt, Isotonic, VennAbers)}
-_PLATT = ("slope", "shifts", "lengths")
-_ARRAYS: dict[str, tuple[str, ...]] = {
-    "none": (),
-    "temperature": ("temperature", "lengths"),
-    "platt": _PLATT,
-    "isotonic": (*_PLATT, "sizes", "knots", "values"),
-    "venn-abers": (*_PLATT, "sizes", "low", "high", "p0", "p1"),
-}
-
-
-def kind_of(name: Any) -> Any:
-    """The calibrator of this name."""
-    if not isinstance(name, str) or name not in CALIBRATORS:
-        raise InputError(f"calibration={name!r} is not known{did_you_mean(name, CALIBRATORS)}")
-    return CALIBRATORS[name]
+        two = self.n_classes == 2
+        if self.kind == "none":
+            return "log posteriors are left as they are"
+        if self.kind == "isotonic":
+            how = "of the second class" if two else "of each class against the rest"
+            points = sum(len(knots) for knots, _ in self.curves)
+            return f"log odds {how} are read from rising curves through {points} points"
+        by_length = str(self.scale) if self.scale is not None and self.scale.exponent else ""
+        if self.kind == "platt" and two:
+            shift = self.shifts[1] - self.shifts[0]
+            what = f"log odds s become {self.slope:.4g} s {'-' if shift < 0 else '+'} {abs(shift):.4g}"
+            return what + by_length.replace("those of", "the s of").replace(" by ", " divided by ")
+        divided = f"divided by {self.temperature:.4g}" if self.slope > 0 else "left out"
+        what = f"log posteriors are {divided}{by_length}"
+        shifts = f"; then each class is shifted, by {self.shifts.min():.3g} to {self.shifts.max():.3g}"
+        return what if self.kind == "temperature" else what + shifts
 
 
 def from_arrays(kind: str, arrays: Mapping[str, NDArray[Any]], n_classes: int) -> Calibrator:
-    """The calibrator that gave these arrays; arrays that no calibrator could have given are refused.
-
-    >>> import numpy as np
-    >>> from_arrays("temperature", {"temperature": np.array([3.2]), "lengths": np.array([])}, 2).describe()
-    'log posteriors are divided by 3.2'
-    """
-    chosen = kind_of(kind)
-    if isinstance(n_classes, bool) or not isinstance(n_classes, int | np.integer) or n_classes < 1:
-        raise InputError(f"a calibrator is for one class or more, got {n_classes!r}")
-    if set(arrays) != set(_ARRAYS[kind]):
+    """The calibrator that gave these arrays; arrays that no calibrator could have given are refused."""
+    _check_kind(kind)
+    given = {name: np.asarray(array) for name, array in arrays.items()}
+    if "temperature" in given and given["temperature"].all():  # a file from before it was a slope
+        given["slope"] = 1 / given.pop("temperature")
+    if set(given) != set(_ARRAYS[kind]):
         wanted = ", ".join(_ARRAYS[kind]) or "none"
         raise InputError(
             f"a calibrator of kind {kind!r} has the arrays {wanted}, got {', '.join(sorted(arrays)) or 'none'}"
         )
-    found: Calibrator = chosen.from_arrays(arrays, int(n_classes))
+    given = {**Calibrator("none", 1.0, np.zeros(n_classes))._every_array(), **given}
+    slope, lengths, shifts, sizes, knots, values = (given[name] for name in _ARRAYS["isotonic"])
+    if slope.shape != (1,) or slope.dtype.kind != "f" or not np.isfinite(slope[0]) or slope[0] < 0:
+        raise InputError(f"a slope is one number that is not negative, got {slope.tolist()}")
+    if shifts.shape != (n_classes,) or shifts.dtype.kind != "f" or not np.isfinite(shifts).all():
+        raise InputError(f"there must be a finite shift for each of {n_classes} classes, got {shifts.tolist()}")
+    scale = None
+    if lengths.shape != (0,):
+        good = lengths.shape in ((2,), (2 + n_classes,)) and lengths.dtype.kind == "f" and np.isfinite(lengths).all()
+        if not good or lengths[0] < 1 or not 0 <= lengths[1] <= _LARGEST:
+            raise InputError(
+                f"a scale of lengths is a length of 1 or more and an exponent of 0 to 2, got {lengths.tolist()}"
+            )
+        scale = LengthScale(float(lengths[0]), float(lengths[1]), tuple(lengths[2:].tolist()))
+    n_curves = len(_classes_with_a_curve(n_classes)) if kind == "isotonic" else 0
+    if sizes.shape != (n_curves,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
+        raise InputError(f"there must be {n_curves} curves of one point or more, got sizes {sizes.tolist()}")
+    total = sum(sizes.tolist())
+    for array in (knots, values):
+        if array.shape != (total,) or array.dtype.kind != "f":
+            raise InputError(f"curves must have {total} points, got {array.dtype} of shape {array.shape}")
+    cuts = np.cumsum(sizes)[:-1]
+    curves = tuple(zip(np.split(knots, cuts), np.split(values, cuts))) if n_curves else ()
+    for at, p in curves:
+        if not np.isfinite(at).all() or not (np.diff(at) > 0).all():
+            raise InputError("the knots of an isotonic curve must be finite and rise")
+        if not ((p > 0) & (p < 1)).all() or not (np.diff(p) >= 0).all():
+            raise InputError("the values of an isotonic curve must lie between 0 and 1 and not fall")
+    return Calibrator(kind, float(slope[0]), shifts.astype(np.float64), scale, curves)
+
+
+def fit(
+    kind: str, log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None
+) -> Calibrator:
+    """The calibrator of a kind with the least log loss on these rows, which the model must not have learned from.
+
+    Parameters
+    ----------
+    kind : {"none", "temperature", "platt", "isotonic"}
+        What is learned.
+    log_scores : array (rows, classes)
+        Log posteriors; -inf is a class that was held impossible.
+    codes : array (rows,)
+        The true classes, as places among the classes.
+    weights : array (rows,), optional
+        How much each row counts.
+    lengths : array (rows,), optional
+        How many words each row has; they are then needed to apply it, too.
+    prior : array (classes,), optional
+        The log prior of each class, which does not grow with the length.
+    """
+    _check_kind(kind)
+    rows = _check_training(log_scores, codes, weights, lengths, prior)
+    with single_blas():
+        return _fit([kind], rows)[kind]
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """What calibrators learn from, checked."""
+
+    z: Floats
+    codes: Codes
+    weights: Floats
+    lengths: Floats | None
+    prior: tuple[float, ...]
+
+    def take(self, rows: NDArray[np.bool_]) -> _Rows:
+        lengths = None if self.lengths is None else self.lengths[rows]
+        return _Rows(self.z[rows], self.codes[rows], self.weights[rows], lengths, self.prior)
+
+
+def _fit(kinds: Iterable[str], rows: _Rows) -> dict[str, Calibrator]:
+    """Calibrators fitted to the same rows; curves come after Platt's method, which is shared."""
+    n_classes = rows.z.shape[1]
+    plain, d = np.zeros(n_classes), _below_top(rows.z)
+    found: dict[str, Calibrator] = {}
+    for kind in kinds:
+        if kind == "none":
+            found[kind] = Calibrator(kind, 1.0, plain)
+        elif kind == "isotonic":
+            found[kind] = _fit_curves(rows, found.get("platt"))
+        else:
+            learn = _temperature if kind == "temperature" else _platt
+            scale = _learn_scale(learn, d, rows)
+            scaled = d if scale is None or rows.lengths is None else scale.divide(d, rows.lengths)
+            slope, shifts, _ = learn(scaled, rows.codes, rows.weights)
+            found[kind] = Calibrator(kind, slope, shifts, scale)
     return found
 
 
+def _learn_scale(learn: Any, d: Floats, rows: _Rows) -> LengthScale | None:
+    """The exponent for which the least loss to be had from scaled scores is least; plus γ²/2, as a prior."""
+    if rows.lengths is None:
+        return None
+    from scipy.optimize import minimize_scalar
+
+    typical = float(np.exp(np.average(np.log1p(rows.lengths), weights=rows.weights)))
+    if np.ptp(rows.lengths) == 0:
+        return LengthScale(typical, 0.0, rows.prior)
+    every = slice(None, None, -(-len(d) // _ROWS))
+    d, codes, weights, lengths = d[every], rows.codes[every], rows.weights[every], rows.lengths[every]
+
+    def loss(exponent: float) -> float:
+        scaled = LengthScale(typical, exponent, rows.prior).divide(d, lengths)
+        return float(learn(scaled, codes, weights)[2]) + exponent**2 / 2
+
+    found = minimize_scalar(loss, bounds=(0.0, _LARGEST), method="bounded", options={"xatol": 0.01})
+    return LengthScale(typical, float(found.x) if found.fun < loss(0.0) else 0.0, rows.prior)
+
+
+# Straight lines: each gives the slope, the shifts and what is minimised, of log scores less their row's largest.
+
+
+def _temperature(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+    """The slope by Newton's steps between bounds; one imaginary row is as likely of the second-best class."""
+    n_classes = d.shape[1]
+    # A row whose true class is held impossible has an infinite loss at any temperature, and says nothing of it.
+    possible = np.isfinite(d[np.arange(len(d)), codes])
+    d, w = d[possible], weights[possible]
+    truth = d[np.arange(len(d)), codes[possible]]
+    finite = np.where(np.isfinite(d), d, 0.0)  # to be multiplied with a probability of 0
+    g = _imaginary_drop(d)
+    low, high, slope = 0.0, np.inf, 1.0
+    for _ in range(_STEPS):
+        p = np.exp(slope * d)
+        total = p.sum(axis=1)
+        p *= finite
+        mean = p.sum(axis=1) / total
+        p *= finite
+        loss = float(w @ (np.log(total) - slope * truth)) + slope * g - np.log(slope)
+        gradient = float(w @ (mean - truth)) + g - 1 / slope
+        bend = float(w @ (p.sum(axis=1) / total - mean * mean).clip(0)) + 1 / slope**2
+        low, high = (slope, high) if gradient < 0 else (low, slope)
+        following = slope - gradient / bend
+        if not low < following < high:
+            following = slope * 8 if high == np.inf else (slope / 8 if low == 0 else float(np.sqrt(low * high)))
+        if abs(following - slope) <= 1e-10 * slope:
+            break
+        slope = following
+    return slope, np.zeros(n_classes), loss
+
+
+def _imaginary_drop(d: Floats) -> float:
+    """Half the median distance from the best class to the second, in nats, where there is a second."""
+    if d.shape[1] < 2:
+        return 1.0
+    second = -np.partition(d, -2, axis=1)[:, -2]
+    second = second[np.isfinite(second) & (second > 0)]
+    return float(np.median(second)) / 2 if len(second) else 1.0
+
+
+def _platt(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+    """Platt's method: a slope and a shift of each class."""
+    if d.shape[1] == 1:
+        return 1.0, np.zeros(1), 0.0
+    return (_sigmoid if d.shape[1] == 2 else _softmax)(d, codes, weights)
+
+
+def _sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+    """Of two classes, with Platt's targets, by Newton's steps on log odds of one size whatever their scale."""
+    from scipy.special import expit
+
+    with np.errstate(invalid="ignore"):
+        odds = d[:, 1] - d[:, 0]
+    positive, negative = float(weights[codes == 1].sum()), float(weights[codes == 0].sum())
+    high, low = (positive + 1) / (positive + 2), 1 / (negative + 2)
+    possible = np.isfinite(odds)  # where they are infinite no slope and no shift can move them
+    s, w = odds[possible], weights[possible]
+    t = np.where(codes[possible] == 1, high, low)
+    share = (positive * high + negative * low) / (positive + negative)
+    size = float(np.abs(s).max(initial=0.0))
+    table = np.column_stack([s / (size or 1.0), np.ones(len(s))])
+
+    def loss(at: Floats) -> float:
+        m = table @ at
+        return float(w @ (np.logaddexp(0, m) - t * m))
+
+    def derivatives(at: Floats) -> tuple[Floats, Floats]:
+        p = expit(table @ at)
+        return table.T @ (w * (p - t)), table.T @ (table * (w * p * (1 - p))[:, np.newaxis])
+
+    flat = np.array([0.0, np.log(share / (1 - share))])
+    at, total = _minimise(loss, derivatives, flat) if size > 0 else (flat, loss(flat))
+    if at[0] <= 0:  # scores that point the wrong way are not turned round, but left out
+        at, total = flat, loss(flat)
+    return float(at[0] / (size or 1.0)), np.array([0.0, at[1]]), total
+
+
+def _softmax(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+    """Of more classes, by Newton's steps from the best temperature."""
+    rows = np.isfinite(d[np.arange(len(d)), codes])
+    d, y, w = d[rows], codes[rows], weights[rows]
+    n, k = d.shape
+    truth = d[np.arange(n), y]
+    finite = np.where(np.isfinite(d), d, 0.0)
+    seen = np.bincount(y, w, k)
+    g = _imaginary_drop(d)
+
+    def loss(at: Floats) -> float:
+        if not at[0] > 0:
+            return float("inf")
+        m = at[0] * d + at[1:]
+        top = m.max(axis=1)
+        total = top + np.log(np.exp(m - top[:, np.newaxis]).sum(axis=1)) - at[0] * truth
+        return float(w @ total - seen @ at[1:] + at[0] * g - np.log(at[0]) + at[1:] @ at[1:] / 2)
+
+    def derivatives(at: Floats) -> tuple[Floats, Floats]:
+        m = at[0] * d + at[1:]
+        p = np.exp(m - m.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        pd, wp = p * finite, p * w[:, np.newaxis]
+        mean = pd.sum(axis=1)
+        gradient = np.concatenate([[w @ (mean - truth) + g - 1 / at[0]], wp.sum(axis=0) - seen + at[1:]])
+        bend = np.empty((k + 1, k + 1))
+        bend[0, 0] = w @ ((pd * finite).sum(axis=1) - mean * mean).clip(0) + 1 / at[0] ** 2
+        bend[0, 1:] = bend[1:, 0] = w @ pd - mean @ wp
+        bend[1:, 1:] = np.diag(wp.sum(axis=0) + 1) - p.T @ wp
+        return gradient, bend
+
+    at, total = _minimise(loss, derivatives, np.concatenate([[_temperature(d, y, w)[0]], np.zeros(k)]))
+    return float(at[0]), np.asarray(at[1:] - at[1:].mean()), total
+
+
+def _minimise(loss: Any, derivatives: Any, at: Floats) -> tuple[Floats, float]:
+    """Newton's steps, each as far as the loss falls; and the loss there."""
+    total = loss(at)
+    for _ in range(_STEPS):
+        gradient, bend = derivatives(at)
+        size = np.sqrt(np.maximum(np.diag(bend), 1e-300))  # the parameters are first brought to one size
+        even = bend / np.outer(size, size) + 1e-12 * np.eye(len(bend))
+        step = -np.linalg.solve(even, gradient / size) / size
+        length, reached = 1.0, loss(at + step)
+        while reached > total + 1e-4 * length * float(gradient @ step) and length > 1e-10:
+            length /= 2
+            reached = loss(at + length * step)
+        if length <= 1e-10:
+            break
+        gained = total - reached
+        at, total = at + length * step, reached
+        if gained <= 1e-12 * abs(total):
+            break
+    return at, total
+
+
+# Curves.
+
+
+def _classes_with_a_curve(n_classes: int) -> range:
+    """Of two classes the second, of more all, of one none."""
+    return range(1, 2) if n_classes == 2 else range(n_classes if n_classes > 2 else 0)
+
+
+def _fit_curves(rows: _Rows, platt: Calibrator | None) -> Calibrator:
+    """Isotonic regression of each class's log odds, after Platt's method where that can change anything."""
+    first = Calibrator("isotonic", 1.0, np.zeros(rows.z.shape[1]))
+    if rows.z.shape[1] != 2 or rows.lengths is not None:
+        platt = platt or _fit(["platt"], rows)["platt"]
+        # Where Platt's method leaves the scores out, a curve may still tell something of them.
+        first = replace(platt if platt.slope > 0 else first, kind="isotonic", scale=platt.scale)
+    odds = log_odds(first.apply(rows.z, rows.lengths))
+    classes = _classes_with_a_curve(rows.z.shape[1])
+    return replace(first, curves=tuple(_curve(odds[:, k], rows.codes == k, rows.weights) for k in classes))
+
+
+def _curve(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
+    """The pooled blocks as steps, with straight lines between them.
+
+    In each block one row more is imagined of the class and one of the others, so that none is certain: that has the
+    log loss of Venn–Abers, whose two fits would give the same where the blocks stay as they are.
+    """
+    from scipy.optimize import isotonic_regression
+
+    # Infinite log odds stand just outside the finite ones: so has their block a place, and a probability of its own.
+    reach = float(np.abs(odds[np.isfinite(odds)]).max(initial=0.0)) + 1.0
+    used = weights > 0
+    at, place = np.unique(odds[used].clip(-reach, reach), return_inverse=True)
+    total = np.bincount(place, weights[used], len(at))
+    hits = np.bincount(place, weights[used] * positive[used], len(at))
+    starts = isotonic_regression(hits / total, weights=total).blocks[:-1]
+    rows, own = np.add.reduceat(total, starts), np.add.reduceat(hits, starts)
+    p = isotonic_regression((own + 1) / (rows + 2), weights=rows + 2).x
+    ends = np.append(starts[1:], len(at)) - 1
+    knots = np.column_stack([at[starts], at[ends]]).ravel()
+    kept = np.append(True, np.diff(knots) > 0)  # a block of one score has one knot
+    return knots[kept], np.maximum.accumulate(np.repeat(p, 2)[kept])
+
+
+def log_odds(z: Floats) -> Floats:
+    """log p_k - log Σ_{l ≠ k} p_l, for each class; exact where a probability is 1 in doubles."""
+    if z.shape[1] == 2:
+        with np.errstate(invalid="ignore"):
+            second = z[:, 1] - z[:, 0]
+        return np.column_stack([-second, second])
+    rows = np.arange(len(z))
+    top = z.argmax(axis=1)
+    d = _below_top(z)
+    e = portable.exp(d)
+    with np.errstate(divide="ignore"):
+        odds = d - portable.log(e.sum(axis=1, keepdims=True) - e)
+        # The rest of the top class is added up by itself: as 1 - p it would be rounded away.
+        others = d.copy()
+        others[rows, top] = -np.inf
+        runner = others.max(axis=1, initial=-np.inf)
+        safe = np.where(np.isfinite(runner), runner, 0.0)
+        rest = safe + portable.log(portable.exp(others - safe[:, np.newaxis]).sum(axis=1))
+    odds[rows, top] = -rest
+    return np.asarray(odds)
+
+
+def _below_top(z: Floats) -> Floats:
+    return np.asarray(z - z.max(axis=1, keepdims=True))
+
+
 # Choosing a calibrator by what it gains on rows it was not fitted on.
-
-
-FOLDS = 5
-# No probability counts as smaller, as in scikit-learn's log_loss: one row that was thought impossible says no more.
-_LEAST = float(np.log(np.finfo(np.float64).eps))
-# What needs so many rows in all, and of each class. Over 20 public tables Venn–Abers has the lowest mean log loss, from
-# 57 rows on; isotonic regression comes behind Platt's method where classes have fewer than 20 rows.
-_NEEDED = {"isotonic": (100, 20), "venn-abers": (30, 5)}
-# In nats a row: so much is given away for simplicity at most, for a few rows with scores far off make the error wide.
-_GIVEN_AWAY = 0.02
 
 
 @dataclass(frozen=True)
@@ -450,7 +484,6 @@ class Choice:
 
     chosen: str
     log_loss: dict[str, float]  # by cross-validation
-    error: dict[str, float]  # one standard error of the difference from the best
     left_out: dict[str, str]  # what was not tried, and why
 
     @property
@@ -465,22 +498,14 @@ class Choice:
 
 
 def choose(
-    log_scores: Any,
-    codes: Any,
-    weights: Any = None,
-    lengths: Any = None,
-    prior: Any = None,
-    names: Iterable[str] = tuple(CALIBRATORS),
-    random_state: int = 0,
+    log_scores: Any, codes: Any, weights: Any = None, lengths: Any = None, prior: Any = None, random_state: int = 0
 ) -> tuple[Calibrator, Choice]:
-    """The calibrator that is worth it, fitted on all the rows, and what was tried.
+    """The calibrator with the least log loss by cross-validation, fitted on all the rows, and what was tried.
 
     Parameters
     ----------
     log_scores, codes, weights, lengths, prior
-        As for `Temperature.fit`: log posteriors of rows that the model had not learned from, and what is true of them.
-    names : list of str
-        Which calibrators to try, of "none", "temperature", "platt", "isotonic" and "venn-abers"; "none" always is.
+        As for `fit`: log posteriors of rows that the model had not learned from, and what is true of them.
     random_state : int
         Seed for the folds.
 
@@ -493,79 +518,99 @@ def choose(
     >>> sure = np.column_stack([np.zeros(500), 5 * odds])  # as if each piece of evidence had been counted five times
     >>> calibrator, choice = choose(sure, codes)
     >>> calibrator.describe()
-    'log posteriors are divided by 4.675'
+    'log odds s become 0.2036 s - 0.2075'
     """
-    z, truth, w = checked_training(log_scores, codes, weights)
-    words = checked_lengths(lengths, len(z))
-    wanted = {"none", *(kind_of(name).kind for name in names)}
-    rows_of = np.bincount(truth[w > 0], minlength=z.shape[1])
+    rows = _check_training(log_scores, codes, weights, lengths, prior)
+    counts = np.bincount(rows.codes[rows.weights > 0], minlength=rows.z.shape[1])
     left_out = {}
-    for name, (in_all, of_each) in _NEEDED.items():
-        if name in wanted and (rows_of.sum() < in_all or rows_of.min() < of_each):
-            left_out[name] = f"it needs {in_all} rows, and {of_each} of each class"
-    if rows_of.sum() < 2 * FOLDS:
-        left_out |= dict.fromkeys(wanted - {"none"}, f"there are fewer than {2 * FOLDS} rows")
-    tried = [name for name in CALIBRATORS if name in wanted and name not in left_out]
+    if counts.sum() < 2 * FOLDS:
+        left_out = dict.fromkeys(KINDS[1:], f"there are fewer than {2 * FOLDS} rows")
+    elif counts.sum() < _FOR_CURVES[0] or counts.min() < _FOR_CURVES[1]:
+        left_out["isotonic"] = f"it needs {_FOR_CURVES[0]} rows, and {_FOR_CURVES[1]} of each class"
+    tried = [kind for kind in KINDS if kind not in left_out]
     with single_blas():
-        losses, of_two = _losses(tried, z, truth, w, words, prior, _folds(truth, random_state))
-    total = float(w.sum())
-    mean = {name: float((w @ losses[name] + np.median(of_two[name])) / (total + 1)) for name in tried}
-    best = min(tried, key=lambda name: mean[name])
-    error = {name: _standard_error(losses[name] - losses[best], w) for name in tried}
-    chosen = next(name for name in tried if mean[name] - mean[best] <= min(error[name], _GIVEN_AWAY))
-    with single_blas():
-        fitted = _fitted([chosen], z, truth, w, words, prior)[chosen]
-    return fitted, Choice(chosen, mean, error, left_out)
+        means = _cross_validate(tried, rows, stratified(rows.codes, FOLDS, random_state))
+        chosen = min(tried, key=lambda kind: means[kind])
+        return _fit([chosen], rows)[chosen], Choice(chosen, means, left_out)
 
 
-def _folds(codes: Codes, random_state: int) -> NDArray[np.int64]:
-    """The fold of each row; every class is spread over the folds as evenly as it goes."""
-    if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer) or random_state < 0:
-        raise InputError(f"random_state must be a whole number from 0 on, got {random_state!r}")
-    return stratified(codes, FOLDS, int(random_state))
+def _cross_validate(kinds: list[str], rows: _Rows, folds: NDArray[np.int64]) -> dict[str, float]:
+    """The mean loss of rows under calibrators fitted without their fold, and of an imaginary row.
 
-
-def _losses(
-    tried: list[str],
-    z: Floats,
-    codes: Codes,
-    weights: Floats,
-    lengths: Floats | None,
-    prior: Any,
-    folds: NDArray[np.int64],
-) -> tuple[dict[str, Floats], dict[str, Floats]]:
-    """Each row's loss under calibrators fitted without its fold, and the loss were it of one of its best two."""
-    found, of_two = ({name: np.empty(len(z)) for name in tried} for _ in range(2))
+    That is as sure of itself as the rows are in the middle, and is of one of its best two classes.
+    """
+    losses, of_two = ({kind: np.empty(len(rows.z)) for kind in kinds} for _ in range(2))
     for fold in np.unique(folds):
         held, rest = folds == fold, folds != fold
-        if not weights[rest].sum() > 0:
-            rest = np.ones(len(z), bool)
-        kept, asked = (None, None) if lengths is None else (lengths[rest], lengths[held])
-        for name, fitted in _fitted(tried, z[rest], codes[rest], weights[rest], kept, prior).items():
-            logs = -np.maximum(fitted.apply(z[held], asked), _LEAST)
-            found[name][held] = logs[np.arange(len(logs)), codes[held]]
-            of_two[name][held] = np.partition(logs, min(1, logs.shape[1] - 1), axis=1)[:, :2].mean(axis=1)
-    return found, of_two
+        learned = rows.take(rest) if rows.weights[rest].any() else rows
+        asked = rows.take(held)
+        for kind, fitted in _fit(kinds, learned).items():
+            logs = -np.maximum(fitted.apply(asked.z, asked.lengths), _LEAST)
+            losses[kind][held] = logs[np.arange(len(logs)), asked.codes]
+            of_two[kind][held] = np.partition(logs, min(1, logs.shape[1] - 1), axis=1)[:, :2].mean(axis=1)
+    total = float(rows.weights.sum()) + 1
+    return {kind: float((rows.weights @ losses[kind] + np.median(of_two[kind])) / total) for kind in kinds}
 
 
-def _fitted(
-    names: list[str], z: Floats, codes: Codes, weights: Floats, lengths: Floats | None, prior: Any
-) -> dict[str, Calibrator]:
-    """Calibrators fitted on the same rows; what begins with Platt's method shares it."""
-    found: dict[str, Calibrator] = {}
-    platt: Platt | None = None
-    for name in names:
-        kind = CALIBRATORS[name]
-        if not hasattr(kind, "after"):
-            fitted = found[name] = kind.fit(z, codes, weights, lengths, prior)
-            platt = fitted if isinstance(fitted, Platt) else platt
-        else:
-            first = first_stage(z, codes, weights, lengths, prior, platt)
-            found[name] = kind.after(first, z, codes, weights, lengths)
+# Checks.
+
+
+def _check_kind(kind: Any) -> None:
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise InputError(f"calibration={kind!r} is not known{did_you_mean(kind, KINDS)}")
+
+
+def _check_scores(log_scores: Any, n_classes: int | None = None) -> Floats:
+    """Log posteriors (rows × classes) as doubles; -inf is a class that is held impossible."""
+    try:
+        z = np.asarray(log_scores, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"log scores must be numbers, rows × classes, got {type(log_scores).__name__}") from None
+    if z.ndim != 2 or z.shape[1] == 0:
+        raise InputError(f"log scores must have a row for each row and a column for each class, got shape {z.shape}")
+    if n_classes is not None and z.shape[1] != n_classes:
+        raise InputError(f"the log scores have {z.shape[1]} classes, and the calibrator was fitted for {n_classes}")
+    bad = ~(z < np.inf).all(axis=1) | (z == -np.inf).all(axis=1)
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(
+            f"row {row} of the log scores is {z[row].tolist()}; give log probabilities, of which one at least is finite"
+        )
+    return z
+
+
+def _check_lengths(lengths: Any, n_rows: int) -> Floats | None:
+    return None if lengths is None else _check_not_negative("length", lengths, n_rows)
+
+
+def _check_not_negative(name: str, given: Any, n_rows: int) -> Floats:
+    """One finite number a row, none negative."""
+    found = np.asarray(given, np.float64)
+    if found.shape != (n_rows,):
+        raise InputError(f"{name}s must be one for each of {n_rows} rows, got shape {found.shape}")
+    bad = ~(np.isfinite(found) & (found >= 0))
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"the {name} of row {row} is {found[row]}; {name}s are finite and not negative")
     return found
 
 
-def _standard_error(differences: Floats, weights: Floats) -> float:
-    """√(Σ w² (d - d̄)²) / Σ w."""
-    off = differences - np.average(differences, weights=weights)
-    return float(np.sqrt(np.sum((weights * off) ** 2)) / weights.sum())
+def _check_training(log_scores: Any, codes: Any, weights: Any, lengths: Any, prior: Any) -> _Rows:
+    """What a calibrator learns from."""
+    z = _check_scores(log_scores)
+    truth, n_classes = np.asarray(codes), z.shape[1]
+    if truth.shape != (len(z),) or truth.dtype.kind not in "iu":
+        raise InputError(f"codes must be {len(z)} whole numbers, got {truth.dtype} of shape {truth.shape}")
+    if len(z) == 0:
+        raise InputError("there is no row to fit a calibrator on; give one at least")
+    outside = (truth < 0) | (truth >= n_classes)
+    if outside.any():
+        row = int(outside.argmax())
+        raise InputError(f"the code of row {row} is {truth[row]}, and the classes are 0 to {n_classes - 1}")
+    w = np.ones(len(z)) if weights is None else _check_not_negative("weight", weights, len(z))
+    if not w.sum() > 0:
+        raise InputError("all weights are zero; give one row at least some weight")
+    known = np.zeros(0) if prior is None else np.asarray(prior, np.float64)
+    if prior is not None and (known.shape != (n_classes,) or not np.isfinite(known).all()):
+        raise InputError(f"prior must be a finite logarithm for each of {n_classes} classes, got {known.tolist()}")
+    return _Rows(z, truth.astype(np.int64), w, _check_lengths(lengths, len(z)), tuple(known.tolist()))

@@ -6,40 +6,37 @@ whenever the tally or a prior has changed.
 
 from __future__ import annotations
 
-import copy
 import html
 import warnings
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.errors import InputError, KindError
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
 from ingenuo.families.family import IMPOSSIBLE
 from ingenuo.families.gaussian import COUNT
-from ingenuo.families.left_out import count_classes
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
 from ingenuo.families.words import with_columns
 from ingenuo.kernels import densities
 from ingenuo.models import model
 from ingenuo.models.answers import Answering, answer
-from ingenuo.models.model import Adding, Classifier, check_is_fitted
+from ingenuo.models.model import _NONE, CLASS, Classifier, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Texts
-from ingenuo.rows.rows import MemoryRows, Part, Rows, rows_of
+from ingenuo.rows.rows import MemoryRows, Part, Rows
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, blocks, match
 from ingenuo.show.arithmetic import Explanation, Factor, Term
-from ingenuo.show.page import STYLE
+from ingenuo.show.table import STYLE
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
-from ingenuo.tally.prior import MaximumLikelihood, Prior
+from ingenuo.tally.prior import MaximumLikelihood
 from ingenuo.tally.tally import Tally
 
 
@@ -111,8 +108,6 @@ def _columns(schema: Schema) -> str:
 
 Floats = NDArray[np.float64]
 
-CLASS = "class"
-
 
 class Parameters:
     """What the tally and the priors give: the log prior of each class, and the parameters of each attribute.
@@ -149,20 +144,10 @@ class Parameters:
         return next(each for each in self.attributes if column in each.attribute.columns.tolist())
 
 
-class _Estimates:
-    """The last parameters that were asked for, and the settings they were estimated with."""
-
-    def __init__(self) -> None:
-        self.settings: Any = None
-        self.parameters: Parameters | None = None
-        self.epsilon = 0.0
-
-
-class TallyClassifier(Adding, Answering, Classifier):
+class TallyClassifier(Learner, Answering, Classifier):
     """A classifier that is a function of a tally."""
 
-    schema_: Schema
-    tally_: Tally
+    _parameters: Callable[[], Parameters]
 
     @property
     def attributes_(self) -> tuple[Attribute, ...]:
@@ -172,42 +157,12 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     # What a subclass says of itself.
 
-    @property
-    def _is_additive(self) -> bool:
-        """Whether all that it answers derives from the tally and the parameters of the constructor."""
-        return True
-
     def _schema_of(self, source: Source) -> Schema:
         """The schema for a source that is learned from first."""
         raise NotImplementedError
 
-    def _settings(self) -> Any:
-        """The parameters that estimates depend on, besides the tally."""
-        raise NotImplementedError
-
-    def _estimate(self) -> Parameters:
-        """Parameters from the tally."""
-        raise NotImplementedError
-
-    def _check_settings(self) -> None:
-        """Raise a clear error if a parameter of the constructor makes no sense."""
-
     def _check_classes(self, classes: Labels) -> None:
         """Raise if these cannot be all the classes of a model."""
-
-    def _check_against_data(self) -> None:
-        """Raise if a parameter of the constructor does not fit what was learned."""
-
-    def _form(self) -> Any:
-        """The parameters on which it depends what is learned, and not only how it is used."""
-        return ()
-
-    def _check_form(self) -> None:
-        if self._learned_as != frozen(self._form()):
-            raise InputError(
-                "a parameter that says what the columns are was changed after the model had learned; fit it again, "
-                "or set it back"
-            )
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """The rows of X, checked; with reset, their columns are noted."""
@@ -219,70 +174,16 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     # Learning.
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows and their labels, forgetting what was learned before.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, list of texts, table, path, what `scan` gives, Arrow stream, Dask or Spark DataFrame
-            The rows; missing values are NaN or null. Files and streams are read a batch at a time; the rows of a Dask
-            or Spark frame stay where they are.
-        y : array-like, or the name of a column of X
-            The class of each row; of a file, a stream or a frame of an engine, the name of a column.
-        sample_weight : array-like, optional
-            How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
-        """
-        self._check_settings()
-        with self._restored():
-            self._learn(rows_of(X, y, sample_weight, self._declared()))
-        return self
-
-    def _learn(self, rows: Rows) -> None:
-        """Learn all there is to know."""
-        schema, tally = self._first(rows, whole=True)
-        self._check_whole(schema, tally.labels(CLASS, 0), tally)
-        self.__dict__.pop("_declared_classes", None)
-        self._set(schema, tally)
-
-    def _first(self, rows: Rows, *, whole: bool = False) -> tuple[Schema, Tally]:
-        """The schema and the sums of the first rows, which may be the whole."""
-        schema = self._plan(rows, whole=whole)
-        tally = rows.reduce(sums, self._bare(schema))
-        if CLASS not in tally:
-            raise InputError(f"{rows.name}: there are no rows to learn from")
-        self._note_target(rows)
-        return schema, tally
-
-    def _note_target(self, rows: Rows) -> None:
-        """Note the name of the column of classes, which may stand among the columns of rows to answer."""
-        self.__dict__.pop("_target", None)
-        if rows.target is not None:
-            self._target = rows.target
-
-    def _plan(self, rows: Rows, *, whole: bool = False) -> Schema:
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         """What the columns are, and what else must be known of all rows before they are counted."""
         schema = self._schema_of(rows.columns(self, whole=whole))
         warn_of_ignored(schema)
-        measured = measured_texts(schema.texts)
+        measured = measured_texts(schema.texts) if schema.texts else []
         if not measured:
-            return schema
+            return Plan(schema)
         plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
         documents = rows.reduce(document_frequencies, self._bare(plain), measured=measured)
-        return replace(schema, references=references_of(documents, schema.texts))
-
-    def _bare(self, schema: Schema) -> Self:
-        """A model that knows what the columns are, and has learned nothing yet."""
-        bare = copy.copy(self)
-        bare._set(schema, Tally())
-        return bare
-
-    def _declared(self) -> Collection[Any]:
-        """The columns that need not be looked at, for it was said what they are."""
-        return ()
-
-    def _looked_at(self) -> Collection[Any]:
-        """The columns that a model which has learned need not look at again."""
-        return set(self.schema_.names.tolist()).difference(getattr(self, "cuts_", ()))
+        return Plan(replace(schema, references=references_of(documents, schema.texts)))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; new classes and categories are welcome, and need not be announced.
@@ -295,81 +196,14 @@ class TallyClassifier(Adding, Answering, Classifier):
             Classes that will come, for `classes_` to hold from the start.
         """
         with self._restored():
-            if self._fitted:
-                schema, tally = self.schema_, self.tally_ + self._more(X, y, sample_weight)
-            else:
-                self._check_settings()
-                schema, tally = self._first(rows_of(X, y, sample_weight, self._declared()))
-            declared = self.__dict__.get("_declared_classes", np.zeros(0, np.int64))
+            self._learn_more(X, y, sample_weight)
             if classes is not None:
-                declared = unite(declared, checks.announced(classes))
-            self._declared_classes = declared
-            self._set(schema, tally)
+                self._announce(checks.announced(classes))
         return self
-
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
-            wherever the sums show it, and leave the model as it was.
-        """
-        check_is_fitted(self)
-        rest = self.tally_ - self._more(X, y, sample_weight)
-        self._check_tally(self.schema_, rest)
-        self._set(self.schema_, rest)
-        return self
-
-    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
-        """The sums of rows that come after the first."""
-        self._check_form()
-        return rows_of(X, y, sample_weight, self._looked_at(), model=self).reduce(sums, self._bare(self.schema_))
-
-    def _check_tally(self, schema: Schema, tally: Tally) -> None:
-        """Raise where these can be the sums of no rows."""
-        for family in schema.families_used():
-            FAMILY[family].check(tally)
-
-    def merge(self, other: Any) -> Self:
-        """Add what another model of the same kind has learned; classes, categories and columns unite."""
-        check_is_fitted(self)
-        schema, tally = self._merged(other)
-        declared = unite(self.__dict__.get("_declared_classes", _NONE), other.__dict__.get("_declared_classes", _NONE))
-        if len(declared):
-            self._declared_classes = declared
-        self._set(schema, tally)
-        return self
-
-    def _merged(self, other: Any) -> tuple[Schema, Tally]:
-        if type(other) is not type(self):
-            raise MergeError(
-                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
-                f"not with {type(other).__name__}"
-            )
-        check_is_fitted(other)
-        self._check_form()
-        other._check_form()
-        return self.schema_.unite(other.schema_), self.tally_ + other.tally_
-
-    @property
-    def _fitted(self) -> bool:
-        return "tally_" in self.__dict__
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._fitted
 
     def _set(self, schema: Schema, tally: Tally) -> None:
-        if not self._fitted or schema is not self.schema_:
-            self._learned_as = frozen(self._form())
-        self.schema_ = schema
-        self.tally_ = tally
+        super()._set(schema, tally)
         self.classes_ = public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
-        self.n_features_in_ = len(schema)
-        if schema.named and all(isinstance(name, str) for name in schema.names):
-            self.feature_names_in_ = schema.names
-        self._estimates = _Estimates()
 
     def _tally_of(self, part: Part) -> Tally:
         """The sums over some rows."""
@@ -388,7 +222,7 @@ class TallyClassifier(Adding, Answering, Classifier):
 
     def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
         """The schema of rows that are all here, and the rows."""
-        schema = self._plan(rows, whole=True)
+        schema = self._plan(rows, whole=True).schema
         return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
@@ -396,30 +230,7 @@ class TallyClassifier(Adding, Answering, Classifier):
         self._check_classes(classes)
         _warn_of_empty_columns(schema, tally)
 
-    @contextmanager
-    def _restored(self) -> Iterator[None]:
-        """Whatever goes wrong within, the model is as it was before."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-
     # Answering.
-
-    def _parameters(self) -> Parameters:
-        settings = frozen(self._settings())
-        if self._estimates.parameters is None or self._estimates.settings != settings:
-            if CLASS not in self.tally_:
-                raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
-            self._check_settings()
-            self._check_form()
-            self._check_against_data()
-            self._estimates.parameters = self._estimate()
-            self._estimates.settings = settings
-        return self._estimates.parameters
 
     def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
         check_is_fitted(self)
@@ -521,7 +332,7 @@ class TallyClassifier(Adding, Answering, Classifier):
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
         """What each column of a row says."""
         factors = [factor for each in self._parameters().attributes for factor in each.factors(found)]
-        return with_columns(factors, len(self.schema_.texts))
+        return with_columns(factors, len(self.schema_.texts)) if self.schema_.texts else factors
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
@@ -576,24 +387,6 @@ class TallyClassifier(Adding, Answering, Classifier):
         return tags
 
 
-_NONE: Labels = np.zeros(0, np.int64)
-
-
-def frozen(value: Any) -> Any:
-    """A value that compares by its contents and that nobody can change."""
-    if isinstance(value, Prior):
-        return type(value).__name__, frozen(value.parameters())
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else frozen(value.tolist())
-    if isinstance(value, Mapping):
-        return tuple((name, frozen(item)) for name, item in value.items())
-    if isinstance(value, list | tuple | set | frozenset):
-        return type(value).__name__, tuple(frozen(item) for item in value)
-    if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return frozen(np.asarray(value))
-    return value
-
-
 def warn_of_ignored(schema: Schema) -> None:
     """Say which columns are ignored though nobody asked for it, why, and what to do about it."""
     ignored = [name for name in schema.columns("ignore").tolist() if schema.why.get(name, "declared") != "declared"]
@@ -605,12 +398,6 @@ def warn_of_ignored(schema: Schema) -> None:
     warnings.warn(
         f"ignored: {shown}{more}. To use a column, declare what it is: columns={{{first!r}: 'category'}}", stacklevel=6
     )
-
-
-def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """What a model that knows its columns learns from some rows."""
-    found: Tally = model._tally_of(part)
-    return found
 
 
 def document_frequencies(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
@@ -634,7 +421,7 @@ def with_document_frequencies(schema: Schema, chunk: Chunk) -> tuple[Schema, Chu
 
 def tally_chunk(chunk: Chunk) -> Tally:
     """The sums over a chunk: of its classes, and of each family's block."""
-    total = count_classes(chunk)
+    total = chunk.count_classes()
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)
     return total

@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
-from ingenuo.families.covariance import FULL, SHARED, ScatterFamily, refuse_infinite, variances_towards_their_mean
+from ingenuo.families.covariance import FULL, SHARED, ScatterFamily, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
 from ingenuo.kernels.scatter import add_lines
 from ingenuo.models import model
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier
-from ingenuo.models.model import check_is_fitted
+from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
@@ -116,6 +116,9 @@ class GaussianDiscriminant(TallyClassifier):
     near where it is positive, far where it is negative
     """
 
+    _fixed = ("covariance",)
+    _free = ("shrinkage", "class_prior", "unbiased")
+
     def __init__(
         self,
         covariance: str = "shared",
@@ -151,12 +154,6 @@ class GaussianDiscriminant(TallyClassifier):
 
     def _schema_of(self, source: Source) -> Schema:
         return schema_of_numbers(source, _FAMILIES[self.covariance], type(self).__name__)
-
-    def _settings(self) -> Any:
-        return self.covariance, self.shrinkage, self.class_prior, self.unbiased
-
-    def _form(self) -> Any:
-        return self.covariance
 
     @property
     def _family(self) -> str:
@@ -264,7 +261,7 @@ class GaussianDiscriminant(TallyClassifier):
         weights, constants = self._lines()
         lines = np.zeros((n_rows, len(constants)))
         holes, infinite = add_lines(block, np.zeros(len(weights.T)), weights, constants, lines)
-        refuse_infinite(block, infinite)
+        block.refuse_infinite(infinite)
         if len(holes):
             lines[holes] = self._scores(found, n_rows)[holes]
         return lines

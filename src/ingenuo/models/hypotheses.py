@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.models.likelihoods import Exactly, Models, Number, Steps, Tables, hashable, log, shares
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
-from ingenuo.show.page import STYLE
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import objects
 
 # The trace of beliefs: what was thought of each hypothesis after every observation, as rows, a table and a picture.
@@ -36,8 +35,8 @@ _POINTS = 1000
 _TICKS = 12  # as long as there are no more steps, each is named on the axis
 
 
-@dataclass(frozen=True, eq=False)
-class Beliefs(Sequence[dict[Any, float]]):
+@dataclass(frozen=True, eq=False, repr=False)
+class Beliefs(Shown, Sequence[dict[Any, float]]):
     """Beliefs before any observation, and after each step; prints as a table.
 
     >>> prior, logs = np.log([0.75, 0.25]), np.log([[0.5, 0.6], [0.5, 0.4]])
@@ -107,37 +106,26 @@ class Beliefs(Sequence[dict[Any, float]]):
         times = int(self.times[step - 1])
         return shortened(self.labels[int(self.places[step - 1])]) + (f" ×{times:,}" if times > 1 else "")
 
-    def _lines(self) -> list[list[str]]:
-        """Rows of cells; of many steps the first and the last, of many hypotheses those most believed in the end."""
+    def _blocks(self) -> list[str | Block]:
+        """Of many steps the first and the last, of many hypotheses those most believed in the end."""
         half = _STEPS // 2
         few = len(self) <= _STEPS + 1
         steps = np.arange(len(self)) if few else np.concatenate([np.arange(half), np.arange(half) + len(self) - half])
         found = self.at(steps)
         chosen = self._leading(found[-1], _HYPOTHESES)
-        lines = [["step", "observation", *(str(self.names[k]) for k in chosen)]]
-        for step, row in zip(steps.tolist(), found):
-            if not few and step == len(self) - half:
-                lines.append(["…", *[""] * (len(chosen) + 1)])
-            lines.append([str(step), self.observation(step), *(f"{row[k]:.6f}" for k in chosen)])
-        return lines
+        rows: list[list[Any]] = [[n, self.observation(n), *row[chosen]] for n, row in zip(steps.tolist(), found)]
+        if not few:
+            rows.insert(half, ["…", *[""] * (len(chosen) + 1)])
+        heads = ["step", "observation", *(str(self.names[k]) for k in chosen)]
+        hidden = len(self.names) - len(chosen)
+        return [
+            PrintedTable(heads, rows, ["", "", *[".6f"] * len(chosen)]),
+            *([f"({hidden} less probable hypotheses are not shown)"] if hidden else []),
+        ]
 
     def _leading(self, row: Floats, most: int) -> list[int]:
         """The places of the largest, in the order of the hypotheses."""
         return sorted(np.argsort(-row, kind="stable")[:most].tolist())
-
-    def _others(self) -> str:
-        hidden = len(self.names) - _HYPOTHESES
-        return f"({hidden} less probable hypotheses are not shown)" if hidden > 0 else ""
-
-    def __str__(self) -> str:
-        return "\n".join([*aligned(self._lines()), *([self._others()] if self._others() else [])])
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        others = f"<p>{self._others()}</p>" if self._others() else ""
-        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{html_table(self._lines())}{others}</div>"
 
     def table(self) -> Any:
         """An Arrow table: step, observation, times, and P(hypothesis) for each."""
@@ -274,9 +262,9 @@ class Hypotheses:
         impossible = np.isneginf(logs[:, ~np.isneginf(self._log_joint)])[places]
         if impossible.any(axis=0).all():
             at = int(impossible.argmax(axis=0).max())
-            one = Beliefs(self.names, self._log_prior, *self._labelled(steps))
+            made = self._beliefs(steps).observation(at + 1)
             raise InputError(
-                f"observation {self._n_steps + at + 1}, {one.observation(at + 1)!r}, is impossible: every hypothesis "
+                f"observation {sum(map(len, self._blocks)) + at + 1}, {made!r}, is impossible: every hypothesis "
                 "that was still possible gives it probability 0; check it, or give it some probability under one of "
                 "them"
             )
@@ -405,13 +393,9 @@ class Hypotheses:
         """How many observations were made."""
         return sum(int(block.times.sum()) for block in self._blocks)
 
-    @property
-    def _n_steps(self) -> int:
-        return sum(map(len, self._blocks))
-
-    def _labelled(self, steps: Steps) -> tuple[Any, Any, Any, Floats]:
+    def _beliefs(self, steps: Steps) -> Beliefs:
         labels, places, logs = self._likelihoods.trace(steps)
-        return labels, places, steps.times, logs
+        return Beliefs(self.names, self._log_prior, labels, places, steps.times, logs)
 
     @property
     def trace(self) -> Beliefs:
@@ -419,7 +403,7 @@ class Hypotheses:
         steps = self._likelihoods.read([])
         for block in self._blocks:
             steps = steps.then(block)
-        return Beliefs(self.names, self._log_prior, *self._labelled(steps))
+        return self._beliefs(steps)
 
     def trace_table(self) -> Any:
         """The trace as an Arrow table: step, observation, times, and P(hypothesis) for each."""

@@ -7,7 +7,7 @@ So models stream, merge and forget, and a smoothing may be changed after learnin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,12 @@ from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
 from ingenuo.kernels import ngrams as loops
 from ingenuo.models import model
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier, frozen, sums, tally_chunk
-from ingenuo.models.model import Adding, Estimator, check_is_fitted, clone
+from ingenuo.models.classifier import Parameters, TallyClassifier, tally_chunk
+from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.checks import is_frame
-from ingenuo.rows.memory import ArrowText, ListText, is_arrow
-from ingenuo.rows.part import Chunk
-from ingenuo.rows.rows import EVERYTHING, Part, Rows, rows_of
+from ingenuo.rows.part import ArrowText, Chunk, ListText, is_arrow
+from ingenuo.rows.rows import EVERYTHING, Part, Rows
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Explanation, Factor, logs
 from ingenuo.tally.labels import Labels, is_missing, labels_of
@@ -132,17 +131,14 @@ def seeded(name: str, seed: Any) -> np.random.Generator:
         raise KindError(f"{name} must be a whole number or None, got {seed!r}") from None
 
 
-class SequenceModel:
+class SequenceModel(Learner):
     """What both estimators share: what is counted, and how it is read."""
+
+    _fixed = ("order", "text", "boundaries")
+    _free: ClassVar[tuple[str, ...]] = ("smoothing", "discount", "base", "min_count")
 
     def _check_settings(self: Any) -> None:
         _check(self)
-
-    def _form(self: Any) -> Any:
-        return self.order, self.text, self.boundaries
-
-    def _settings(self: Any) -> Any:
-        return self.smoothing, self.discount, self.base, self.min_count, *self._form()
 
     def _count(
         self: Any, given: Given, codes: NDArray[np.int32], classes: Labels, weights: Floats | None = None
@@ -158,9 +154,24 @@ class SequenceModel:
         if bag is not None and bag.vocabulary.order != self.order:
             raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")
 
-    def _same_form(self: Any, other: Any) -> None:
+    def _declared(self: Any) -> Any:
+        return EVERYTHING
+
+    _seen = _declared
+
+    def _plan(self: Any, rows: Rows, *, whole: bool = False) -> Plan:
+        return Plan(SCHEMA)
+
+    def _check_whole(self: Any, schema: Schema, classes: Labels, tally: Tally) -> None:
+        if NGRAMS not in tally:
+            raise InputError("the texts have no word; give one that has")
+
+    def _check_tally(self: Any, schema: Schema, tally: Tally) -> None:
+        ngrams.check(tally, int(self.order))
+
+    def _check_other(self: Any, other: Any) -> None:
         """Raise if the other counted something else."""
-        for name in ("order", "text", "boundaries"):
+        for name in self._fixed:
             mine, its = getattr(self, name), getattr(other, name)
             if mine != its:
                 raise MergeError(
@@ -180,7 +191,7 @@ class SequenceModel:
 _ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
 
 
-class LanguageModel(SequenceModel, Adding, Estimator):
+class LanguageModel(SequenceModel, Estimator):
     r"""The probability of a text, each word given the few before it.
 
     Parameters
@@ -228,8 +239,7 @@ class LanguageModel(SequenceModel, Adding, Estimator):
     'eggs and ham'
     """
 
-    schema_: Schema
-    tally_: Tally
+    _labelled = False
 
     def __init__(
         self,
@@ -252,7 +262,7 @@ class LanguageModel(SequenceModel, Adding, Estimator):
 
     # Learning.
 
-    def fit(self, texts: Any) -> Self:
+    def fit(self, texts: Any) -> Self:  # type: ignore[override]
         """Learn from texts, forgetting what was learned before.
 
         Parameters
@@ -260,87 +270,31 @@ class LanguageModel(SequenceModel, Adding, Estimator):
         texts : list of str, list of lists of str, or a Dask or Spark frame of one column
             Texts, which are cut into words; or the words of each, which are taken as they are. One string is one text.
         """
-        self._check_settings()
-        tally = self._sums_of(texts)
-        if NGRAMS not in tally:
-            raise InputError("the texts have no word; give one that has")
-        self._set(SCHEMA, tally)
-        return self
+        return super().fit(texts)
 
     def partial_fit(self, texts: Any) -> Self:
         """Learn from more texts; new words are welcome."""
-        if not self._fitted:
-            return self.fit(texts)
-        self._check_form()
-        self._set(self.schema_, self.tally_ + self._sums_of(texts))
-        return self
+        return self._learn_more(texts, None, None)
 
-    def forget(self, texts: Any) -> Self:
+    def forget(self, texts: Any) -> Self:  # type: ignore[override]
         """Unlearn texts: the model is then, to the last bit, what it would be had it never seen them.
 
         Texts that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
         """
-        check_is_fitted(self)
-        self._check_form()
-        rest = self.tally_ - self._sums_of(texts)
-        ngrams.check(rest, int(self.order))
-        self._set(self.schema_, rest)
-        return self
-
-    def merge(self, other: Any) -> Self:
-        """Add what another model that counts the same has learned."""
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise MergeError(
-                f"a LanguageModel can be merged with another LanguageModel, not with {type(other).__name__}"
-            )
-        check_is_fitted(other)
-        self._check_form()
-        other._check_form()
-        self._same_form(other)
-        self._set(self.schema_, self.tally_ + other.tally_)
-        return self
-
-    def _sums_of(self, texts: Any) -> Tally:
-        """The sums of texts, wherever they lie."""
-        return rows_of(texts, declared=EVERYTHING, labelled=False).reduce(sums, clone(self))
+        return super().forget(texts)
 
     def _tally_of(self, part: Part) -> Tally:
         given = texts_of(part.X)
         return self._count(given, np.zeros(given.text.n_rows, np.int32), _ALL)
 
-    @property
-    def _fitted(self) -> bool:
-        return "tally_" in self.__dict__
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._fitted
-
-    def _set(self, schema: Schema, tally: Tally) -> None:
-        if not self._fitted or "_learned_as" not in self.__dict__ or schema is not self.schema_:
-            self._learned_as = frozen(self._form())
-        self.schema_ = schema
-        self.tally_ = tally
-        self._known: tuple[Any, Reading] | None = None
-
-    def _check_form(self) -> None:
-        if self._learned_as != frozen(self._form()):
-            raise InputError(
-                "order, text or boundaries was changed after the model had learned; fit it again, or set it back"
-            )
+    def _estimate(self) -> Reading:
+        return self._read(_ALL)
 
     # Answering.
 
     def _reading(self) -> Reading:
         check_is_fitted(self)
-        settings = frozen(self._settings())
-        if self._known is None or self._known[0] != settings:
-            if CLASS not in self.tally_:
-                raise EmptyModelError("the model has forgotten every text it knew; fit it again before asking it")
-            self._check_settings()
-            self._check_form()
-            self._known = settings, self._read(_ALL)
-        return self._known[1]
+        return self._parameters()  # type: ignore[no-any-return]
 
     @property
     def vocabulary_(self) -> list[str]:
@@ -467,6 +421,8 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
     ['+', '-']
     """
 
+    _free = (*SequenceModel._free, "class_prior")
+
     def __init__(
         self,
         order: int = 2,
@@ -492,36 +448,10 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
         super()._check_settings()
         model.check(self.class_prior)
 
-    def _settings(self) -> Any:
-        return self.class_prior, super()._settings()
-
     def _tally_of(self, part: Part) -> Tally:
         given = texts_of(part.X)
         codes, classes = checks.labels(self, part.y, given.text.n_rows)
         return self._count(given, codes, classes, checks.weights(part.weights, given.text.n_rows))
-
-    def _declared(self) -> Any:
-        return EVERYTHING
-
-    def _plan(self, rows: Rows, *, whole: bool = False) -> Schema:
-        return SCHEMA
-
-    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
-        if NGRAMS not in tally:
-            raise InputError("the texts have no word; give one that has")
-
-    def _check_tally(self, schema: Schema, tally: Tally) -> None:
-        ngrams.check(tally, int(self.order))
-
-    def _set(self, schema: Schema, tally: Tally) -> None:
-        super()._set(schema, tally)
-        for name in ("n_features_in_", "feature_names_in_"):  # texts have no columns
-            self.__dict__.pop(name, None)
-
-    def _merged(self, other: Any) -> tuple[Schema, Tally]:
-        if type(other) is type(self):
-            self._same_form(other)
-        return super()._merged(other)
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)

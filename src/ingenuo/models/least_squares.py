@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.families.covariance import SHARED, Lines, lines_of, moments_of
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier
+from ingenuo.models.classifier import Parameters, TallyClassifier
 from ingenuo.models.discriminant import schema_of_numbers
-from ingenuo.models.model import check_is_fitted
+from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
 from ingenuo.rows.schema import Schema, column_name
@@ -62,6 +62,8 @@ class LeastSquaresClassifier(TallyClassifier):
     (0.0345, 0.0345)
     """
 
+    _free = ("l2",)
+
     def __init__(self, l2: float = 0.0) -> None:
         self.l2 = l2
 
@@ -76,9 +78,6 @@ class LeastSquaresClassifier(TallyClassifier):
 
     def _schema_of(self, source: Source) -> Schema:
         return schema_of_numbers(source, SHARED, type(self).__name__)
-
-    def _settings(self) -> Any:
-        return self.l2
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)

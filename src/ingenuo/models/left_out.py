@@ -30,8 +30,9 @@ from ingenuo.families.ngrams import NGRAMS
 from ingenuo.kernels import densities
 from ingenuo.kernels.threads import width
 from ingenuo.models import model
-from ingenuo.models.classifier import CLASS, TallyClassifier, tally_chunk, with_document_frequencies
+from ingenuo.models.classifier import TallyClassifier, tally_chunk, with_document_frequencies
 from ingenuo.models.language import SCHEMA, SequenceModel
+from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.rows import MemoryRows, Part, take_rows

@@ -18,9 +18,9 @@ mean from that of all rows, in units of the variance within classes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,10 +34,9 @@ from ingenuo.families.words import factors as word_factors
 from ingenuo.families.words import only_text, passage, with_columns
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import lookup, portable
-from ingenuo.kernels.columns import Columns
 from ingenuo.kernels.counts import add_log_likelihood_dense
-from ingenuo.models import solver
-from ingenuo.models.solver import Dense, Design, OverFeatures, OverRows, Problem, Solution, along_twin
+from ingenuo.kernels.softmax import Columns
+from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, Solution, minimise
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Texts
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, difference, exponential, powers_of_e
@@ -48,34 +47,41 @@ Entries = tuple[NDArray[np.int32], NDArray[np.int32], Floats]  # rows, features,
 ONES: Floats = np.zeros(0)
 
 
-class Group(Protocol):
+@dataclass
+class Group:
     """The features that the columns of one family give."""
 
-    size: int
+    schema: Schema
+    tally: Tally
+    classes: Labels
+    columns: Labels
+
+    def __post_init__(self) -> None:
+        self.size = len(self.columns)
 
     def entries(self, block: Any) -> Entries:
         """Where the features are not zero."""
-        ...
+        raise NotImplementedError
 
-    def start(self, alpha: float) -> tuple[Floats, Floats]:
-        """The twin's weights (features × logits), and what it adds to its intercepts besides the classes' shares."""
-        ...
+    def start(self, alpha: float) -> Floats:
+        """The twin's weights (features × logits)."""
+        raise NotImplementedError
 
     def stretch(self, start: Floats) -> Floats:
-        """What the features are multiplied by where they are weighted by naive Bayes."""
-        ...
+        """What the features are multiplied by where they are weighted by naive Bayes: the log ratios."""
+        return start
 
     def add(self, weights: Floats, block: Any, out: Floats) -> None:
         """Add the features' part of the logits to out (rows × classes)."""
-        ...
+        raise NotImplementedError
 
     def names(self) -> list[str]:
         """What each feature is called."""
-        ...
+        return [column_name(name) for name in self.columns.tolist()]
 
     def factors(self, weights: Floats, block: Any) -> list[Factor]:
         """What each feature of a block of one row multiplies the odds by."""
-        ...
+        raise NotImplementedError
 
 
 def imagined(totals: Floats, alpha: float) -> tuple[Floats, Floats]:
@@ -128,15 +134,8 @@ def factor(name: str, value: str, weights: Floats, x: float) -> Factor:
 # Categories as features: one for each value of each column.
 
 
-@dataclass
-class CategoryFeatures:
+class CategoryFeatures(Group):
     """One feature for each value of each column."""
-
-    schema: Schema
-    tally: Tally
-    classes: Labels
-    columns: Labels
-    values: list[Labels] = field(init=False)
 
     def __post_init__(self) -> None:
         self.values = [
@@ -160,18 +159,12 @@ class CategoryFeatures:
             features.append((codes[known] + first).astype(np.int32))
         return np.concatenate(rows), np.concatenate(features), ONES
 
-    def start(self, alpha: float) -> tuple[Floats, Floats]:
+    def start(self, alpha: float) -> Floats:
         """Log ratios of the values' shares."""
-        K = len(self.classes)
-        found = [
-            log_ratios(self.tally.over(category_table(name), self.classes, values).floats(), alpha)
-            for name, values in zip(self.columns.tolist(), self.values)
-        ]
-        return np.concatenate(found), np.zeros(1 if K == 2 else K)
-
-    def stretch(self, start: Floats) -> Floats:
-        """The log ratios."""
-        return start
+        tables = zip(map(category_table, self.columns.tolist()), self.values)
+        return np.concatenate(
+            [log_ratios(self.tally.over(table, self.classes, values).floats(), alpha) for table, values in tables]
+        )
 
     def add(self, weights: Floats, block: Codes, out: Floats) -> None:
         """The weight of each column's value."""
@@ -207,17 +200,8 @@ class CategoryFeatures:
 # The columns of a matrix of counts, or of any numbers that are mostly zero, as features: themselves.
 
 
-@dataclass
-class CountFeatures:
+class CountFeatures(Group):
     """The columns of a matrix of counts, or of any numbers that are mostly zero."""
-
-    schema: Schema
-    tally: Tally
-    classes: Labels
-    columns: Labels
-
-    def __post_init__(self) -> None:
-        self.size = len(self.columns)
 
     def entries(self, block: Counts) -> Entries:
         """What is not zero."""
@@ -229,25 +213,15 @@ class CountFeatures:
         row, column = np.nonzero(block.matrix)
         return row.astype(np.int32), column.astype(np.int32), np.asarray(block.matrix[row, column], np.float64)
 
-    def start(self, alpha: float) -> tuple[Floats, Floats]:
+    def start(self, alpha: float) -> Floats:
         """Log ratios of the columns' shares; nothing where there are no counts."""
-        K = len(self.classes)
-        width = 1 if K == 2 else K
         if SUM not in self.tally:
-            return np.zeros((self.size, width)), np.zeros(width)
-        return log_ratios(self.tally.over(SUM, self.classes, self.columns).floats(), alpha), np.zeros(width)
-
-    def stretch(self, start: Floats) -> Floats:
-        """The log ratios."""
-        return start
+            return np.zeros((self.size, 1 if len(self.classes) == 2 else len(self.classes)))
+        return log_ratios(self.tally.over(SUM, self.classes, self.columns).floats(), alpha)
 
     def add(self, weights: Floats, block: Counts, out: Floats) -> None:
         """The counts times their weights."""
         add_products(block, np.ascontiguousarray(by_class(weights)), out)
-
-    def names(self) -> list[str]:
-        """The columns' names."""
-        return [column_name(name) for name in self.columns.tolist()]
 
     def factors(self, weights: Floats, block: Counts) -> list[Factor]:
         """e to the weight times the count."""
@@ -269,17 +243,11 @@ def _less_mean(name: str, weights: Floats, x: float, mean: float) -> Factor:
     return Factor(name, f"{x:.6g}", tuple(Term(how, exponential(log), log) for how, log in zip(written, logs)))
 
 
-@dataclass
-class NumberFeatures:
+class NumberFeatures(Group):
     """Numbers, less their means."""
 
-    schema: Schema
-    tally: Tally
-    classes: Labels
-    columns: Labels
-
     def __post_init__(self) -> None:
-        self.size = len(self.columns)
+        super().__post_init__()
         counts, means, variances, overall, exponents = spread(self.tally, self.columns, self.classes)
         with np.errstate(over="ignore", under="ignore"):
             scale = np.ldexp(1.0, 2 * exponents)
@@ -323,13 +291,12 @@ class NumberFeatures:
                 "number, or by NaN if it is missing"
             )
 
-    def start(self, alpha: float) -> tuple[Floats, Floats]:
+    def start(self, alpha: float) -> Floats:
         """The linear discriminant of Gaussians with one variance for all classes."""
-        moved = self.by_class - self.means
-        weights, shift = (moved / self.variances).T, -0.5 * (moved / self.variances * moved).sum(axis=1)
+        weights = ((self.by_class - self.means) / self.variances).T
         if len(self.classes) == 2:
-            return weights[:, 1:] - weights[:, :1], shift[1:] - shift[:1]
-        return weights.copy(), shift
+            return np.asarray(weights[:, 1:] - weights[:, :1])
+        return np.asarray(weights - weights.mean(axis=1, keepdims=True))  # what all have in common says nothing
 
     def stretch(self, start: Floats) -> Floats:
         """Numbers have no ratio of counts: each is measured in its standard deviations."""
@@ -348,10 +315,6 @@ class NumberFeatures:
                 X[missing] = 0.0
             add_log_likelihood_dense(X, table, out[lo:hi])
 
-    def names(self) -> list[str]:
-        """The columns' names."""
-        return [column_name(name) for name in self.columns.tolist()]
-
     def factors(self, weights: Floats, block: Numbers) -> list[Factor]:
         """e to the weight times the number."""
         found = []
@@ -368,14 +331,8 @@ class NumberFeatures:
 # The words and n-grams of text columns as features.
 
 
-@dataclass
-class TextFeatures:
+class TextFeatures(Group):
     """The words and n-grams of text columns."""
-
-    schema: Schema
-    tally: Tally
-    classes: Labels
-    columns: Labels
 
     def __post_init__(self) -> None:
         self.parts = [_Words(self.schema, self.tally, self.classes, name) for name in self.columns.tolist()]
@@ -387,14 +344,10 @@ class TextFeatures:
         found = [part.entries(text) for part, text in zip(self.parts, block.columns)]
         return joined(found, [len(part.weights) for part in self.parts])
 
-    def start(self, alpha: float) -> tuple[Floats, Floats]:
+    def start(self, alpha: float) -> Floats:
         """Log ratios of the words' shares."""
         found = [part.ratios(alpha) for part in self.parts]
-        return found[0] if len(found) == 1 else np.concatenate(found), np.zeros(found[0].shape[1])
-
-    def stretch(self, start: Floats) -> Floats:
-        """The log ratios."""
-        return start
+        return found[0] if len(found) == 1 else np.concatenate(found)
 
     def _of(self, weights: Floats, j: int) -> Floats:
         return weights[int(self.first[j]) : int(self.first[j + 1])]
@@ -541,8 +494,7 @@ class _Words:
 # From a table's features to the weights of its classes: which solver, where it starts, and in what order.
 
 
-_SMALL = 1000  # weights up to which Newton's method pays: its matrix is of that size
-_FEATURES: dict[str, Any] = {
+_FEATURES: dict[str, type[Group]] = {
     "number": NumberFeatures,
     "category": CategoryFeatures,
     "count": CountFeatures,
@@ -570,15 +522,18 @@ def solve(
     n_rows = len(problem.labels)
     logs = portable.log(shares / shares.sum())
     intercepts = logs[1:] - logs[:1] if len(logs) == 2 else logs
-    begun = {name: group.start(alpha) for name, group in groups.items()}
-    V0 = next(iter(begun.values()))[0] if len(begun) == 1 else np.concatenate([each for each, _ in begun.values()])
-    shift = np.sum([each for _, each in begun.values()], axis=0)
+    starts = [group.start(alpha) for group in groups.values()]
+    V0 = starts[0] if len(starts) == 1 else np.concatenate(starts)
     stretch = None
     if weighted:
-        stretches = [groups[name].stretch(each) for name, (each, _) in begun.items()]
+        stretches = [group.stretch(each) for group, each in zip(groups.values(), starts)]
         stretch = stretches[0] if len(stretches) == 1 else np.concatenate(stretches)
+    space: OverFeatures | OverRows
     table = _dense(groups, found)
-    if table is None:
+    if table is not None:
+        few = (V0.shape[0] + 1) * V0.shape[1] <= Few.MOST
+        space = (Few if few else OverFeatures)(table, stretch, problem)
+    else:
         parts = [group.entries(found[name]) for name, group in groups.items()]
         rows, features, values = joined(parts, [group.size for group in groups.values()])
         # Rows of a class have features in common: side by side, they are in the cache together.
@@ -588,23 +543,11 @@ def solve(
         weights = problem.weights[order] if len(problem.weights) else problem.weights
         problem = replace(problem, labels=problem.labels[order], weights=weights)
         columns = Columns.of(n_rows, len(V0), place[rows], features, values)
-        design = Design(columns, V0, stretch)
-    else:
-        design = Design(table, V0, stretch)
-    space: OverRows | OverFeatures
-    small = table is not None and stretch is None and (V0.shape[0] + 1) * V0.shape[1] <= _SMALL
-    if n_rows < V0.shape[0] and not small and problem.l2 > 0:
-        space = OverRows(design, problem.l2)
-    else:
-        space = OverFeatures(design, problem.l2)
-    vector = along_twin(space, problem, intercepts, shift) if start == "twin" else space.point(0.0, intercepts)
-    if small and table is not None:
-        weights, b = space.weights(vector)
-        weights, b, loss, excess, iterations, arrived = solver.minimise(table, problem, weights, b)
-        return Solution(weights, b, loss, excess, iterations, arrived)
-    vector, loss, excess, iterations, arrived = solver.minimise_in_subspace(space, problem, vector)
-    weights, b = space.weights(vector)
-    return Solution(weights, b, loss, excess, iterations, arrived)
+        if n_rows < len(V0) and problem.l2 > 0:
+            space = OverRows(columns, stretch, problem, V0.shape[1])
+        else:
+            space = OverFeatures(columns, stretch, problem)
+    return minimise(space, problem, intercepts, V0 if start == "twin" else None)
 
 
 def _dense(groups: dict[str, Group], found: dict[str, Block]) -> Dense | None:

@@ -1,4 +1,4 @@
-"""What every estimator has: scikit-learn's contract (without its import), learning by adding, the class prior.
+"""What every model has: scikit-learn's contract (without its import), the verbs of learning, the class prior.
 
 Learning and answering need parameters, copies and a `repr` of an estimator, and no more; `import sklearn` costs more
 time than the fit of a small table. So `Estimator` brings those itself. As soon as scikit-learn is in the process,
@@ -14,16 +14,38 @@ import copy
 import inspect
 import sys
 import threading
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError, did_you_mean
+from ingenuo.families import FAMILY
+from ingenuo.models.packing import (
+    pack,
+    pack_labels,
+    pack_schema,
+    pack_tally,
+    unpack,
+    unpack_labels,
+    unpack_schema,
+    unpack_tally,
+)
+from ingenuo.rows.rows import Part, Rows, rows_of
+from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Term, fraction, term
-from ingenuo.tally.labels import Labels, find, labels_of
+from ingenuo.tally.labels import Labels, find, labels_of, unite
 from ingenuo.tally.prior import Prior
+from ingenuo.tally.tally import Tally
+
+CLASS = "class"  # the table of the rows of each class
+
+Tensors = dict[str, NDArray[Any]]
+State = tuple[dict[str, Any], Tensors]
+_NONE: Labels = np.zeros(0, np.int64)
 
 _WIDTH = 80  # of a line of a `repr`
 _LONGEST = 700  # characters of a `repr`, from which on its middle is left out, as scikit-learn does
@@ -194,19 +216,304 @@ class Refusals:
         return object.__getattribute__(self, name)  # raises as it did before, with the reason of a property
 
 
-# What models that merge have besides: `+`, and dropping what is rare.
+# Learning, written once.
 
 
-class Adding:
-    """Mix-in: a + b is a copy of a that b is merged into; neither changes."""
+class Plan(NamedTuple):
+    """What a model knows before it counts any row."""
 
-    def __add__(self, other: Any) -> Any:
-        if not isinstance(other, Adding):
+    schema: Schema  # what the columns are
+    fixed: Mapping[str, Any] = MappingProxyType({})  # what else the rows decide, by attribute: cut points, bins, arcs
+
+
+class _Estimates:
+    """The last parameters that were asked for, and the settings they were estimated with."""
+
+    settings: Any = None
+    parameters: Any = None
+
+
+class Packed:
+    """Mix-in: a model that packs itself, for files and for other machines."""
+
+    def state(self) -> State:
+        """The model as plain values and tensors."""
+        model: Any = self
+        check_is_fitted(self)
+        values, arrays = self._extra()
+        tensors = {f"besides/{name}": array for name, array in arrays.items()}
+        manifest = {
+            "kind": "model",
+            "model": type(self).__name__,
+            "parameters": pack(model.get_params(deep=False)),
+            "schema": pack_schema(model.schema_, tensors),
+            "tally": pack_tally(model.tally_, tensors),
+        }
+        if values or arrays:
+            manifest["besides"] = pack(values)
+        if "_declared_classes" in self.__dict__:
+            manifest["classes"] = pack_labels(model._declared_classes, "classes", tensors)
+        if "_target" in self.__dict__:
+            manifest["target"] = model._target
+        if "feature_names_in_" in self.__dict__:
+            manifest["names"] = pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
+        return manifest, tensors
+
+    @classmethod
+    def from_state(cls, manifest: Mapping[str, Any], tensors: Tensors) -> Self:
+        """The model that `state` gave; raises for what is no model."""
+        model: Any = cls(**unpack(manifest["parameters"]))
+        model._check_settings()
+        schema, tally = unpack_schema(manifest["schema"], tensors), unpack_tally(manifest["tally"], tensors)
+        for family in schema.families_used():
+            FAMILY[family].check(tally)
+        if "classes" in manifest:
+            model._declared_classes = unpack_labels(manifest["classes"], tensors)
+        if "target" in manifest:
+            model._target = str(manifest["target"])
+        if "names" in manifest:
+            model.feature_names_in_ = unpack_labels(manifest["names"], tensors)
+        arrays = {key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")}
+        model._restore(schema, tally, unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
+        return model  # type: ignore[no-any-return]
+
+    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """What is not in the tally: plain values and arrays."""
+        return {}, {}
+
+    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
+        """Set what a file has; raise where it is no model."""
+        model: Any = self
+        model._set(schema, tally)
+        if CLASS in tally:
+            model._check_against_data()
+
+
+class Learner(Packed):
+    """What every model that is a function of a tally has: the verbs of learning.
+
+    A subclass says what it counts (`_plan`, `_tally_of`) and what it makes of that (`_estimate`).
+    """
+
+    schema_: Schema
+    tally_: Tally
+
+    _fixed: ClassVar[tuple[str, ...]] = ()  # the parameters that say what is learned
+    _free: ClassVar[tuple[str, ...]] = ()  # those that say what is made of it, and may be changed later
+    _labelled: ClassVar[bool] = True  # whether rows have a class, or a target
+
+    # What a subclass says of itself.
+
+    @property
+    def _is_additive(self) -> bool:
+        """Whether all that it answers derives from the tally and the parameters of the constructor."""
+        return True
+
+    def _check_settings(self) -> None:
+        """Raise a clear error if a parameter of the constructor makes no sense."""
+
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
+        """What must be known of the rows, which may be all that there will be, before they are counted."""
+        raise NotImplementedError
+
+    def _tally_of(self, part: Part) -> Tally:
+        """The sums over some rows."""
+        raise NotImplementedError
+
+    def _estimate(self) -> Any:
+        """Parameters from the tally."""
+        raise NotImplementedError
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        """Raise where these rows cannot be all that a model learns from."""
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        """Raise where these can be the sums of no rows."""
+        for family in schema.families_used():
+            FAMILY[family].check(tally)
+
+    def _check_other(self, other: Self) -> None:
+        """Raise where the sums of another model are of something else."""
+
+    def _check_against_data(self) -> None:
+        """Raise if a parameter of the constructor does not fit what was learned."""
+
+    def _declared(self) -> Collection[Any]:
+        """The columns that need not be looked at, for it was said what they are."""
+        return ()
+
+    def _seen(self) -> Collection[Any]:
+        """The columns that a model which has learned need not look at again."""
+        return set(self.schema_.names.tolist())
+
+    # Learning.
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learn from rows and their labels, forgetting what was learned before.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, list of texts, table, path, what `scan` gives, Arrow stream, Dask or Spark DataFrame
+            The rows; missing values are NaN or null. Files and streams are read a batch at a time; the rows of a Dask
+            or Spark frame stay where they are.
+        y : array-like, or the name of a column of X
+            The class of each row; of a file, a stream or a frame of an engine, the name of a column.
+        sample_weight : array-like, optional
+            How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
+        """
+        self._check_settings()
+        with self._restored():
+            self._begin(rows_of(X, y, sample_weight, self._declared(), labelled=self._labelled), whole=True)
+        return self
+
+    def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """Learn from more rows, or from the first."""
+        with self._restored():
+            if self._fitted:
+                self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+            else:
+                self._check_settings()
+                self._begin(rows_of(X, y, sample_weight, self._declared(), labelled=self._labelled))
+        return self
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
+            wherever the sums show it, and leave the model as it was.
+        """
+        check_is_fitted(self)
+        rest = self.tally_ - self._more(X, y, sample_weight)
+        self._check_tally(self.schema_, rest)
+        self._set(self.schema_, rest)
+        return self
+
+    def merge(self, other: Any) -> Self:
+        """Add what another model of the same kind has learned; classes, categories and columns unite."""
+        check_is_fitted(self)
+        if type(other) is not type(self):
+            raise MergeError(
+                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
+                f"not with {type(other).__name__}"
+            )
+        check_is_fitted(other)
+        self._check_form()
+        other._check_form()
+        self._check_other(other)
+        schema, tally = self.schema_.unite(other.schema_), self.tally_ + other.tally_
+        with self._restored():
+            self._set(schema, tally)
+            self._announce(other.__dict__.get("_declared_classes", _NONE))
+        return self
+
+    def __add__(self, other: Any) -> Self:
+        """A copy that the other is merged into; neither changes."""
+        if not isinstance(other, Learner):
             return NotImplemented
         check_is_fitted(self)
-        result: Any = clone(self)
+        result = clone(self)
         result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
-        return result.merge(other)
+        return result.merge(other)  # type: ignore[no-any-return]
+
+    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+        """Learn from the first rows, which may be all."""
+        for name in ("tally_", "schema_", "_declared_classes", "_target"):
+            self.__dict__.pop(name, None)
+        plan = self._plan(rows, whole=whole)
+        self.__dict__.update(plan.fixed)
+        tally = rows.reduce(sums, self._bare(plan.schema))
+        if CLASS not in tally:
+            raise InputError(f"{rows.name}: there are no rows to learn from")
+        if whole:
+            self._check_whole(plan.schema, tally.labels(CLASS, 0), tally)
+        if rows.target is not None:
+            self._target = rows.target  # which may stand among the columns of rows to answer
+        self._set(plan.schema, tally)
+
+    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+        """The sums of rows that come after the first."""
+        self._check_form()
+        rows = rows_of(X, y, sample_weight, self._seen(), labelled=self._labelled, model=self)
+        return rows.reduce(sums, self._bare(self.schema_))
+
+    def _bare(self, schema: Schema) -> Self:
+        """A model that knows what the columns are, and has learned nothing yet."""
+        bare = copy.copy(self)
+        bare._set(schema, Tally())
+        return bare
+
+    def _announce(self, classes: Labels) -> None:
+        """Know of classes that may have no row yet."""
+        known = self.__dict__.get("_declared_classes", _NONE)
+        both = unite(known, classes)
+        if len(both) > len(known):
+            self._declared_classes = both
+            self._set(self.schema_, self.tally_)
+
+    def _set(self, schema: Schema, tally: Tally) -> None:
+        """Take what was learned; what was estimated from something else is dropped."""
+        if not self._fitted or schema is not self.schema_:
+            self._learned_as = frozen(self._form())
+        self.schema_, self.tally_ = schema, tally
+        self._estimates = _Estimates()
+        if not len(schema):  # texts that are no column of any table
+            return
+        self.n_features_in_ = len(schema)
+        if schema.named and all(isinstance(name, str) for name in schema.names):
+            self.feature_names_in_ = schema.names
+
+    @contextmanager
+    def _restored(self) -> Iterator[None]:
+        """Whatever goes wrong within, the model is as it was before."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    @property
+    def _fitted(self) -> bool:
+        return "tally_" in self.__dict__
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._fitted
+
+    # Settings, and what is estimated with them.
+
+    def _form(self) -> Any:
+        """The parameters that say what is learned."""
+        return tuple(getattr(self, name) for name in self._fixed)
+
+    def _settings(self) -> Any:
+        """The parameters that estimates depend on, besides the tally."""
+        return *(getattr(self, name) for name in self._free), *self._form()
+
+    def _check_form(self) -> None:
+        (_, before), (_, now) = self._learned_as, frozen(self._form())
+        for name, one, two in zip(self._fixed, before, now):
+            if one != two:
+                raise InputError(
+                    f"{name} was changed after the model had learned, and it says what is learned; fit it again, or "
+                    "set it back"
+                )
+
+    def _parameters(self) -> Any:
+        """What is estimated from the tally: again when that, or a setting, has changed."""
+        settings = frozen(self._settings())
+        if self._estimates.parameters is None or self._estimates.settings != settings:
+            if CLASS not in self.tally_:
+                raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
+            self._check_settings()
+            self._check_form()
+            self._check_against_data()
+            self._estimates.parameters = self._estimate()
+            self._estimates.settings = settings
+        return self._estimates.parameters
 
     def drop_rare(self, minimum: int) -> Self:
         """Drop what is known of fewer rows than a minimum count, so that the model may be shown to others.
@@ -235,8 +542,8 @@ class Adding:
         """
         check_is_fitted(self)
         model: Any = self
-        model._check_form()
         refuse_besides(self)
+        model._check_form()
         for column in model.schema_.references:
             raise RefusedError(
                 f"the texts of column {column!r} are of unit length, measured by the words of the first rows: their "
@@ -253,8 +560,7 @@ class Adding:
         if len(gone) and hasattr(self, "_check_classes"):
             model._check_classes(left)
         other._set(model.schema_, rest)
-        asked = getattr(other, "_bayes", other)  # a regressor answers by the classifier over its bins
-        (asked._reading if hasattr(asked, "_reading") else asked._parameters)()  # which raises where it cannot answer
+        other._parameters()  # which raises where it cannot answer
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
         return self
@@ -263,7 +569,7 @@ class Adding:
 def refuse_besides(model: Any) -> None:
     """Raise where a model, fitted or not, keeps something of single rows beside its sums."""
     name = type(model).__name__
-    if not isinstance(model, Adding):
+    if not isinstance(model, Learner):
         raise KindError(
             f"a {name} is not made of sums by class alone, so a minimum count cannot be kept; of what `ingenuo train` "
             "learns, naive-bayes, network, discriminant, language, language-model and least-squares are"
@@ -277,6 +583,27 @@ def refuse_besides(model: Any) -> None:
         raise RefusedError(
             f"the bins of this {name} end at targets of single rows, and would stay; give edges of your own: bins=[…]"
         )
+
+
+def frozen(value: Any) -> Any:
+    """A value that compares by its contents and that nobody can change."""
+    if isinstance(value, Prior):
+        return type(value).__name__, frozen(vars(value))
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else frozen(value.tolist())
+    if isinstance(value, Mapping):
+        return tuple((name, frozen(item)) for name, item in value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        return type(value).__name__, tuple(frozen(item) for item in value)
+    if hasattr(value, "__array__") and not isinstance(value, np.generic):
+        return frozen(np.asarray(value))
+    return value
+
+
+def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What a model that knows its columns learns from some rows."""
+    found: Tally = model._tally_of(part)
+    return found
 
 
 # The prior of the classes: imaginary rows of each, or probabilities that are given.

@@ -25,12 +25,11 @@ from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.density import Chosen, chosen
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import densities, portable
-from ingenuo.kernels.threads import single_blas
-from ingenuo.models import model
-from ingenuo.models.calibration import CALIBRATORS, Calibrator, Choice, choose, from_arrays
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier, tally_chunk, weighed
+from ingenuo.models import calibration, model
+from ingenuo.models.calibration import Calibrator, Choice
+from ingenuo.models.classifier import Parameters, TallyClassifier, tally_chunk, weighed
 from ingenuo.models.left_out import leave_one_out, refuse_alone
-from ingenuo.models.model import check_is_fitted
+from ingenuo.models.model import CLASS, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpacked
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
@@ -70,7 +69,7 @@ class NaiveBayes(TallyClassifier):
         How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
     text : Words or mapping, optional
         Which words of text columns count, and how; a mapping chooses by column. By default `Words()`.
-    calibration : {"auto", "temperature", "platt", "isotonic", "venn-abers", "none"}, optional
+    calibration : {"auto", "temperature", "platt", "isotonic", "none"}, optional
         Repair the probabilities by what the model says of its own rows, each left out; "auto" takes what is worth it.
     tune : bool
         Choose the density and the smoothing of each column, and how much it counts, by the log loss of the rows, each
@@ -118,6 +117,9 @@ class NaiveBayes(TallyClassifier):
     calibration_: Choice
     _calibrated_as: str | None
 
+    _fixed = ("columns", "numbers", "counts", "text", "tune")
+    _free = ("prior", "class_prior")
+
     def __init__(
         self,
         columns: Mapping[Any, Any] | None = None,
@@ -145,7 +147,7 @@ class NaiveBayes(TallyClassifier):
     def _check_settings(self) -> None:
         if not isinstance(self.tune, bool | np.bool_):
             raise KindError(f"tune must be True or False, got {type(self.tune).__name__} {self.tune!r}")
-        known = [AUTOMATIC, *CALIBRATORS]
+        known = [AUTOMATIC, *calibration.KINDS]
         if self.calibration is not None and self.calibration not in known:
             if not isinstance(self.calibration, str):
                 raise KindError(
@@ -263,59 +265,34 @@ class NaiveBayes(TallyClassifier):
             )
         return texts
 
-    def _settings(self) -> Any:
-        return self.prior, self.class_prior, *self._form()
-
-    def _form(self) -> Any:
-        return self.columns, self.numbers, self.counts, self.text, bool(self.tune)
-
     # Learning.
 
-    def _learn(self, rows: Rows) -> None:
-        """Learn all there is to know; tune and calibrate if so set."""
+    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+        """Learn from the first rows; tune and calibrate by them if so set."""
         if self._is_additive:
-            super()._learn(rows)
+            super()._begin(rows, whole=whole)
             self._reset()
             return
-        for name in ("tally_", "schema_", "_declared_classes"):
-            self.__dict__.pop(name, None)
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
+        for name in ("tally_", "schema_", "_declared_classes", "_target"):
+            self.__dict__.pop(name, None)
         schema, chunk = self._whole(here)
         tally = tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)
         self._reset()
         self._set(schema, tally)
         self._tune_and_calibrate(chunk)
-        self._note_target(here)
+        if here.target is not None:
+            self._target = here.target
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows; new classes and categories are welcome, and need not be announced.
-
-        The first rows are those a model is tuned and calibrated by. What was tuned stays; a calibration has to be done
-        again, by `recalibrate`, before the model answers.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-        classes : array-like, optional
-            Classes that will come, for `classes_` to hold from the start.
-        """
-        if self._fitted or self._is_additive:
-            return super().partial_fit(X, y, classes, sample_weight)
-        other = copy.copy(self).fit(X, y, sample_weight)
-        if classes is not None:
-            announced = type(self)(**self.get_params(deep=False))
-            announced.set_params(tune=False, calibration=None)
-            declared = announced.partial_fit(X, y, classes, sample_weight)._declared_classes
-            if len(declared) > len(other.classes_):
-                raise InputError(
-                    "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, "
-                    "or leave classes out"
-                )
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
-        return self
+    def _announce(self, classes: Labels) -> None:
+        if self._is_additive:
+            super()._announce(classes)
+        elif (find(labels_of(self.classes_), classes) < 0).any():
+            raise InputError(
+                "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, or "
+                "leave classes out"
+            )
 
     def _tune_and_calibrate(self, chunk: Chunk) -> None:
         """Find the settings by the rows that the tally is of."""
@@ -385,12 +362,11 @@ class NaiveBayes(TallyClassifier):
             label = chunk.classes.tolist()[chunk.coded[row]]
             raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
         prior = np.nan_to_num(self._parameters().log_prior, neginf=0.0)
-        names = tuple(CALIBRATORS) if self.calibration == AUTOMATIC else (str(self.calibration),)
+        given = (log_posterior, codes, chunk.weights, lengths, prior)
         if self.calibration == AUTOMATIC:
-            calibrator, self.calibration_ = choose(log_posterior, codes, chunk.weights, lengths, prior, names)
+            calibrator, self.calibration_ = calibration.choose(*given)
         else:
-            with single_blas():
-                calibrator = CALIBRATORS[names[0]].fit(log_posterior, codes, chunk.weights, lengths, prior)
+            calibrator = calibration.fit(str(self.calibration), *given)
             self.__dict__.pop("calibration_", None)
         self.calibrator_, self._calibrated_as = calibrator, self.calibration
 
@@ -584,7 +560,7 @@ class NaiveBayes(TallyClassifier):
 
     # Files.
 
-    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What is not in the tally: plain values and arrays."""
         values: dict[str, Any] = {}
         arrays: dict[str, NDArray[Any]] = {}
@@ -598,21 +574,21 @@ class NaiveBayes(TallyClassifier):
             arrays.update({f"calibrator/{name}": each for name, each in self.calibrator_.arrays().items()})
         return values, arrays
 
-    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Set what `_besides` gave."""
-        self._set(schema, tally)
+    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
+        """Set what `_extra` gave."""
+        super()._restore(schema, tally, values, arrays)
         if "tuning" in values:
             self.tuning_ = unpacked(schema, values["tuning"], arrays["shifts"])
         if "calibrator" in values:
             own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
-            self.calibrator_ = from_arrays(values["calibrator"], own, len(self.classes_))
+            self.calibrator_ = calibration.from_arrays(values["calibrator"], own, len(self.classes_))
             self._calibrated_as = self.calibration
             if "choice" in values:
-                self.calibration_ = Choice(**values["choice"])
+                self.calibration_ = Choice(
+                    **{name: values["choice"][name] for name in ("chosen", "log_loss", "left_out")}
+                )
             if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
                 raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
-        if CLASS in tally:
-            self._check_against_data()
 
 
 def _sum(lengths: Iterable[Floats | None]) -> Floats | None:

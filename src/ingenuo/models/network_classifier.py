@@ -7,10 +7,10 @@ The structure is learned once, or given; the tables are a tally. What is missing
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,23 +20,23 @@ from ingenuo.errors import InputError, KindError, MergeError, NetworkError, Refu
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import moments
-from ingenuo.kernels.elimination import Flat
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier
-from ingenuo.models.model import check_is_fitted
+from ingenuo.kernels.networks import Flat
+from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.model import CLASS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
-from ingenuo.networks.columns import cut, described, encoded, inspect, warn_of_names, without_value
+from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, plan_columns, used_columns
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.learn import listed
 from ingenuo.networks.network import Network
-from ingenuo.networks.structure.learn import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search
+from ingenuo.networks.structure.learn import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
 from ingenuo.networks.structure.search import Search, Step
-from ingenuo.networks.structure.trees import naive
+from ingenuo.networks.structure.trees import Job, PairCounts, count_pairs, naive
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Codes
 from ingenuo.rows.rows import MemoryRows, Part, Rows
-from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.rows.source import Source, match
+from ingenuo.rows.schema import Schema, column_name
+from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, labels_of, objects
@@ -111,14 +111,6 @@ def with_class(block: Codes, labels: NDArray[np.int32], classes: Labels) -> Code
     return Codes(objects(["", *block.names.tolist()]), block.n_rows, columns, [classes, *block.labels])
 
 
-def refuse_empty(block: Codes, weights: NDArray[np.float64] | None = None) -> None:
-    """Raise for a column without a single value in the rows that have a weight."""
-    for j, name in enumerate(block.names.tolist()):
-        known = np.asarray(column_codes(block, j)) >= 0
-        if not (known if weights is None else known & (weights > 0)).any():
-            raise without_value(name)
-
-
 def declared_by(network: Network, declared: dict[Any, Any], names: list[Any]) -> dict[Any, Any]:
     """What the columns are, as it was declared and as a given network says: those that are no node are set aside."""
     nodes, columns = set(network.nodes), [column_name(name) for name in names]
@@ -187,6 +179,8 @@ class Tables:
 class NetworkClassifier(TallyClassifier):
     """A classifier whose attributes may depend on one another as well as on the class.
 
+    The first rows give the structure and the cut points, which then stay: `partial_fit` adds to the tables.
+
     Parameters
     ----------
     structure : {"tan", "naive", "kdb", "aode", "hill-climb", "k2", "chow-liu"} or Network
@@ -230,6 +224,12 @@ class NetworkClassifier(TallyClassifier):
     >>> model.network_.parents["s2"], model.network_.states["s2"]
     (('progression', 's4'), ['≤ 126.5', '> 126.5'])
     """
+
+    _fixed = (
+        "structure", "columns", "criterion", "ess", "k", "order", "root", "max_parents", "tabu", "restarts", "required",
+        "forbidden",
+    )  # fmt: skip
+    _free = ("prior", "frequency")
 
     def __init__(
         self,
@@ -307,16 +307,8 @@ class NetworkClassifier(TallyClassifier):
         if self.frequency != 1 and not self._averages:
             raise InputError(f"frequency={self.frequency!r} is for structure='aode' only, and has no meaning here")
 
-    def _settings(self) -> Any:
-        return self.prior, self.frequency, *self._form()
-
     def _form(self) -> Any:
-        structure = self.structure
-        return (
-            (structure.nodes, structure.arcs) if isinstance(structure, Network) else structure,
-            *(getattr(self, name) for name in ("columns", "criterion", "ess", "k", "order", "root", "max_parents")),
-            *(getattr(self, name) for name in ("tabu", "restarts", "required", "forbidden")),
-        )
+        return tuple((each.nodes, each.arcs) if isinstance(each, Network) else each for each in super()._form())
 
     @property
     def cuts_(self) -> dict[Any, Cuts]:
@@ -353,55 +345,58 @@ class NetworkClassifier(TallyClassifier):
 
     # Learning.
 
-    def _learn(self, rows: Rows) -> None:
-        self._note_target(rows)
-        schema, self._found, tally = self._learned(rows)
-        self.__dict__.pop("_declared_classes", None)
-        self._set(schema, tally)
+    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+        if self.structure in SEARCHED:
+            rows = rows.in_memory(
+                "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: "
+                "structure=model.network_"
+            )
+        super()._begin(rows, whole=whole)
 
-    def _learned(self, rows: Rows) -> tuple[Schema, Structure, Tally]:
-        if not isinstance(rows, MemoryRows) and self.structure not in SEARCHED:
-            from ingenuo.models import network_in_parts
-
-            return network_in_parts.learn(self, rows)
-        here = rows.in_memory(
-            "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: structure=model.network_"
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
+        """What the columns are, where numbers are cut and which arcs there are, each from sums over the rows."""
+        source = rows.columns(self, whole=True)
+        columns = plan_columns(
+            source,
+            self._declared_columns(source),
+            lambda sums, **options: rows.reduce(column_sums, sums=sums.__name__, **options),
+            self._given_cuts(source),
+            at_once=labelled(self, Part(rows.X, rows.y, rows.weights)) if isinstance(rows, MemoryRows) else None,
         )
-        here.columns(self, whole=True)
-        source, labels, classes, weights = self._opened(Part(here.X, here.y, here.weights))
-        self._check_classes(classes)
-        inspected = inspect(source, self._declared_columns(source), weights)
-        cuts = cut(source, inspected, labels, len(classes), weights, known=self._given_cuts(source))
-        schema = described(inspected.schema, cuts)
-        block = encoded(source, schema, cuts, np.arange(len(schema)))
-        refuse_empty(block, weights)
-        warn_of_names(block, weights)
-        nodes = self._nodes_of(block.names.tolist(), rows.target)
-        codes = partial(with_class, block, labels, classes)
-        found = self._structure_by(nodes, cuts, lambda: search(codes(), nodes, self._options(), 0, weights))
-        return schema, found, self._count(found, block, labels, classes, weights)
+        columns.refuse_empty()
+        columns.warn_of_names()
+        nodes = self._nodes_of(used_columns(columns.schema), rows.target)
+        labels = [columns.classes, *columns.states.values()]
+        sizes = [len(each) for each in labels]
+        bare = copy.copy(self)
+        bare._found = Structure(nodes, tuple(() for _ in nodes), columns.cuts, None)
+        bare = bare._bare(columns.schema)
+
+        def count(jobs: list[Job]) -> Tally:
+            return rows.reduce(pairs, bare, labels=labels, jobs=jobs)
+
+        def search_rows() -> Search:
+            if isinstance(rows, MemoryRows) and self.structure in SEARCHED:
+                opened, codes, classes, weights = bare._opened(Part(rows.X, rows.y, rows.weights))
+                block = with_class(bare._codes(opened), codes, classes)
+                return search(block, nodes, self._options(), 0, weights)
+            return search_tree(PairCounts(nodes, sizes, count), self._options())
+
+        found = self._structure_by(nodes, columns.cuts, search_rows)
+        if self._averages:
+            averaged.refuse_large(sizes[1:], sizes[0])
+        for node, above in enumerate(found.parents):
+            learn.refuse_large(nodes, node, above, sizes)
+        return Plan(columns.schema, {"_found": found})
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        """The plan has refused what cannot be all the rows of a model."""
+
+    def _seen(self) -> Collection[Any]:
+        return set(super()._seen()).difference(self.cuts_)  # numbers are cut as they are
 
     def _declared(self) -> Collection[Any]:
         return [name for name, kind in (self.columns or {}).items() if not (isinstance(kind, str) and kind == "number")]
-
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows; the first ones give the structure and the cut points, which then stay.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
-        classes : array-like, optional
-            Classes that will come, for `classes_` to hold from the start.
-        """
-        if self._fitted:
-            return super().partial_fit(X, y, classes, sample_weight)
-        announced = None if classes is None else checks.announced(classes)
-        self.fit(X, y, sample_weight)
-        if announced is not None:
-            self._declared_classes = announced
-            self._set(self.schema_, self.tally_)
-        return self
 
     def _tally_of(self, part: Part) -> Tally:
         source, labels, classes, weights = self._opened(part)
@@ -424,10 +419,8 @@ class NetworkClassifier(TallyClassifier):
     def _check_tally(self, schema: Schema, tally: Tally) -> None:
         learn.check(tally)
 
-    def _merged(self, other: Any) -> tuple[Schema, Tally]:
-        if isinstance(other, NetworkClassifier) and other._fitted:
-            self._found.refuse_other(other._found)
-        return super()._merged(other)
+    def _check_other(self, other: Self) -> None:
+        self._found.refuse_other(other._found)
 
     def _declared_columns(self, source: Source) -> dict[Any, Any]:
         """What the columns are, as far as it was said, here or by a given network."""
@@ -455,17 +448,14 @@ class NetworkClassifier(TallyClassifier):
         if self._averages:
             return Structure(nodes, tuple(() for _ in nodes), cuts, None)
         if self.structure == "naive":
-            return Structure(nodes, naive(len(nodes), 0).parents, cuts, None)
+            return Structure(nodes, naive(len(nodes)).parents, cuts, None)
         found = search()
         return Structure(nodes, found.parents, cuts, found.named(nodes))
 
     # Answering.
 
-    def _schema_of(self, source: Source) -> Schema:
-        raise AssertionError("the columns are looked at together with the labels")
-
     def _codes(self, source: Source) -> Codes:
-        return encoded(source, self.schema_, self._found.cuts, match(self.schema_, source))
+        return encode_columns(source, self.schema_, self._found.cuts, match(self.schema_, source))
 
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         return {FAMILY: self._codes(source)}
@@ -542,7 +532,7 @@ class NetworkClassifier(TallyClassifier):
         """What the states of a node are called."""
         if node == 0:
             return [str(label) for label in self.classes_.tolist()]
-        name = _used(self.schema_)[node - 1]
+        name = used_columns(self.schema_)[node - 1]
         if name in self._found.cuts:
             return list(self._found.cuts[name].names)
         return [str(label) for label in self._tables().labels[node].tolist()]
@@ -565,21 +555,21 @@ class NetworkClassifier(TallyClassifier):
             only = {0: (np.arange(len(self.classes_)) == k).astype(np.float64)}
             rows[which] = inference.sample(found.parents, parameters.tables, only, int(which.sum()), rng)
         values = {}
-        for j, name in enumerate(_used(self.schema_), 1):
+        for j, name in enumerate(used_columns(self.schema_), 1):
             states = found.cuts[name].names if name in found.cuts else parameters.labels[j]
             values[name] = np.asarray(objects(list(states)) if name in found.cuts else states)[rows[:, j]]
         return values
 
     # Files.
 
-    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What is not in the tally: the structure and the cut points."""
         return self._found.packed(), {}
 
     def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Set what `_besides` gave."""
+        """Set what `_extra` gave."""
         found = Structure.unpacked(plain)
-        if list(found.nodes[1:]) != [column_name(name) for name in _used(schema)]:
+        if list(found.nodes[1:]) != [column_name(name) for name in used_columns(schema)]:
             raise InputError("the nodes of the network are not the columns of the table")
         learn.check(tally)
         if not self._averages:
@@ -595,9 +585,32 @@ class NetworkClassifier(TallyClassifier):
             self._parameters()
 
 
-def _used(schema: Schema) -> list[Any]:
-    """The columns that are not set aside."""
-    return schema.names[schema.families != list(FAMILIES).index("ignore")].tolist()  # type: ignore[no-any-return]
+# The sums by which it is planned.
+
+
+def labelled(model: Any, part: Part) -> Labelled:
+    """Some rows and their classes, checked."""
+    source = part.X if hasattr(part.X, "anonymous") else open_source(part.X)
+    labels, classes = checks.labels(model, part.y, source.n_rows)
+    return Labelled(source, labels, classes, checks.weights(part.weights, source.n_rows))
+
+
+def column_sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """What some rows tell of the columns."""
+    return COLUMN_SUMS[options["sums"]](labelled(model, part), options)
+
+
+def pairs(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """How often two columns have their values together; the model knows its columns and cut points."""
+    source, labels, classes, weights = model._opened(part)
+    block = with_class(model._codes(source), labels, classes)
+    assert block.labels is not None
+    known: list[Labels] = options["labels"]
+    columns = [
+        np.append(find(all_of_it, here), -1)[column_codes(block, j)]
+        for j, (all_of_it, here) in enumerate(zip(known, block.labels))
+    ]
+    return count_pairs(columns, [len(each) for each in known], options["jobs"], weights)
 
 
 # The entries of the tables that one row's answer is the product of.

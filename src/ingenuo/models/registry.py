@@ -1,39 +1,55 @@
-"""Models by the names that commands have for them, with their settings as text: "network:structure=aode"."""
+"""Models by name: those of files and engines by the name of their class, those of commands by a shorter one.
+
+Commands write settings as text: "network:structure=aode".
+"""
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ingenuo.errors import InputError, did_you_mean
-from ingenuo.tally.prior import Laplace, Lidstone, MaximumLikelihood, MEstimate, Prior
-from ingenuo.text.words import Words
+import ingenuo
+from ingenuo.errors import InputError, KindError, did_you_mean
 
-# Each name with its class.
-MODELS: dict[str, str] = {
-    "naive-bayes": "naive_bayes.NaiveBayes",
-    "network": "network_classifier.NetworkClassifier",
-    "discriminant": "discriminant.GaussianDiscriminant",
-    "softmax": "softmax.SoftmaxRegression",
-    "language": "language.LanguageModelClassifier",
-    "language-model": "language.LanguageModel",  # of texts that have no class
-    "least-squares": "least_squares.LeastSquaresClassifier",
-    "regressor": "regressor.NaiveBayesRegressor",
+if TYPE_CHECKING:
+    from ingenuo.tally.prior import Prior
+
+# What commands call a model, with its class.
+COMMANDS: dict[str, str] = {
+    "naive-bayes": "NaiveBayes",
+    "network": "NetworkClassifier",
+    "discriminant": "GaussianDiscriminant",
+    "softmax": "SoftmaxRegression",
+    "language": "LanguageModelClassifier",
+    "language-model": "LanguageModel",  # of texts that have no class
+    "least-squares": "LeastSquaresClassifier",
+    "regressor": "NaiveBayesRegressor",
 }
 PRIORS = ("laplace", "maximum-likelihood", "lidstone:ALPHA", "m-estimate:M")
-_WORDS = tuple(inspect.signature(Words).parameters)
 
 
-def class_of(name: str) -> type[Any]:
-    """The class that a name stands for."""
-    if name not in MODELS:
-        raise InputError(f"there is no model called {name!r}{did_you_mean(name, MODELS)}")
-    module, _, found = MODELS[name].rpartition(".")
-    class_: type[Any] = getattr(importlib.import_module(f"ingenuo.models.{module}"), found)
-    return class_
+def model_class(name: str, wanted: type[Any] | None = None) -> type[Any]:
+    """The class of this name, if it packs itself (and is the one that is wanted); raises for anything else."""
+    found = getattr(ingenuo, name) if name in ingenuo.HOMES else None
+    if found is None or not hasattr(found, "from_state") or wanted not in (None, found):
+        known = [each for each in ingenuo.HOMES if hasattr(getattr(ingenuo, each), "from_state")]
+        raise KindError(f"{name} cannot be saved; what can: Tally, Network, {', '.join(known)}")
+    return found  # type: ignore[no-any-return]
+
+
+def name_of(model: Any) -> str:
+    """The name of a model's class; raises for what cannot be packed."""
+    return model_class(type(model).__name__, type(model)).__name__
+
+
+def class_of(command: str) -> type[Any]:
+    """The class that commands have this name for."""
+    if command not in COMMANDS:
+        raise InputError(f"there is no model called {command!r}{did_you_mean(command, COMMANDS)}")
+    found: type[Any] = getattr(ingenuo, COMMANDS[command])
+    return found
 
 
 def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
@@ -47,20 +63,24 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     >>> build("softmax", {"ngrams": "1-2", "binary": "yes", "l2": "0.1"}).text.ngrams
     (1, 2)
     """
-    class_ = class_of(name)
+    from ingenuo.text.words import Words
+
+    class_, of_words = class_of(name), inspect.signature(Words).parameters
     parameters = inspect.signature(class_).parameters
     given: dict[str, Any] = {}
     words: dict[str, Any] = {}
     for key, value in (settings or {}).items():
         if key in parameters:
             given[key] = _value(key, value, parameters[key].default)
-        elif key in _WORDS and "text" in parameters:
-            words[key] = _value(key, value, inspect.signature(Words).parameters[key].default)
+        elif key in of_words and "text" in parameters:
+            words[key] = _value(key, value, of_words[key].default)
         else:
-            known = [*(each for each in parameters if each != "text"), *(_WORDS if "text" in parameters else ())]
+            known = [*(each for each in parameters if each != "text"), *(of_words if "text" in parameters else ())]
+            signatures = {each: inspect.signature(class_of(each)).parameters for each in COMMANDS}
+            others = [each for each, own in signatures.items() if key in own or (key in of_words and "text" in own)]
             raise InputError(
                 f"the model {name!r} has no setting {key!r}{did_you_mean(key, known)}; models that have it: "
-                f"{_who_has(key) or 'none'}"
+                f"{', '.join(others) or 'none'}"
             )
     if words:
         default = parameters["text"].default
@@ -75,8 +95,7 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     ('network', {'structure': 'kdb', 'k': '3'})
     """
     name, _, rest = spec.partition(":")
-    if name not in MODELS:
-        raise InputError(f"there is no model called {name!r}{did_you_mean(name, MODELS)}")
+    class_of(name)
     settings = {}
     for part in rest.split(",") if rest else []:
         key, equals, value = part.partition("=")
@@ -86,25 +105,14 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     return name, settings
 
 
-def _who_has(key: str) -> str:
-    found = [
-        name
-        for name in MODELS
-        if key in (own := inspect.signature(class_of(name)).parameters) or (key in _WORDS and "text" in own)
-    ]
-    return ", ".join(found)
-
-
 def _value(key: str, text: Any, default: Any) -> Any:
     """A setting that was given as text, as what the model's own default is."""
     if not isinstance(text, str):
         return text
-    if isinstance(default, Prior):
+    if hasattr(default, "pseudo_counts") or (key == "smoothing" and ":" in text):
         return prior(text)
     if key == "ngrams":
         return _range(text)
-    if key == "smoothing" and ":" in text:
-        return prior(text)
     lower = text.lower()
     if isinstance(default, bool) or (lower in ("yes", "no", "true", "false") and key != "stop_words"):
         if lower not in ("yes", "no", "true", "false"):
@@ -135,17 +143,15 @@ def prior(text: str) -> Prior:
     >>> prior("lidstone:1/2")
     Lidstone(alpha=0.5, variance_floor=1e-09)
     """
+    from ingenuo.tally.prior import Laplace, Lidstone, MaximumLikelihood, MEstimate
+
     name, _, number = text.partition(":")
     try:
         amount = float(Fraction(number)) if number else None
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{number!r} in {text!r} is no number; priors are {', '.join(PRIORS)}") from None
-    if name == "laplace" and amount is None:
-        return Laplace()
-    if name == "maximum-likelihood" and amount is None:
-        return MaximumLikelihood()
-    if name == "lidstone" and amount is not None:
-        return Lidstone(amount)
-    if name == "m-estimate" and amount is not None:
-        return MEstimate(amount)
+    if amount is None and name in ("laplace", "maximum-likelihood"):
+        return Laplace() if name == "laplace" else MaximumLikelihood()
+    if amount is not None and name in ("lidstone", "m-estimate"):
+        return Lidstone(amount) if name == "lidstone" else MEstimate(amount)
     raise InputError(f"{text!r} is no prior; take one of {', '.join(PRIORS)}")

@@ -5,8 +5,6 @@ E[y | x] = Σ_b P(b | x) · mean_b
 
 from __future__ import annotations
 
-import copy
-import html
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
-from ingenuo.families import FAMILY
 from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.models.answers import answer
-from ingenuo.models.classifier import CLASS, frozen, summary_html, sums
-from ingenuo.models.model import Adding, Regressor, check_is_fitted, clone
+from ingenuo.models.classifier import summary_html
+from ingenuo.models.model import CLASS, Learner, Plan, Regressor, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk, Numbers
@@ -32,8 +29,8 @@ from ingenuo.rows.rows import EVERYTHING, Part, Rows, rows_of
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import CLASSES, Explanation
 from ingenuo.show.format import plain
-from ingenuo.show.page import STYLE, Shown
 from ingenuo.show.plots import new_axes
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
@@ -245,7 +242,7 @@ def _inverse(share: Floats, tilt: Floats) -> Floats:
 # One predicted number as arithmetic: the posterior of the bins by Bayes' rule, then Σ P · mean over the bins.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Expectation(Shown):
     """The arithmetic of one predicted number; prints as a table, and `to_dict` gives the same as data."""
 
@@ -267,51 +264,23 @@ class Expectation(Shown):
         }
         return plain(found)  # type: ignore[no-any-return]
 
-    def _called(self) -> str:
+    def _title(self) -> str:
         return f"Why {self.prediction:.6g}?"
 
-    def _lines(self) -> list[tuple[str, str, str]]:
-        """Bin, P × mean, and their product; of many bins the most probable, and the others together."""
+    def _blocks(self) -> list[str | Block]:
+        """The bins, then P × mean for each; of many bins the most probable, and the others together."""
         shown, rest = self.bins.order[:CLASSES], self.bins.order[CLASSES:]
-        lines = [
-            (
-                str(self.bins.classes[k]),
-                f"{self.bins.posterior[k]:.6f} × {self.means[k]:.6g}",
-                f"{self.bins.posterior[k] * self.means[k]:.6g}",
-            )
+        posterior, means = self.bins.posterior, self.means
+        rows = [
+            [str(self.bins.classes[k]), f"{posterior[k]:.6f} × {means[k]:.6g}", f"= {posterior[k] * means[k]:.6g}"]
             for k in shown
         ]
         if rest:
-            share, total = self.bins.posterior[rest].sum(), self.bins.posterior[rest] @ self.means[rest]
-            lines.append((f"{len(rest)} other bins", f"{share:.6f} together", f"{total:.6g}"))
-        return lines
-
-    def to_text(self, *, colour: bool = False) -> str:
-        """The tables as text."""
-        lines = [("bin", "P × mean", ""), *((a, b, f"= {c}") for a, b, c in self._lines())]
-        lines.append(("sum", "", f"= {self.prediction:.6g}"))
-        widths = [max(len(line[i]) for line in lines) for i in range(3)]
-        text = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines]
-        rule = "─" * max(map(len, text))
-        text[-1:] = [rule, text[-1], f"→ {self.prediction:.6g}, the expected value"]
-        return "\n".join([self.bins.to_text(colour=colour), "", text[0], rule, *text[1:]])
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        head = "<tr><th>bin</th><th>P × mean</th><th class='n'></th></tr>"
-        rows = "".join(
-            f"<tr><td>{html.escape(a)}</td><td>{html.escape(b)}</td><td class='n'>= {html.escape(c)}</td></tr>"
-            for a, b, c in self._lines()
-        )
-        total = f"<tr class='rule'><td>sum</td><td></td><td class='n'>= {self.prediction:.6g}</td></tr>"
-        answer = f"<p>→ <strong>{self.prediction:.6g}</strong>, the expected value</p>"
-        table = f"<style>{STYLE}</style><table class='ingenuo'>{head}{rows}{total}</table>"
-        return f"{self.bins._repr_html_()}<div style='overflow-x:auto'>{table}{answer}</div>"
+            total = f"= {posterior[rest] @ means[rest]:.6g}"
+            rows.append([f"{len(rest)} other bins", f"{posterior[rest].sum():.6f} together", total])
+        rows.append(["sum", "", f"= {self.prediction:.6g}"])
+        table = PrintedTable(["bin", "P × mean", ""], rows, rule=True, totals=1)
+        return [*self.bins._blocks(), "", table, f"→ {self.prediction:.6g}, the expected value"]
 
 
 Floats = NDArray[np.float64]
@@ -321,7 +290,7 @@ _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
 
 
-class NaiveBayesRegressor(Adding, Regressor):
+class NaiveBayesRegressor(Learner, Regressor):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -362,6 +331,7 @@ class NaiveBayesRegressor(Adding, Regressor):
     [[111.0, 121.0, 156.0]]
     """
 
+    _fixed = ("bins", "binning")
     _declared_classes: Labels
     _target: str
 
@@ -387,21 +357,6 @@ class NaiveBayesRegressor(Adding, Regressor):
 
     # Learning.
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows and their targets, forgetting what was learned before.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
-            The rows; missing values are NaN or null.
-        y : array-like, or the name of a column of X
-            The target of each row: a finite number.
-        sample_weight : array-like, optional
-            How often each row counts.
-        """
-        self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=True)
-        return self
-
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows. The first rows fix the bins; later targets beyond them fall into the outer bins.
 
@@ -410,11 +365,7 @@ class NaiveBayesRegressor(Adding, Regressor):
         X, y, sample_weight
             As for `fit`.
         """
-        if self._fitted:
-            self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
-        else:
-            self._begin(rows_of(X, y, sample_weight, {*(self.columns or {})}), whole=False)
-        return self
+        return self._learn_more(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins.
@@ -427,66 +378,39 @@ class NaiveBayesRegressor(Adding, Regressor):
         """
         check_is_fitted(self)
         gone = self._more(X, y, sample_weight)
-        bins = self._bins.names
-        whose = "with targets in " + ", ".join(bins[p] for p in find(self._bins.labels, gone.labels(CLASS, 0))[:3])
+        what = "targets were never learned"
         try:
             Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
-        except ForgetError as error:
-            raise ForgetError(
-                f"cannot forget rows {whose}: such targets were never learned, or not so often; only rows that were "
-                "learned can be forgotten"
-            ) from error
-        try:
+            what = "rows were never learned with targets in the same bins"
             rest = self.tally_ - gone
-            for family in self.schema_.families_used():
-                FAMILY[family].check(rest)
+            self._check_tally(self.schema_, rest)
         except ForgetError as error:
+            places = find(self._bins.labels, gone.labels(CLASS, 0))[:3]
             raise ForgetError(
-                f"cannot forget rows {whose}: such rows were never learned with targets in the same bins, or not so "
-                "often; only rows that were learned can be forgotten"
+                f"cannot forget rows with targets in {', '.join(self._bins.names[place] for place in places)}: such "
+                f"{what}, or not so often; only rows that were learned can be forgotten"
             ) from error
         self._set(self.schema_, rest)
         return self
 
-    def merge(self, other: Any) -> Self:
-        """Add what another regressor has learned over the same bins; categories and columns unite."""
-        check_is_fitted(self)
-        if type(other) is not type(self):
-            raise MergeError(
-                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
-                f"not with {type(other).__name__}"
-            )
-        check_is_fitted(other)
-        self._check_form()
-        other._check_form()
+    def _check_other(self, other: Self) -> None:
         if not np.array_equal(self.edges_, other.edges_):
             raise MergeError(
                 f"the target is cut into {self._bins} in one model and into {other._bins} in the "
                 "other; give both models the same edges: bins=[…]"
             )
-        self._set(*self._bayes._merged(other._bayes))
-        return self
 
-    def _begin(self, rows: Rows, *, whole: bool) -> None:
-        """Cut the target, and learn from the first rows."""
-        self._check_settings()
-        bins = self._cut(rows, whole)
-        bare = copy.copy(self)
-        for name in ("tally_", "_target"):
-            bare.__dict__.pop(name, None)
-        bare._declared_classes = bins.labels  # the classes, seen or not, as a model file keeps them
-        schema = bare._built()._plan(rows, whole=whole)
-        bare._set(schema, Tally())
-        tally = rows.reduce(sums, bare)
-        if CLASS not in tally:
-            raise InputError(f"{rows.name}: there are no rows to learn from")
-        if whole:
-            bare._bayes._check_whole(schema, tally.labels(CLASS, 0), tally)
-        if rows.target is not None:
-            bare._target = rows.target
-        bare._set(schema, tally)
-        self.__dict__.clear()
-        self.__dict__.update(bare.__dict__)
+    def _declared(self) -> set[Any]:
+        return {*(self.columns or {})}
+
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
+        bins = self._cut(rows, whole)  # the classes, seen or not, as a model file keeps them
+        return Plan(self._built()._plan(rows, whole=whole).schema, {"_declared_classes": bins.labels})
+
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
+        bayes = self._built()
+        bayes._set(schema, tally)
+        bayes._check_whole(schema, classes, tally)
 
     def _cut(self, rows: Rows, whole: bool) -> TargetBins:
         """The bins of the target: as given, or cut by all the targets."""
@@ -506,19 +430,13 @@ class NaiveBayesRegressor(Adding, Regressor):
             warnings.warn(
                 f"the shortest description of these targets, few or evenly spread as they are, is one bin, "
                 f"{bins.names[0]}, so every row will get their mean as its answer; take binning='equal-frequency'",
-                stacklevel=4,
+                stacklevel=5,
             )
         return bins
 
     def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
-        """The sums of rows that come after the first."""
-        self._check_form()
-        self._bayes._check_form()
-        bare = copy.copy(self)
-        bare._set(self.schema_, Tally())
-        known = self.schema_.names.tolist()
         with _own_name(self):
-            return rows_of(X, y, sample_weight, known, model=self).reduce(sums, bare)
+            return super()._more(X, y, sample_weight)
 
     def _tally_of(self, part: Part) -> Tally:
         """The sums over some rows, those of the target among them."""
@@ -533,18 +451,13 @@ class NaiveBayesRegressor(Adding, Regressor):
     def _set(self, schema: Schema, tally: Tally) -> None:
         if not self._fitted:  # at the first rows, or when a model file is read
             self._bins = TargetBins.of_labels(self._declared_classes)
-            self._learned_as = frozen((self.bins, self.binning))
         if (find(self._bins.labels, tally.labels(CLASS, 0)) < 0).any():
             raise InputError("the tally has bins that the model has not")
-        bayes = self._built()
-        bayes._set(schema, tally)
+        super()._set(schema, tally)
+        self.edges_, self.classifier_ = self._bins.edges, self._built()
+        self.classifier_._set(schema, tally)
         if "_target" in self.__dict__:
-            bayes._target = self._target
-        self.schema_, self.tally_, self.edges_, self.classifier_ = schema, tally, self._bins.edges, bayes
-        self.n_features_in_ = len(schema)
-        self.__dict__.pop("feature_names_in_", None)
-        if "feature_names_in_" in bayes.__dict__:
-            self.feature_names_in_ = bayes.feature_names_in_
+            self.classifier_._target = self._target
 
     # What it is made of.
 
@@ -558,13 +471,6 @@ class NaiveBayesRegressor(Adding, Regressor):
         for name in _SHARED:
             setattr(self.classifier_, name, getattr(self, name))
         return self.classifier_
-
-    @property
-    def _fitted(self) -> bool:
-        return "tally_" in self.__dict__
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return self._fitted
 
     def _check_settings(self) -> None:
         if self.bins is None or isinstance(self.bins, bool | float | str | bytes | Mapping):
@@ -583,11 +489,8 @@ class NaiveBayesRegressor(Adding, Regressor):
         self._built()._check_settings()
 
     def _check_form(self) -> None:
-        if self._learned_as != frozen((self.bins, self.binning)):
-            raise InputError(
-                "bins or binning was changed after the model had learned; fit it again, or set it back to "
-                "go on with the bins it has"
-            )
+        super()._check_form()
+        self._bayes._check_form()
 
     def _check_against_data(self) -> None:
         """Raise if a parameter, or the sums of the target, do not fit what was learned."""
@@ -595,6 +498,9 @@ class NaiveBayesRegressor(Adding, Regressor):
         self._bayes._check_against_data()
 
     # Answering.
+
+    def _parameters(self) -> Any:
+        return self._bayes._parameters()
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The expected target of each row.

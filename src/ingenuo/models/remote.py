@@ -13,32 +13,29 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from ingenuo import __version__
 from ingenuo.errors import EngineError, IngenuoError, InputError, KindError, RefusedError, did_you_mean
 from ingenuo.kernels import threads
 from ingenuo.models.packing import (
     as_tensor,
     from_bytes,
     merged,
-    models,
-    name_of,
     pack,
-    pack_model,
     refused,
     to_bytes,
     unpack,
-    unpack_model,
 )
+from ingenuo.models.registry import model_class, name_of
+from ingenuo.rows.engines import EngineFrame
 from ingenuo.rows.frames import described
 from ingenuo.rows.kinds import infer_kind
-from ingenuo.rows.objects import SAMPLE
-from ingenuo.rows.rows import MemoryRows, Part, Statistic, part_of, together, weightless
-from ingenuo.rows.source import Source, Total, open_source, rows_on_engine
-from ingenuo.rows.streams import Spread
+from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, part_of, weightless
+from ingenuo.rows.source import SAMPLE, Source, open_source, rows_on_engine
+from ingenuo.rows.streams import concatenate
 from ingenuo.tally import container
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import objects
 from ingenuo.tally.tally import Table, Tally
-from ingenuo.version import VERSION
 
 LEFT_OUT = "rows without a class"
 _ROWS = 1 << 17  # rows that a statistic is given at a time, where there are as many
@@ -61,7 +58,7 @@ class Task(NamedTuple):
         tensors = {"types": as_tensor(self.types.serialize().to_pybytes())}
         manifest = {
             "kind": "task",
-            "version": VERSION,
+            "version": __version__,
             "model": None if self.model is None else _pack(self.model, tensors),
             "options": pack(dict(self.options)),
             "columns": self.columns,
@@ -81,7 +78,10 @@ def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
             "can; judge it by rows in memory, or by its predictions"
         ) from None
     if hasattr(model, "schema_"):
-        return pack_model(model, tensors)
+        manifest: dict[str, Any]
+        manifest, own = model.state()
+        tensors.update(own)
+        return manifest
     return {"kind": "parameters", "model": name, "parameters": pack(model.get_params(deep=False))}
 
 
@@ -89,18 +89,18 @@ def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
 def _unpacked_task(task: bytes) -> Task:
     """The task, once for all the parts that a worker gets."""
     manifest, tensors = container.from_bytes(task)
-    if manifest["version"] != VERSION:
+    if manifest["version"] != __version__:
         raise EngineError(
-            f"a worker has ingenuo {VERSION}, and the work was given by {manifest['version']}; install the "
+            f"a worker has ingenuo {__version__}, and the work was given by {manifest['version']}; install the "
             "same version everywhere"
         )
     packed = manifest["model"]
     if packed is None:
         model = None
     elif packed["kind"] == "parameters":
-        model = models()[packed["model"]](**unpack(packed["parameters"]))
+        model = model_class(packed["model"])(**unpack(packed["parameters"]))
     else:
-        model = unpack_model(packed, tensors)
+        model = model_class(packed["model"]).from_state(packed, tensors)
     types = pa.ipc.read_schema(pa.py_buffer(tensors["types"].tobytes()))
     kinds = {name: (kind, why) for name, kind, why in manifest["kinds"]}
     options = unpack(manifest["options"])
@@ -153,10 +153,10 @@ def _gathered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
         waiting.append(table)
         rows, size = rows + table.num_rows, size + table.nbytes
         if rows >= _ROWS or size >= _BYTES:
-            yield together(waiting)
+            yield concatenate(waiting)
             waiting, rows, size = [], 0, 0
     if waiting:
-        yield together(waiting)
+        yield concatenate(waiting)
 
 
 def _conforming(table: pa.Table, task: Task) -> pa.Table:
@@ -269,7 +269,7 @@ class InParts:
 
     def __init__(
         self,
-        rows: Spread,
+        rows: EngineFrame,
         target: str | None = None,
         weight: str | None = None,
         declared: Collection[Any] = (),

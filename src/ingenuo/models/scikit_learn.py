@@ -29,11 +29,11 @@ from ingenuo.families.counts import (
     refuse_not_finite,
 )
 from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
-from ingenuo.models.classifier import CLASS, Parameters, TallyClassifier
-from ingenuo.models.model import check_is_fitted
+from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Codes, Counts
-from ingenuo.rows.rows import Part, Rows, rows_of
+from ingenuo.rows.rows import Part, Rows
 from ingenuo.rows.schema import FAMILIES, Schema, category_table
 from ingenuo.rows.source import Source, open_source
 from ingenuo.show.arithmetic import fraction, logs, term
@@ -70,46 +70,37 @@ class DropIn(TallyClassifier):
     _dtype: ClassVar[Any] = "numeric"
     _sparse: ClassVar[bool] = True
 
-    def _learn(self, rows: Rows) -> None:
-        schema, tally = self._first(rows, whole=True)
-        self._settle(schema, tally, tally.labels(CLASS, 0))
+    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+        super()._begin(rows, whole=whole)
+        if whole:
+            self._declared_classes = self.tally_.labels(CLASS, 0)
+            self._check_against_data()
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
-        first = not self._fitted
-        if first:
+        if not self._fitted:
             self._check_settings()
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit.")
-        declared = self._declared_classes if not first else checks.announced(classes)
-        if classes is not None and not same(checks.announced(classes), declared):
+        declared = checks.announced(classes) if classes is not None else self._declared_classes
+        if self._fitted and not same(declared, self._declared_classes):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
         with self._restored():
-            if first:
-                schema, tally = self._first(rows_of(X, y, sample_weight))
-            else:
-                schema, tally = self.schema_, self._more(X, y, sample_weight)
-            found = tally.labels(CLASS, 0)
-            new = found[find(declared, found) < 0]
-            if len(new):
+            super().partial_fit(X, y, declared, sample_weight)
+            if len(self.classes_) > len(declared):
+                found = labels_of(self.classes_)
                 raise InputError(
-                    f"The target label(s) {new} in y do not exist in the initial classes {declared}; NaiveBayes "
-                    "takes classes as they come"
+                    f"The target label(s) {found[find(declared, found) < 0]} in y do not exist in the initial classes "
+                    f"{declared}; NaiveBayes takes classes as they come"
                 )
-            return self._settle(schema, tally if first else self.tally_ + tally, declared)
+            self._check_against_data()
+        return self
 
     def _tally_of(self, part: Part) -> Tally:
         with naming(self):
             return super()._tally_of(part)
-
-    def _settle(self, schema: Schema, tally: Tally, declared: Labels) -> Self:
-        """Take the new state, and see whether the parameters of the constructor fit it."""
-        self._declared_classes = declared
-        self._set(schema, tally)
-        self._check_against_data()
-        return self
 
     def _check_settings(self) -> None:
         for name, allowed in self._allowed.items():
@@ -192,15 +183,13 @@ class Discrete(DropIn):
     fit_prior: bool
     class_prior: Any
 
+    _free: ClassVar[tuple[str, ...]] = ("alpha", "force_alpha", "fit_prior", "class_prior")
     _allowed: ClassVar[dict[str, list[Allowed]]] = {
         "alpha": [NOT_NEGATIVE, ARRAY_LIKE],
         "fit_prior": [BOOLEAN],
         "class_prior": [ARRAY_LIKE, NONE],
         "force_alpha": [BOOLEAN],
     }
-
-    def _settings(self) -> Any:
-        return self.alpha, self.force_alpha, self.fit_prior, self.class_prior
 
     def _check_against_data(self) -> None:
         if self.class_prior is not None:
@@ -311,6 +300,7 @@ class ComplementNB(MultinomialNB):
     """
 
     _family = "complement"
+    _free = (*Discrete._free, "norm")
     _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "norm": [BOOLEAN]}
 
     def __init__(
@@ -324,9 +314,6 @@ class ComplementNB(MultinomialNB):
     ) -> None:
         super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.norm = norm
-
-    def _settings(self) -> Any:
-        return *super()._settings(), self.norm
 
     def _family_estimate(self, alphas: Floats) -> BagParameters:
         return complement(self.tally_, alphas, self.schema_.names, self._labels, normalise=self.norm)
@@ -359,6 +346,7 @@ class BernoulliNB(Discrete):
     """
 
     _family = "bernoulli"
+    _fixed = ("binarize",)
     _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "binarize": [NONE, NOT_NEGATIVE]}
 
     def __init__(
@@ -376,12 +364,6 @@ class BernoulliNB(Discrete):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _settings(self) -> Any:
-        return *super()._settings(), self.binarize
-
-    def _form(self) -> Any:
-        return self.binarize
-
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         found = super()._blocks(source, schema)
         block = found[self._family]
@@ -395,13 +377,11 @@ class BernoulliNB(Discrete):
         there = type(m)((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
         return {self._family: Counts(block.names, block.n_rows, there)}
 
-    def _merged(self, other: Any) -> tuple[Schema, Tally]:
-        schema, tally = super()._merged(other)
+    def _check_other(self, other: Self) -> None:
         if other.binarize != self.binarize:
             raise MergeError(
                 f"one model was binarized at {self.binarize} and the other at {other.binarize}; their counts do not add"
             )
-        return schema, tally
 
     def _family_estimate(self, alphas: Floats) -> PresenceParameters:
         return presence(self.tally_, np.stack([alphas, alphas]), self.schema_.names, self._labels)
@@ -430,6 +410,7 @@ class CategoricalNB(Discrete):
     """
 
     _family = "categorical"
+    _free = (*Discrete._free, "min_categories")
     _allowed: ClassVar[dict[str, list[Allowed]]] = {
         **Discrete._allowed,
         "min_categories": [NONE, ARRAY_LIKE, COUNT],
@@ -450,9 +431,6 @@ class CategoricalNB(Discrete):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
-
-    def _settings(self) -> Any:
-        return *super()._settings(), self.min_categories
 
     def _check_against_data(self) -> None:
         super()._check_against_data()
@@ -563,6 +541,7 @@ class GaussianNB(DropIn):
     """
 
     _family = "gaussian"
+    _free = ("priors", "var_smoothing")
     _sparse = False
     _allowed: ClassVar[dict[str, list[Allowed]]] = {"priors": [ARRAY_LIKE, NONE], "var_smoothing": [NOT_NEGATIVE]}
 
@@ -580,9 +559,6 @@ class GaussianNB(DropIn):
             if (priors < 0).any():
                 raise InputError("Priors must be non-negative.")
 
-    def _settings(self) -> Any:
-        return self.priors, self.var_smoothing
-
     def _estimate(self) -> Parameters:
         columns = self.schema_.names
         counts, means, variances, overall, exponents = spread(self.tally_, columns, self._labels)
@@ -595,7 +571,6 @@ class GaussianNB(DropIn):
             variances = np.where(variances > 0, variances, np.finfo(float).tiny)
             deviations = np.ldexp(np.sqrt(variances), exponents)
             own = GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
-            self._estimates.epsilon = float(np.ldexp(self.var_smoothing * overall[most], 2 * exponents[most]))
         if self.priors is not None:
             shares = np.asarray(self.priors, np.float64)
             return self._parameters_of(shares, own, ["given"] * len(shares))
@@ -616,8 +591,10 @@ class GaussianNB(DropIn):
     @property
     def epsilon_(self) -> float:
         """What was added to every variance."""
-        self._parameters()
-        return float(self._estimates.epsilon)
+        check_is_fitted(self)
+        _, _, _, overall, exponents = spread(self.tally_, self.schema_.names, self._labels)
+        with np.errstate(over="ignore", under="ignore"):
+            return float(np.ldexp(self.var_smoothing * overall, 2 * exponents).max())
 
     @property
     def class_prior_(self) -> Floats:

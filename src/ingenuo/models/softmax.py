@@ -21,7 +21,7 @@ from ingenuo.models.answers import Answering
 from ingenuo.models.classifier import summary_html
 from ingenuo.models.discriminant import plotted
 from ingenuo.models.linear_features import NumberFeatures, TextFeatures, groups_of, solve
-from ingenuo.models.model import Classifier, Refusals, check_is_fitted
+from ingenuo.models.model import Classifier, Packed, Refusals, check_is_fitted
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.solver import Problem
 from ingenuo.rows import checks
@@ -59,7 +59,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Answering, Classifier):
+class SoftmaxRegression(Refusals, Packed, Answering, Classifier):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -251,14 +251,14 @@ class SoftmaxRegression(Refusals, Answering, Classifier):
         check_is_fitted(self)
         return Tally() if self.twin_ is None else self.twin_.tally_
 
-    def _besides(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """What is not in the tally: plain values and arrays."""
         plain = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
         found = {name: getattr(self, name) for name in ("n_iter_", "loss_", "excess_", "converged_")}
         return {**plain, **found}, {"weights": self._weights, "intercepts": self._intercepts}
 
     def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Set what `_besides` gave."""
+        """Set what `_extra` gave."""
         classes = labels_of(plain["classes"])
         if len(classes) < 2 or len(classes) != len(plain["classes"]):
             raise InputError("a softmax regression has two classes at least, all different")

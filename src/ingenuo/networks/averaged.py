@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
-from ingenuo.kernels import averaged as loops
-from ingenuo.kernels.contingency import pairs_by_class
+from ingenuo.kernels import networks as loops
+from ingenuo.kernels.networks import pairs_by_class
 from ingenuo.networks.learn import CELLS, ROWS, configurations, counted, table_name, total_of
 from ingenuo.rows.part import Codes
 from ingenuo.show.arithmetic import logs

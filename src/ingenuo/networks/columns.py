@@ -1,51 +1,126 @@
-"""The columns of a table as the nodes of a network: categories as they are, numbers in intervals, no text."""
+"""The columns of a table as the nodes of a network: categories as they are, numbers in intervals, no text.
+
+What the columns are, where numbers are cut and which states there are is made of sums over the rows:
+
+    survey         which classes and values there are, and about how many different numbers
+    count_values   how often each class has each number; again, where numbers lie close together
+
+Each is exact, so that it is the same wherever the rows lie, however they are cut into parts.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.families.categorical import column_codes
-from ingenuo.families.discretise import PARTS, Cuts, equal_shares, supervised
+from ingenuo.families import discretise
+from ingenuo.families.discretise import ByValue, Cuts, equal_shares, mdl_cuts
 from ingenuo.rows.part import Codes
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source
-from ingenuo.tally.labels import Labels, encode, labels_of
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, encode, find, labels_of, objects
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
-Few = Callable[[int], int | None]
+Reduce = Callable[..., Tally]  # of one of the sums below and its options, for all rows
 
 MANY = 30  # a column of no more different values is never taken for the names of rows
-_GLANCE = 1000  # rows that are looked at first
 FEW = 10  # whole numbers of no more different values than this are categories
+_CLASS, _ROWS = "class", "rows"
 _KINDS = ("category", "number", "ignore")
 _CATEGORICAL, _IGNORE = (list(FAMILIES).index(name) for name in ("categorical", "ignore"))
 
 
+def used_columns(schema: Schema) -> list[Any]:
+    """The names of the columns that are not set aside."""
+    return schema.names[schema.families != _IGNORE].tolist()  # type: ignore[no-any-return]
+
+
 @dataclass(frozen=True)
-class Inspected:
+class Columns:
     """What the columns of a table are to a network."""
 
     schema: Schema
-    numbers: tuple[Any, ...]  # the names of the columns to cut into intervals
+    cuts: dict[Any, Cuts]  # of the columns of numbers
+    classes: Labels
+    states: dict[Any, Labels]  # of each column that is used; of numbers, the places of their intervals
+    n_rows: int
+
+    def refuse_empty(self) -> None:
+        """Raise for a column without a value."""
+        for name, states in self.states.items():
+            if not len(states):
+                raise _without_value(name)
+
+    def warn_of_names(self) -> None:
+        """Warn of a column that has another value in nearly every row, as the rows' names."""
+        for name, states in self.states.items():
+            if name not in self.cuts and len(states) > max(MANY, 0.9 * self.n_rows):
+                warnings.warn(
+                    f"column {column_name(name)!r} has {len(states):,} values in {self.n_rows:,} rows: what names the "
+                    f"rows tells nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
+                    stacklevel=6,
+                )
 
 
-def inspect(
-    source: Source, declared: Mapping[Any, Any] | None = None, weights: Floats | None = None, few: Few | None = None
-) -> Inspected:
-    """Which columns are categories, and which are numbers to be cut; text is refused, with advice.
+def plan_columns(
+    source: Source,
+    declared: Mapping[Any, Any] | None,
+    reduce: Reduce,
+    known: Mapping[Any, Cuts] | None = None,
+    parts: int | None = None,
+    *,
+    at_once: Labelled | None,
+) -> Columns:
+    """What the columns are, by their types and by sums over all rows.
 
-    Of rows that lie elsewhere, `few` says of a column by its place how many values it has, as `few_whole` does.
+    Numbers are cut where the cuts are known, into `parts` of as many rows each, or by the classes. Rows that are all
+    here are counted at once, whose numbers need no survey.
     """
-    if few is None:
-        few = partial(_few_of, source, weights)
+    schema, numbers = inspect(source, declared)
+    used, known = used_columns(schema), known or {}
+    counted = [name for name in numbers if name not in known]
+    seen = reduce(
+        survey,
+        categories=[name for name in used if name not in numbers],
+        cuts={name: list(known[name].points) for name in numbers if name in known},
+        numbers=[] if at_once else counted,
+    )
+    classes, why = seen.labels(_CLASS, 0), dict(schema.why)
+    if not len(classes):
+        raise InputError("there are no rows to learn from: none has a class and a weight")
+    values = _values_by_class(reduce, seen, counted, classes) if at_once is None else at_once.values_by_class(counted)
+    cuts, states = {}, {}
+    for name in used:
+        column = values.get(name)
+        if column is None:
+            states[name] = seen.labels(_states(name), 0)
+            if name in numbers and len(states[name]):
+                cuts[name] = known[name]
+        elif (few := few_whole(column)) is not None and name not in (declared or {}):
+            states[name], why[name] = labels_of(column.lows), f"{few} whole numbers"
+            continue
+        elif not len(column.at):
+            raise _without_value(name)
+        else:
+            cuts[name] = mdl_cuts(column) if parts is None else equal_shares(column, parts)
+        if name in cuts:
+            states[name] = np.arange(len(cuts[name].points) + 1)
+            shown = ", ".join(f"{point:.6g}" for point in cuts[name].points)
+            why[name] = f"numbers cut at {shown}" if shown else "numbers that tell nothing of the class: one interval"
+    n_rows = int(seen.over(_ROWS, np.array([0])).floats()[0])
+    return Columns(replace(schema, why=why), cuts, classes, states, n_rows)
+
+
+def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema, list[Any]]:
+    """What the columns are by their types or declared as, and which are numbers; text is refused, with advice."""
     given = dict(declared or {})
     names = source.names.tolist()
     for name, kind in given.items():
@@ -61,47 +136,22 @@ def inspect(
     families = np.full(len(names), _CATEGORICAL, np.int8)
     why, categories, numbers = {}, {}, []
     for place, name in enumerate(names):
-        kind = given.get(name)
+        kind, why[name] = given.get(name), "declared"
         if kind is None:
-            kind, why[name] = _kind(source, place, few)
+            kind, why[name] = _infer_kind(source, place)
         elif not isinstance(kind, str):
-            categories[name] = labels_of(kind)
-            kind, why[name] = "category", "declared"
-        else:
-            why[name] = "declared"
+            kind, categories[name] = "category", labels_of(kind)
         if kind == "number":
             numbers.append(name)
         elif kind == "ignore":
             families[place] = _IGNORE
     if (families == _IGNORE).all():
         raise InputError("every column is set aside, so there is no node to make of any; keep one at least")
-    return Inspected(Schema(source.names, families, why, categories), tuple(numbers))
+    return Schema(source.names, families, why, categories), numbers
 
 
-def few_whole(values: Floats) -> int | None:
-    """How many different values there are, if they are whole numbers and few; else None.
-
-    >>> few_whole(np.array([3.0, 1.0, 3.0])), few_whole(np.array([0.5, 1.0]))
-    (2, None)
-    """
-    different = np.unique(values)
-    # Beyond 2^53 doubles do not tell whole numbers apart.
-    whole = np.array_equal(different, np.rint(different)) and (np.abs(different) <= 1 << 53).all()
-    return len(different) if len(different) <= FEW and whole else None
-
-
-def _few_of(source: Source, weights: Floats | None, place: int) -> int | None:
-    values = source.numbers(np.array([place]), source.names[[place]]).column(0)
-    there = ~np.isnan(values) if weights is None else ~np.isnan(values) & (weights > 0)
-    first = np.flatnonzero(there[:_GLANCE])
-    if few_whole(values[first]) is None:  # which spares most columns the sorting of all their values
-        return None
-    return few_whole(values[there])
-
-
-def _kind(source: Source, place: int, few: Few) -> tuple[str, str]:
-    uniform = source.uniform()
-    kind, why = source.guess(place) if uniform is None else uniform
+def _infer_kind(source: Source, place: int) -> tuple[str, str]:
+    kind, why = source.uniform() or source.guess(place)
     name = source.names.tolist()[place]
     if kind == "text":
         raise InputError(
@@ -109,101 +159,137 @@ def _kind(source: Source, place: int, few: Few) -> tuple[str, str]:
             f"columns={{{name!r}: 'ignore'}}, take columns={{{name!r}: 'category'}} if its values are states, or learn "
             "it with NaiveBayes, which reads text beside other columns"
         )
-    if kind == "count":
-        kind = "number"
-    if kind == "number":
-        n = few(place)
-        if n is not None:
-            return "category", f"{n} whole numbers"
-    return kind, why
+    return ("number" if kind == "count" else kind), why
 
 
-def cut(
-    source: Source,
-    inspected: Inspected,
-    labels: NDArray[Any] | None = None,
-    n_classes: int = 0,
-    weights: Floats | None = None,
-    parts: int = PARTS,
-    known: Mapping[Any, Cuts] | None = None,
-) -> dict[Any, Cuts]:
-    """The cut points of each column of numbers: known ones, or by the classes, or without those by equal shares."""
-    names = source.names.tolist()
-    found = {}
-    for name in inspected.numbers:
-        if known and name in known:
-            found[name] = known[name]
-            continue
-        values = finite(source, names.index(name), name)
-        if weights is not None and not weights.all():
-            values = np.where(weights > 0, values, np.nan)
-        if np.isnan(values).all():
-            raise without_value(name)
-        if labels is None:
-            found[name] = equal_shares(values, parts, weights)
-        else:  # by the rows that have a class
-            found[name] = supervised(np.where(labels < 0, np.nan, values), labels, n_classes, weights)
-    return found
+def few_whole(column: ByValue) -> int | None:
+    """How many different values there are, if they are whole numbers and few; else None."""
+    values = column.lows
+    if not 0 < len(values) <= FEW or column.bits != discretise.EXACT:
+        return None
+    # Beyond 2^53 doubles do not tell whole numbers apart.
+    whole = np.array_equal(values, np.rint(values)) and (np.abs(values) <= 1 << 53).all()
+    return len(values) if whole else None
 
 
-def without_value(name: object) -> InputError:
-    """What to say of a column that is missing in every row."""
+def _without_value(name: object) -> InputError:
     return InputError(
         f"column {column_name(name)!r} has no value in any row; drop it, or set it aside with "
         f"columns={{{name!r}: 'ignore'}}"
     )
 
 
-def warn_of_names(block: Codes, weights: Floats | None = None) -> None:
-    """Warn of a column that has another value in nearly every row, as the rows' names."""
-    assert block.labels is not None
-    n_rows = block.n_rows if weights is None else int((weights > 0).sum())
-    for j, (name, labels) in enumerate(zip(block.names.tolist(), block.labels)):
-        if len(labels) > max(MANY, 0.9 * n_rows):  # unless most of them are in no row
-            codes = column_codes(block, j)
-            there = codes >= 0 if weights is None else (codes >= 0) & (weights > 0)
-            warn_of_name(name, len(np.unique(codes[there])), n_rows)
+# The sums.
 
 
-def warn_of_name(name: object, n_values: int, n_rows: int) -> None:
-    """Warn of a column if it has so many values in so few rows."""
-    if n_values > max(MANY, 0.9 * n_rows):
-        warnings.warn(
-            f"column {column_name(name)!r} has {n_values:,} values in {n_rows:,} rows: what names the rows tells "
-            f"nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
-            stacklevel=7,
-        )
+class Labelled(NamedTuple):
+    """Some rows and their classes, of which one may be missing (-1)."""
+
+    source: Source
+    labels: NDArray[Any]
+    classes: Labels
+    weights: Floats | None = None
+
+    def known(self, codes: NDArray[Any]) -> NDArray[Any]:
+        """The codes that are not missing, of rows that have a weight."""
+        return codes[codes >= 0] if self.weights is None else codes[(codes >= 0) & (self.weights > 0)]
+
+    def numbers(self, name: object) -> Floats:
+        """A column of numbers, missing where the row has no weight or no class."""
+        values = finite(self.source, self.source.names.tolist().index(name), name)
+        absent = self.labels < 0 if self.weights is None else (self.labels < 0) | (self.weights == 0)
+        return np.where(absent, np.nan, values) if absent.any() else values
+
+    def values_by_class(self, names: Sequence[Any]) -> dict[Any, ByValue]:
+        """How often each class has each number."""
+        K = len(self.classes)
+        return {name: ByValue.of(self.numbers(name), self.labels, K, self.weights) for name in names}
 
 
-def described(schema: Schema, cuts: Mapping[Any, Cuts]) -> Schema:
-    """The schema, which says of the numbers where they were cut."""
-    why = dict(schema.why)
-    for name, each in cuts.items():
-        shown = ", ".join(f"{point:.6g}" for point in each.points)
-        why[name] = f"numbers cut at {shown}" if shown else "numbers that tell nothing of the class: one interval"
-    return Schema(schema.names, schema.families, why, schema.categories)
+def survey(rows: Labelled, options: Mapping[str, Any]) -> Tally:
+    """How many rows and classes there are, the values of categories, and how many numbers there may be."""
+    source, places = rows.source, {name: place for place, name in enumerate(rows.source.names.tolist())}
+    n_rows = source.n_rows if rows.weights is None else np.count_nonzero(rows.weights)
+    found = {
+        _CLASS: _counts("class", rows.known(rows.labels), rows.classes),
+        _ROWS: Table.of({"all": [0]}, Exact.counts(np.array([n_rows]))),
+    }
+    for name in options["categories"]:
+        codes, labels = column_codes_of(source, places[name], name, None)
+        found[_states(name)] = _counts("state", rows.known(codes), labels)
+    for name, points in options["cuts"].items():
+        codes, labels = column_codes_of(source, places[name], name, Cuts(tuple(points)))
+        found[_states(name)] = _counts("state", rows.known(codes), labels)
+    for name in options["numbers"]:
+        found |= discretise.glance(name, rows.numbers(name))
+    return Tally(found)
 
 
-def encoded(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: NDArray[np.intp]) -> Codes:
+def _states(name: object) -> str:
+    return f"states:{name}"
+
+
+def _counts(axis: str, codes: NDArray[Any], labels: Labels) -> Table:
+    return Table.of({axis: labels}, Exact.counts(np.bincount(codes, minlength=len(labels))))
+
+
+def count_values(rows: Labelled, options: Mapping[str, Any]) -> Tally:
+    """How often each class has each number, by as many bits as the options say."""
+    classes = np.asarray(options["classes"])
+    labels = np.append(find(classes, rows.classes), -1)[rows.labels]
+    found: dict[str, Table] = {}
+    for name, bits in options["bits"].items():
+        found |= discretise.tallied(name, rows.numbers(name), labels, len(classes), rows.weights, bits)
+    return Tally(found)
+
+
+COLUMN_SUMS = {"survey": survey, "count_values": count_values}
+
+
+def _values_by_class(reduce: Reduce, seen: Tally, numbers: list[Any], classes: Labels) -> dict[Any, ByValue]:
+    """How often each class has each number, in as many rounds as it takes to tell them apart."""
+    found: dict[Any, ByValue] = {}
+    bits = {name: discretise.bits_by(seen, name) for name in numbers}
+    while bits:
+        tally = reduce(count_values, classes=classes, bits=bits)
+        more = {}
+        for name, these in bits.items():
+            found[name] = discretise.from_tally(tally, name, len(classes), these)
+            wanted = these if these == discretise.EXACT else discretise.finer(these, len(found[name].at))
+            if wanted != these:
+                more[name] = wanted
+        bits = more
+    return found
+
+
+# Codes.
+
+
+def encode_columns(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: NDArray[np.intp]) -> Codes:
     """The columns that are not set aside, as codes; those of numbers by their intervals, which are called 0, 1, …"""
-    used = np.flatnonzero(schema.families != _IGNORE)
-    names = schema.names[used]
-    columns: list[NDArray[Any]] = []
-    labels: list[Labels] = []
-    for name, place in zip(names.tolist(), places[used].tolist()):
-        if name in cuts:
-            columns.append(intervals(source, place, name, cuts[name]))
-            labels.append(np.arange(len(cuts[name].points) + 1))
-        else:
-            codes, found = codes_of(source, place, name)
-            columns.append(codes)
-            labels.append(found)
+    names = schema.names[schema.families != _IGNORE]
+    columns, labels = [], []
+    for name, place in zip(names.tolist(), places[schema.families != _IGNORE].tolist()):
+        codes, own = column_codes_of(source, place, name, cuts.get(name))
+        columns.append(codes)
+        labels.append(own)
     return Codes(names, source.n_rows, columns, labels)
+
+
+def column_codes_of(source: Source, place: int, name: object, cuts: Cuts | None) -> tuple[NDArray[Any], Labels]:
+    """One column as codes, and what they stand for; the source keeps them, for a plan asks for them several times."""
+    kept: dict[Any, tuple[NDArray[Any], Labels]] = vars(source).setdefault("column_codes", {})
+    if (place, cuts) not in kept:
+        if cuts is None:
+            kept[place, cuts] = codes_of(source, place, name)
+        else:
+            kept[place, cuts] = intervals(source, place, name, cuts), np.arange(len(cuts.points) + 1)
+    return kept[place, cuts]
 
 
 def codes_of(source: Source, place: int, name: object) -> tuple[NDArray[Any], Labels]:
     """A column as categories: codes, and what they stand for."""
-    block = source.codes(np.array([place]), _single(name))
+    block = source.codes(np.array([place]), objects([name]))
     assert block.labels is not None
     column = block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0]
     return column, block.labels[0]
@@ -211,8 +297,7 @@ def codes_of(source: Source, place: int, name: object) -> tuple[NDArray[Any], La
 
 def intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[np.int32]:
     """The interval of each value; a column may also hold the names of intervals, as rows that were drawn do."""
-    uniform = source.uniform()
-    if (source.guess(place) if uniform is None else uniform)[0] not in ("number", "count"):
+    if (source.uniform() or source.guess(place))[0] not in ("number", "count"):
         codes, labels = codes_of(source, place, name)
         known = {interval: at for at, interval in enumerate(cuts.names)}
         if len(labels) and all(label in known for label in labels.tolist()):
@@ -223,7 +308,7 @@ def intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[n
 
 def finite(source: Source, place: int, name: object) -> Floats:
     """A column as numbers; raises for an infinite one."""
-    values = source.numbers(np.array([place]), _single(name)).column(0)
+    values = source.numbers(np.array([place]), objects([name])).column(0)
     if np.isinf(values).any():
         row = int(np.isinf(values).argmax())
         raise InputError(
@@ -231,12 +316,6 @@ def finite(source: Source, place: int, name: object) -> Floats:
             "number"
         )
     return values
-
-
-def _single(name: object) -> Labels:
-    result = np.empty(1, object)
-    result[0] = name
-    return result
 
 
 def compact(codes: NDArray[Any], labels: Labels) -> tuple[NDArray[Any], Labels]:

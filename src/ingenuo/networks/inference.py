@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ImpossibleEvidenceError, NetworkError, TooWideError
-from ingenuo.kernels import elimination
-from ingenuo.kernels.elimination import Flat
+from ingenuo.kernels import networks
+from ingenuo.kernels.networks import Flat
 from ingenuo.kernels.portable import exp, log
 from ingenuo.networks.graph import LIMIT, JunctionTree, Parents, ancestors, order
 
@@ -496,7 +496,7 @@ def log_joint(flat: Flat, codes: NDArray[np.integer], target: int) -> Floats:
     array([[0.05, 0.4 ]])
     """
     out = np.empty((len(codes), int(flat.cards[target])))
-    wide = elimination.joint_by_class(flat, codes, target, out)
+    wide = networks.joint_by_class(flat, codes, target, out)
     if len(wide):
         parents, tables = _whole(flat)
         for row in wide:
@@ -521,7 +521,7 @@ def expected_counts(
     >>> counts, round(log_likelihood, 4)
     ([array([1.25, 0.75])], -1.3863)
     """
-    cells, logs, wide = elimination.expected_counts(flat, codes, weights)
+    cells, logs, wide = networks.expected_counts(flat, codes, weights)
     counts = flat.shaped(cells)
     weighing = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64)
     if len(wide):

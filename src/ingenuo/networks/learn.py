@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, KindError, NetworkError, TooWideError, did_you_mean
 from ingenuo.families.categorical import column_codes, frequencies
-from ingenuo.families.discretise import Cuts
+from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
-from ingenuo.kernels.elimination import Flat
-from ingenuo.networks.columns import cut, encoded, inspect
+from ingenuo.kernels.networks import Flat
+from ingenuo.networks.columns import Columns, Labelled, column_codes_of, plan_columns
 from ingenuo.networks.evidence import written_alike
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import expected_counts
 from ingenuo.rows.checks import weights as row_weights
 from ingenuo.rows.part import Codes
-from ingenuo.rows.schema import Schema, column_name
+from ingenuo.rows.schema import column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.show.format import Line
 from ingenuo.tally.exact import Exact
@@ -232,10 +232,16 @@ def encode_rows(
             f"the table has no column for node {absent[0]!r}{did_you_mean(absent[0], names)}"
             " (a node that is never seen can be learned with missing='em', if its states are declared)"
         )
-    cuts = dict(cuts)
-    for node, place in zip(nodes, at):
-        if place >= 0 and node not in cuts and node not in declared and node not in categories:
-            cuts.update(_cuts(source, place, node, weights, (columns or {}).get(node)))
+    names, given, cuts = source.names.tolist(), columns or {}, dict(cuts)
+    new = {
+        names[place]: node
+        for node, place in zip(nodes, at)
+        if place >= 0 and node not in cuts and node not in declared and node not in categories
+    }
+    if new:
+        kinds = {name: "ignore" for name in names if name not in new}
+        kinds |= {name: given[node] for name, node in new.items() if node in given}
+        cuts |= {new[name]: each for name, each in plan_in_memory(source, kinds, None, weights).cuts.items()}
     found, labels = [], []
     for node, place in zip(nodes, at):
         codes, own = column_of(source, place, node, cuts)
@@ -252,25 +258,26 @@ def _places(nodes: Sequence[str], source: Source) -> list[int]:
     return [known.get(node, -1) for node in nodes]
 
 
-def _cuts(source: Source, place: int, node: str, weights: Floats | None, kind: str | None) -> dict[str, Cuts]:
-    """The cuts of a column, if it is one of numbers."""
-    name = source.names.tolist()[place]
-    declared = {other: "ignore" for other in source.names.tolist() if other != name}
-    if kind is not None:
-        declared[name] = kind
-    found = cut(source, inspect(source, declared), weights=weights)
-    return {node: found[name]} if name in found else {}
+def plan_in_memory(
+    source: Source,
+    declared: Mapping[Any, Any] | None,
+    classes: tuple[NDArray[Any], Labels] | None,
+    weights: Floats | None,
+    parts: int = PARTS,
+) -> Columns:
+    """What the columns of a table are, its numbers cut by the classes, or else into parts of as many rows each."""
+    labels, own = classes or (np.zeros(source.n_rows, np.int32), np.zeros(1, np.int64))
+    rows = Labelled(source, labels, own, weights)
+    cut_into = parts if classes is None else None
+    reduce = lambda sums, **options: sums(rows, options)  # noqa: E731
+    return plan_columns(source, declared, reduce, parts=cut_into, at_once=rows)
 
 
 def column_of(source: Source, place: int, node: str, cuts: Mapping[str, Cuts]) -> tuple[NDArray[Any], Labels]:
     """The codes of a node's column, and what they stand for."""
     if place < 0:
         return np.full(source.n_rows, -1, np.int32), labels_of([])
-    name = source.names.tolist()[place]
-    own = {name: cuts[node]} if node in cuts else {}
-    block = encoded(source, Schema.of({name: "category"}), own, np.array([place]))
-    assert block.labels is not None
-    return block.columns[0], block.labels[0]
+    return column_codes_of(source, place, source.names.tolist()[place], cuts.get(node))
 
 
 def _declared_codes(

@@ -23,7 +23,7 @@ from ingenuo.errors import (
 )
 from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
-from ingenuo.kernels.elimination import Flat
+from ingenuo.kernels.networks import Flat
 from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of
@@ -711,8 +711,7 @@ class Network:
         return drawn
 
     def _repr_html_(self) -> str:
-        from ingenuo.show.page import STYLE
-        from ingenuo.show.table import html_table
+        from ingenuo.show.table import STYLE, html_table
 
         bars = len(self.nodes) <= BARS
         try:

@@ -16,12 +16,13 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ingenuo.errors import KindError, RefusedError
-from ingenuo.evaluation import tables
 from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.measures import title
 from ingenuo.families.gaussian import COUNT, SUM
 from ingenuo.report.page import audits_of, history_of, parameters_of, quoted, sources_of, version
 from ingenuo.report.sections import schema_of
 from ingenuo.rows.schema import FAMILIES, category_table, column_name
+from ingenuo.show.format import cell, span
 from ingenuo.show.table import block, bullets, code, markdown_table, percent, plain, shortened
 from ingenuo.tally.exact import Real
 from ingenuo.tally.histogram import bins_name
@@ -96,11 +97,7 @@ def measure_rows(found: Measured) -> list[list[str]]:
     """A line for each measure: what it is called, its value, its interval."""
     lines = []
     for name, (value, low, high) in found.values.items():
-        try:
-            called = tables.title(name)
-        except (KeyError, ValueError):  # a measure of somebody else's
-            called = name
-        lines.append([called, tables.number(value), tables.span(low, high)])
+        lines.append([title(name), cell(value, None, None), span(low, high)])
     return lines
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, KindError
-from ingenuo.evaluation import tables
 from ingenuo.evaluation.audit import findings
 from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.predictions import Predictions
@@ -24,8 +23,10 @@ from ingenuo.report import sections
 from ingenuo.report.sections import Rows, rows_of
 from ingenuo.show import page, plots
 from ingenuo.show.arithmetic import Addend, Explanation, Factor, Passage, SumExplanation, Term, exponential
-from ingenuo.show.page import drawing, sheet
+from ingenuo.show.format import count, span
+from ingenuo.show.page import drawing
 from ingenuo.show.table import (
+    PrintedTable,
     Section,
     details,
     embedded,
@@ -45,6 +46,11 @@ from ingenuo.tally.container import replace_file
 _FEW = 30  # rows of which no measure says much
 _SMALL = 10  # rows of a class of which no measure says much
 _MATRIX = 20  # classes whose confusion matrix can be read
+
+
+def _lines(table: PrintedTable) -> list[list[str]]:
+    """A table as cells of text, the first of them heads."""
+    return [list(table.heads), *table.cells()]
 
 
 def summary_sentences(found: Evaluation, given: int) -> list[str]:
@@ -77,12 +83,11 @@ def summary_sentences(found: Evaluation, given: int) -> list[str]:
             f"What it says and how often it is right differ by {percent(float(found['ece']))} on average (ECE, the "
             "expected calibration error)."
         )
-    wrong, answers, rows = found.confused
-    if wrong:
-        true, answered, n = wrong[0], answers[0], rows[0]
+    if found.confused:
+        true, answered, n = found.confused[0]
         said.append(
-            f"The most frequent confusion: {tables.count(n)} row{'s' if n != 1 else ''} of "
-            f"{shortened(found.labels[true])!r} answered as {shortened(found.labels[answered])!r}."
+            f"The most frequent confusion: {count(n)} row{'s' if n != 1 else ''} of "
+            f"{shortened(true)!r} answered as {shortened(answered)!r}."
         )
     else:
         said.append("No row was answered wrongly.")
@@ -111,7 +116,7 @@ def summary(found: Evaluation, given: int, notes: Iterable[str] = ()) -> Section
     for name, called in [*names, ("ece", "ECE")]:
         measure = found[name]
         if measure.value is not None:
-            ends = "" if measure.low is None else f"<small>{tables.span(measure.low, measure.high)}</small>"
+            ends = "" if measure.low is None else f"<small>{span(measure.low, measure.high)}</small>"
             tiles.append(f"<div><dt>{called}</dt><dd>{measure.value:.3f}{ends}</dd></div>")
     body = f'<dl class="figures">{"".join(tiles)}</dl>' + paragraphs([" ".join(summary_sentences(found, given))])
     return Section("summary", "In short", "", body + paragraphs([*notes, *warnings(found)], "warning"))
@@ -119,8 +124,8 @@ def summary(found: Evaluation, given: int, notes: Iterable[str] = ()) -> Section
 
 def evaluation(found: Evaluation, curves: tuple[Any, Any] | None) -> Section:
     """The measures with their intervals, of all classes together and of each."""
-    measures = tables.measure_lines(found)
-    classes = tables.class_lines(found)
+    measures = _lines(found.measure_table())
+    classes = _lines(found.class_table())
     body = "<h3>All classes together</h3>" + table(measures, "measures of all classes", (1, 2))
     body += "<h3>Class by class</h3>" + table(classes, "measures of each class", range(1, len(classes[0])))
     if len(found.classes) > len(classes) - 4:  # the heads, and three means
@@ -144,7 +149,7 @@ def evaluation(found: Evaluation, curves: tuple[Any, Any] | None) -> Section:
 def confusion(found: Evaluation, ax: Any) -> Section:
     """The confusion matrix, or of many classes the pairs that are most confused."""
     n = len(found.classes)
-    lines = tables.confusion_lines(found)
+    lines = _lines(found.confusion_table())
     if n > _MATRIX:
         how = f"{n} classes are too many for a table: these are the pairs that are most often confused."
         body = table(lines, "most confused pairs", (2,)) if len(lines) > 1 else paragraphs(["No row is confused."])
@@ -541,7 +546,7 @@ def report(
     >>> from ingenuo.datasets import play_tennis
     >>> model = NaiveBayes().fit(play_tennis(), "Play")
     >>> page = report(model, play_tennis(), "Play", title="Shall we play?")
-    >>> page.startswith("<!DOCTYPE html>"), "Shall we play?" in page
+    >>> page.startswith("<!doctype html>"), "Shall we play?" in page
     (True, True)
     """
     if isinstance(model, type) or not hasattr(model, "predict"):
@@ -616,15 +621,4 @@ def _page(heading: str, sections: Iterable[Section]) -> str:
         worst = max(parts, key=lambda part: len(bodies[part.anchor].encode()))
         said = f"{worst.heading} would make this page larger than {SIZE / 1e6:g} MB, and is left out."
         bodies[worst.anchor] = Section(worst.anchor, worst.heading, "", paragraphs([said])).html()
-    contents = "".join(f'<li><a href="#{part.anchor}">{escape(part.heading)}</a></li>' for part in parts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f'<title>{escape(heading)}</title>\n<link rel="icon" href="data:,">\n<style>{sheet()}</style>\n</head>\n'
-        "<body>\n"
-        '<a class="skip" href="#main">Skip to the report</a>\n'
-        f'<header><h1>{escape(heading)}</h1>\n<nav aria-label="Contents"><ul>{contents}</ul></nav></header>\n'
-        f'<main id="main" tabindex="-1">\n{chr(10).join(bodies[part.anchor] for part in parts)}\n</main>\n'
-        f"<footer><p>Made with ingenuo {escape(version())}.</p></footer>\n</body>\n</html>\n"
-    )
+    return page.page(heading, "\n".join(bodies.values()), parts)

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.evaluation import tables
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
@@ -22,6 +21,7 @@ from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.rows.streams import draw_rows
 from ingenuo.show import page, plots
+from ingenuo.show.format import count
 from ingenuo.show.table import Section, details, figure, paragraphs, percent, region, sentence, shortened, table
 from ingenuo.tally.labels import find, labels_of, objects
 
@@ -325,8 +325,8 @@ def evidence(model: Any, n: int = 10) -> Section:
     body = ""
     for k in spoken[:_LISTED]:
         label = shortened(found.classes.tolist()[k])
-        heads, *rows = found.lines(k)
-        cells = [["column", *heads[1:]], *([shortened(cell, 120) for cell in row] for row in rows)]
+        signs = found.table(k)
+        cells = [["column", *signs.heads[1:]], *([shortened(cell, 120) for cell in row] for row in signs.cells())]
         listed = table(cells, f"what speaks for {label}", [2] if found.linear else [2, 3, 4])
         body += f"<h3>For {escape(label)}</h3>{listed}" if len(spoken) <= _SIDE else details(f"For {label}", listed)
     said = [f"{len(spoken) - _LISTED} more classes are not listed."] if len(spoken) > _LISTED else []
@@ -533,7 +533,7 @@ def balance(model: Any, found: Evaluation) -> Section:
     for k in order[: 3 * _CLASSES] if len(order) > _CLASSES else range(len(order)):
         cells = [names[k]]
         for counts in [learned, judged] if learned is not None else [judged]:
-            cells += [tables.count(float(counts[k])), percent(counts[k] / max(counts.sum(), 1))]
+            cells += [count(float(counts[k])), percent(counts[k] / max(counts.sum(), 1))]
         lines.append(cells)
     body = table([heads, *lines], "rows of each class", range(1, len(heads)))
     said = []

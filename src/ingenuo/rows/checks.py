@@ -12,9 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.rows.memory import ArraySource
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.rows.source import Source, is_arrow_stream, is_texts, open_source, refuse_elsewhere
+from ingenuo.rows.source import (
+    ArraySource,
+    Source,
+    TextSource,
+    is_arrow_stream,
+    is_texts,
+    open_source,
+    refuse_elsewhere,
+)
 from ingenuo.tally.labels import Labels, encode, is_missing, labels_of, objects, recode
 
 # How often each row counts, as users give it, checked once.
@@ -64,8 +71,6 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
     if sparse and is_texts(X):
         return open_source(X)
     if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which
-        from ingenuo.rows.memory import TextSource
-
         return TextSource(X)
     if is_frame(X):
         source = open_source(X)

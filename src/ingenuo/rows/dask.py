@@ -13,15 +13,17 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import EngineError, InputError, KindError
-from ingenuo.rows.files.engines import absolute, is_number, set_aside
-from ingenuo.rows.streams import (
+from ingenuo.rows.engines import (
     TOGETHER,
     Merge,
     RemotePart,
+    absolute,
+    is_number,
     known,
     lacks_package,
     not_installed,
     refuse_doubled,
+    set_aside,
     without_package,
 )
 

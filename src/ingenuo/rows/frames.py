@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import narwhals as nw
@@ -13,11 +12,10 @@ from narwhals.exceptions import DuplicateError
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.rows.kinds import as_types, infer_kind
-from ingenuo.rows.objects import SAMPLE, kind_of_objects
-from ingenuo.rows.part import Codes, Counts, Numbers, Texts
+from ingenuo.rows.kinds import infer_kind
+from ingenuo.rows.part import Codes, Counts, Numbers, Places, Texts, text_columns
 from ingenuo.rows.schema import column_name
-from ingenuo.rows.source import Places, as_number
+from ingenuo.rows.source import SAMPLE, Source, as_number, kind_of_objects
 from ingenuo.tally.labels import Labels, encode, from_dictionary, is_missing, objects
 
 # What a column is, and why, as a table from a file says it of its fields.
@@ -35,10 +33,8 @@ def described(table: pa.Table, kinds: Mapping[str, tuple[str, str]]) -> pa.Table
     return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
 
 
-class FrameSource:
+class FrameSource(Source):
     """A table whose columns have names and types of their own."""
-
-    anonymous = is_whole = False
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self.frame = frame
@@ -60,9 +56,6 @@ class FrameSource:
                 f"two columns of the table have one name ({' '.join(str(error).split())}); rename one"
             ) from None
         return FrameSource(frame)
-
-    def uniform(self) -> None:
-        """Every column speaks for itself."""
 
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column as the table says it, or by its type."""
@@ -101,9 +94,7 @@ class FrameSource:
 
     def texts(self, places: Places, names: Labels) -> Texts:
         """The columns as text: Arrow's as they are, and those of pandas that are Arrow's."""
-        from ingenuo.rows.memory import columns
-
-        return Texts(names, self.n_rows, columns(names, [_strings(self._columns[p]) for p in places]))
+        return Texts(names, self.n_rows, text_columns(names, [_strings(self._columns[p]) for p in places]))
 
 
 def _strings(series: nw.Series[Any]) -> Any:
@@ -176,58 +167,3 @@ def _own_order(codes: NDArray[Any], values: list[Any]) -> tuple[NDArray[Any], La
     if len(set(values)) == len(values) and not any(map(is_missing, values)):
         return codes, labels
     return from_dictionary(codes, values)
-
-
-# Rows of anything that speaks Arrow's stream interface: a DuckDB relation, a database cursor, a reader of batches.
-
-
-class ArrowStream:
-    """What hands out its rows as Arrow record batches, with the kind of each column and the reason for it."""
-
-    target: str | None = None
-    n_bytes: int | None = None
-
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
-        self._reader: pa.RecordBatchReader | None = pa.RecordBatchReader.from_stream(stream)
-        self._schema: pa.Schema = self._reader.schema
-        self._first: list[pa.RecordBatch] = []
-        while sum(batch.num_rows for batch in self._first) < SAMPLE:
-            try:
-                self._first.append(self._reader.read_next_batch())
-            except StopIteration:
-                break
-        self.paths = [f"the {type(stream).__name__}"]
-        self.names: list[str] = self._schema.names
-        self.categories: Mapping[str, Sequence[str]] = {}
-        sample = pa.Table.from_batches(self._first, self._schema)
-        found = {name: infer_kind(name, sample.column(name).slice(0, SAMPLE)) for name in self.names}
-        self.kinds = {name: (kind.kind, kind.why) for name, kind in found.items()}
-        self._types = {name: kind.type for name, kind in found.items()}
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The columns of the batches and their types."""
-        return pa.schema(list(self._types.items()))
-
-    def batches(self, progress: Callable[[int], None] | None = None) -> Iterator[pa.Table]:
-        """The rows, some at a time, from the start."""
-        reader, self._reader = self._reader, None
-        if reader is not None:
-            waiting: Iterator[pa.RecordBatch] = chain(self._first, reader)
-            self._first = []
-        elif hasattr(self._stream, "read_next_batch"):
-            raise InputError(
-                f"{self.paths[0]} was read already, and can be read only once; what was asked for goes over the rows "
-                "again: give a table (reader.read_all()), or what can be read again"
-            )
-        else:
-            waiting = iter(pa.RecordBatchReader.from_stream(self._stream))
-        for batch in waiting:
-            if batch.num_rows:
-                yield as_types(pa.Table.from_batches([batch], self._schema), self._types, self.paths[0])
-
-    def table(self) -> pa.Table:
-        """All the rows."""
-        batches = list(self.batches())
-        return pa.concat_tables(batches).unify_dictionaries() if batches else self.schema.empty_table()

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
-from ingenuo.rows.objects import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
 from ingenuo.rows.schema import FAMILIES, family_of
+from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()

@@ -6,7 +6,8 @@ a time, when the loops ask for them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -15,11 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import count_codes
-from ingenuo.kernels.gathering import gathered
-from ingenuo.kernels.text import cuts_by_bytes
+from ingenuo.kernels.moments import weights_by_cell
+from ingenuo.kernels.text import cuts_by_bytes, gathered
 from ingenuo.rows.schema import Reference, column_name
-from ingenuo.tally.labels import Labels
+from ingenuo.tally.exact import Exact
+from ingenuo.tally.labels import Labels, is_missing
+from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
@@ -74,6 +78,14 @@ class Numbers:
     def place(self, row: int, column: int) -> str:
         """How a cell is called in a message."""
         return f"column {column_name(self.names[column])!r}, row {row}"
+
+    def refuse_infinite(self, place: tuple[int, int] | None) -> None:
+        """Raise where a number, by its row and column, is infinite."""
+        if place is not None:
+            raise InputError(
+                f"Input X contains infinity: {self.place(*place)} is infinite; replace it by a finite number, "
+                "or by NaN if it is missing"
+            )
 
     def take(self, rows: Places) -> Numbers:
         """Some rows, in any order: a copy."""
@@ -211,7 +223,7 @@ class Text:
                 ranges = [range(lo, hi) for lo, hi in pairwise(cuts_by_bytes(lengths))]
                 yield [partial(Share, piece, rows, places) for rows in ranges]
                 continue
-            order = by_label(labels[places])
+            order = _by_label(labels[places])
             order = order if piece.missing is None else order[~piece.missing[order]]
             cuts = pairwise(cuts_by_bytes(lengths[order]))
             yield [partial(Share, piece, order[lo:hi], places) for lo, hi in cuts]
@@ -225,7 +237,7 @@ class Text:
         return self._holes
 
 
-def by_label(labels: NDArray[np.int32]) -> Places:
+def _by_label(labels: NDArray[np.int32]) -> Places:
     """The rows in the order of their labels."""
     narrow = labels.astype(np.int16) if labels.max(initial=0) < 1 << 15 else labels  # a radix sort
     return np.argsort(narrow, kind="stable")
@@ -256,6 +268,206 @@ def _gathered(text: Text, rows: Places, errors: str) -> GatheredText:
     data, offsets = gathered([(piece.data, piece.offsets) for piece in pieces], firsts, rows)
     holes = text.missing(errors)[rows]
     return GatheredText(text.name, Piece(0, data, offsets, holes if holes.any() else None), holes)
+
+
+# Columns of text as UTF-8 bytes and offsets: Arrow's arrays as they are, Python's strings a piece at a time.
+
+
+# Pieces that are converted, or put together from smaller ones, have about so many bytes.
+_TEXT_PIECE = 1 << 25
+
+
+class ArrowText(Text):
+    """A column of Arrow's, which is not copied unless it comes in many small chunks."""
+
+    def __init__(self, name: object, column: Any) -> None:
+        chunks = getattr(column, "chunks", None)
+        chunks = [column] if chunks is None else chunks
+        super().__init__(name, sum(len(chunk) for chunk in chunks))
+        self._chunks = [chunk for chunk in chunks if len(chunk)]
+
+    def _read(self, errors: str) -> Iterator[Piece]:
+        """The chunks, small ones put together."""
+        at = 0
+        for chunk in _grouped(self._chunks):
+            yield _piece(chunk, at, self.name, errors)
+            at += len(chunk)
+
+
+class ListText(Text):
+    """A list, or an array, of Python strings (or bytes)."""
+
+    def __init__(self, name: object, values: Any) -> None:
+        super().__init__(name, len(values))
+        self._values = values
+
+    def shares(self, errors: str = "strict", labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
+        """The rows in shares, each of which is encoded by the thread that reads it."""
+        try:
+            lengths = np.fromiter(map(len, self._values), np.int64, self.n_rows)
+        except TypeError:  # what is missing has no length
+            lengths = np.array([len(value) if isinstance(value, str | bytes) else 0 for value in self._values])
+        order = None if labels is None else _by_label(labels)
+        self._holes = np.zeros(self.n_rows, np.bool_)  # which the shares fill
+        cuts = pairwise(cuts_by_bytes(lengths if order is None else lengths[order]))
+        yield [partial(self._share, lo, hi, order, errors) for lo, hi in cuts]
+
+    def _share(self, lo: int, hi: int, order: Places | None, errors: str) -> Share:
+        places = slice(lo, hi) if order is None else order[lo:hi]
+        try:
+            piece = _encoded(self._some(places), lo, self.name, errors)
+        except (InputError, KindError):
+            for _ in self._read(errors):  # the first row that is no text is the one to name
+                pass
+            raise
+        if piece.missing is None:
+            return Share(piece, range(hi - lo) if order is None else np.arange(hi - lo), places)
+        assert self._holes is not None
+        self._holes[places] = piece.missing
+        return Share(piece, range(hi - lo) if order is None else np.flatnonzero(~piece.missing), places)
+
+    def _some(self, places: slice | Places) -> Any:
+        """A list of these rows."""
+        if isinstance(self._values, np.ndarray):
+            return self._values[places].tolist()
+        return self._values[places] if isinstance(places, slice) else [self._values[row] for row in places.tolist()]
+
+    def _read(self, errors: str) -> Iterator[Piece]:
+        """Some rows at a time, by the mean length of the first."""
+        first = [len(value) for value in self._values[:100] if isinstance(value, str | bytes)]
+        step = max(1, _TEXT_PIECE // (max(sum(first), 1) // max(len(first), 1) + 16))
+        for at in range(0, self.n_rows, step):
+            yield _encoded(self._some(slice(at, at + step)), at, self.name, errors)
+
+
+def _encoded(values: Any, at: int, name: object, errors: str) -> Piece:
+    """Strings (or bytes) as UTF-8; what is neither is an error that names it."""
+    if set(map(type, values)) == {str}:
+        joined = "".join(values)
+        if joined.isascii():
+            return _joined(at, joined.encode(), map(len, values), len(values))
+        with suppress(UnicodeEncodeError):
+            encoded = [value.encode() for value in values]
+            return _joined(at, b"".join(encoded), map(len, encoded), len(encoded))
+    rows: list[bytes | None] = []
+    for row, value in enumerate(values):
+        if isinstance(value, str):
+            try:
+                rows.append(value.encode())
+            except UnicodeEncodeError as error:
+                if errors == "strict":
+                    raise InputError(
+                        f"column {column_name(name)!r}, row {at + row}: character {error.start} is half of a pair "
+                        f"({value[error.start]!r}), which no text has; mend it, or take Words(errors='replace')"
+                    ) from None
+                rows.append(value.encode("utf-8", "replace"))
+        elif isinstance(value, bytes):
+            rows.append(_utf8(value, errors, name, at + row))
+        elif is_missing(value):
+            rows.append(None)
+        else:
+            raise KindError(
+                f"column {column_name(name)!r} has a {type(value).__name__} in row {at + row} ({value!r}) where text "
+                "is expected; turn it into a string, or declare the column as something else"
+            )
+    missing = np.fromiter((row is None for row in rows), np.bool_, len(rows))
+    known = [row or b"" for row in rows]
+    return _joined(at, b"".join(known), map(len, known), len(known), missing if missing.any() else None)
+
+
+def _joined(at: int, data: bytes, lengths: Iterable[int], n: int, missing: NDArray[np.bool_] | None = None) -> Piece:
+    offsets = np.zeros(n + 1, np.int64)
+    np.cumsum(np.fromiter(lengths, np.int64, n), out=offsets[1:])
+    return Piece(at, np.frombuffer(data or b"\0", np.uint8), offsets, missing)
+
+
+def _utf8(value: bytes, errors: str, name: object, row: int) -> bytes:
+    """Bytes that are UTF-8, with what is none replaced if so asked; else the error says where that is."""
+    try:
+        return value.decode("utf-8", errors).encode()
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"column {column_name(name)!r}, row {row}: the byte {value[error.start]:#04x} at offset {error.start} is "
+            "not UTF-8; decode the text with its own encoding first, or take Words(errors='replace')"
+        ) from None
+
+
+def _grouped(chunks: list[Any]) -> Iterator[Any]:
+    """Chunks of at least a piece's size, as far as putting small ones together goes."""
+    import pyarrow as pa
+
+    waiting: list[Any] = []
+    size = 0
+    for chunk in chunks:
+        if chunk.nbytes >= _TEXT_PIECE and not waiting:
+            yield chunk
+            continue
+        waiting.append(chunk)
+        size += chunk.nbytes
+        if size >= _TEXT_PIECE:
+            yield pa.concat_arrays(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield pa.concat_arrays(waiting) if len(waiting) > 1 else waiting[0]
+
+
+def _piece(array: Any, at: int, name: object, errors: str) -> Piece:
+    """The bytes, offsets and missing rows of an Arrow array."""
+    import pyarrow as pa
+
+    kind = array.type
+    if pa.types.is_dictionary(kind):
+        array = array.dictionary_decode()
+        kind = array.type
+    if pa.types.is_null(kind):
+        array, kind = array.cast(pa.large_string()), pa.large_string()
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind):
+        array = _decoded(array, at, name, errors)
+    elif not pa.types.is_large_string(kind) and not pa.types.is_string(kind):
+        if str(kind) != "string_view":
+            value = next((v for v in array if v.is_valid), None)
+            raise KindError(
+                f"column {column_name(name)!r} holds {kind} values (such as {value}) where text is expected; turn them "
+                "into strings, or declare the column as something else"
+            )
+        array = array.cast(pa.large_string())
+    wide = pa.types.is_large_string(array.type)
+    _, offsets, data = array.buffers()
+    n = len(array)
+    bounds: NDArray[Any]
+    if n == 0 or offsets is None:
+        bounds = np.zeros(n + 1, np.int64)
+    else:
+        bounds = np.frombuffer(offsets, np.int64 if wide else np.int32)[array.offset : array.offset + n + 1]
+    buffer = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+    missing: NDArray[np.bool_] | None = None
+    if array.null_count:
+        missing = array.is_null().to_numpy(zero_copy_only=False)
+    return Piece(at, buffer, bounds.astype(np.int64, copy=False), missing)
+
+
+def _decoded(array: Any, at: int, name: object, errors: str) -> Any:
+    """Bytes as text; the first that are none are an error, or replaced."""
+    import pyarrow as pa
+
+    try:
+        return array.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        values = enumerate(array.to_pylist(), at)
+        return pa.array([None if v is None else _utf8(v, errors, name, row) for row, v in values], pa.large_string())
+
+
+def is_arrow(values: Any) -> bool:
+    """Whether some values are an array of Arrow's."""
+    return type(values).__module__.startswith("pyarrow.")
+
+
+def text_columns(names: Labels, values: list[Any]) -> list[Text]:
+    """A text column for each of the values: Arrow arrays, lists or arrays of strings."""
+    return [
+        ArrowText(name, value) if is_arrow(value) else ListText(name, value)
+        for name, value in zip(names.tolist(), values)
+    ]
 
 
 @dataclass(frozen=True)
@@ -309,6 +521,14 @@ class Chunk:
     def rows_by_class(self) -> NDArray[np.int64]:
         """How many rows each class has."""
         return count_codes(self.coded, len(self.classes))
+
+    def count_classes(self) -> Tally:
+        """How many rows (or how much weight) each class has."""
+        if self.weights is None:
+            counts = Exact.counts(self.rows_by_class)
+        else:
+            counts = weights_by_cell(self.weights, self.coded.astype(np.int64), len(self.classes))
+        return Tally({"class": Table.of({"class": self.classes}, counts)})
 
     def take(self, rows: Places) -> Chunk:
         """Some rows, in any order: a copy; all the classes stay known."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows import checks
-from ingenuo.rows.source import Source, Total, is_arrow_stream, open_source, rows_on_engine
+from ingenuo.rows.source import Source, is_arrow_stream, open_source, rows_on_engine
 from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
@@ -48,6 +48,39 @@ class _Everything:
 EVERYTHING: Any = _Everything()  # columns that are declared: all
 
 Statistic = Callable[[Any, Part, Mapping[str, Any]], Tally]
+
+
+class Total:
+    """A sum of many tallies: equals are added to equals, so that large tables are not aligned again for each batch.
+
+    >>> total = Total()
+    >>> total.add(Tally())
+    >>> total.sum() == Tally()
+    True
+    """
+
+    def __init__(self, waiting: tuple[tuple[int, Tally], ...] = ()) -> None:
+        self._waiting = waiting  # of how many tallies each is the sum, the largest first
+
+    def add(self, tally: Tally) -> None:
+        """One tally more."""
+        n, waiting = 1, self._waiting
+        while waiting and waiting[-1][0] == n:
+            n, tally, waiting = 2 * n, waiting[-1][1] + tally, waiting[:-1]
+        self._waiting = (*waiting, (n, tally))  # at once, so that an interruption leaves all or nothing of it
+
+    def now(self) -> Total:
+        """The sum as it is now, whatever is added later."""
+        return Total(self._waiting)
+
+    def sum(self) -> Tally:
+        """What all that was added comes to."""
+        total = Tally()
+        for _, tally in reversed(self._waiting):
+            total = tally + total
+        return total
+
+
 After = Callable[[int, Total], None]
 
 
@@ -119,7 +152,7 @@ def rows_of(
     if stream is not None:
         target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)
         if model is not None:
-            from ingenuo.rows.matching import match_stream
+            from ingenuo.rows.streams import match_stream
 
             stream = match_stream(model, stream, target, weight)
         elif isinstance(declared, Mapping) and declared and hasattr(stream, "with_kinds"):
@@ -196,29 +229,29 @@ class FileRows:
     @property
     def name(self) -> str:
         """The files."""
-        return files_of(self.stream)
+        return str(self.stream.name)
 
     def columns(self, model: Any, *, whole: bool = False) -> Source:
         """What the columns are, as the stream has inferred them, or by its first rows."""
         import pyarrow as pa
 
         from ingenuo.rows.frames import described
-        from ingenuo.rows.objects import SAMPLE
-        from ingenuo.rows.streams import Described
+        from ingenuo.rows.source import SAMPLE
+        from ingenuo.rows.streams import concatenate, describe_columns
 
         names = self.names
         kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
         if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
             return open_source(described(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
         first: list[pa.Table] = []
-        for batch in Described(self.stream).batches():
+        for batch in describe_columns(self.stream).batches():
             if batch.num_rows:
                 first.append(batch.select(names))
             if sum(each.num_rows for each in first) >= SAMPLE:
                 break
         if not first:
             raise InputError(f"{self.name}: there are no rows to learn from")
-        return open_source(together(first))
+        return open_source(concatenate(first))
 
     def reduce(
         self, statistic: Statistic, model: Any = None, *, done: int = 0, after: After | None = None, **options: Any
@@ -236,10 +269,10 @@ class FileRows:
         return (part for _, part in self._numbered())
 
     def _numbered(self, done: int = 0) -> Iterator[tuple[int, Part]]:
-        from ingenuo.rows.streams import Described
+        from ingenuo.rows.streams import describe_columns
 
         before = 0
-        for n, batch in _gathered(Described(self.stream).batches(), done):
+        for n, batch in _gathered(describe_columns(self.stream).batches(), done):
             part = part_of(batch, self.target, self.weight, before=before)
             _check_weights(self, part)
             before += batch.num_rows
@@ -255,9 +288,9 @@ class FileRows:
 
     def in_memory(self, instead: str = "") -> MemoryRows:
         """All the rows, read at once."""
-        from ingenuo.rows.streams import Described
+        from ingenuo.rows.streams import describe_columns
 
-        rows, weights = with_positive_weight(Described(self.stream).table(), self.weight)
+        rows, weights = with_positive_weight(describe_columns(self.stream).table(), self.weight)
         return MemoryRows(rows, self.target, weights)
 
 
@@ -270,7 +303,7 @@ def stream_of(X: Any) -> Any:
 
         return scan(X)
     if is_arrow_stream(X):
-        from ingenuo.rows.frames import ArrowStream
+        from ingenuo.rows.streams import ArrowStream
 
         return ArrowStream(X)
     return None
@@ -281,17 +314,11 @@ def is_stream(X: Any) -> bool:
     return hasattr(X, "batches") and hasattr(X, "table")
 
 
-def files_of(X: Any) -> str:
-    """The files of a stream, as messages call them."""
-    names = ["standard input" if path == "-" else str(path) for path in X.paths]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-
-
 def target_and_weight(X: Any, y: Any, sample_weight: Any, *, labelled: bool = True) -> tuple[str | None, str | None]:
     """The columns of a stream that hold the class and the weights."""
     y = X.target if y is None else y
     if y is None and labelled:
-        raise InputError(f"{files_of(X)}: name the column to learn (--target COLUMN){did_you_mean('', X.names)}")
+        raise InputError(f"{X.name}: name the column to learn (--target COLUMN){did_you_mean('', X.names)}")
     for what, name in (("y", y), ("sample_weight", sample_weight)):
         if name is None:
             continue
@@ -300,7 +327,7 @@ def target_and_weight(X: Any, y: Any, sample_weight: Any, *, labelled: bool = Tr
                 f"rows that come in batches have their {what} in a column; name it, instead of giving {name!r}"
             )
         if name not in X.names:
-            raise InputError(f"{files_of(X)}: there is no column {name!r}{did_you_mean(name, X.names)}")
+            raise InputError(f"{X.name}: there is no column {name!r}{did_you_mean(name, X.names)}")
     if y is not None and y == sample_weight:
         raise InputError(f"column {y!r} cannot be both the class and the weight; name another")
     return y, sample_weight
@@ -327,27 +354,20 @@ def with_positive_weight(rows: Any, weight: str | None) -> tuple[Any, Any]:
     return rows.drop_columns([weight]), rows.column(weight).to_numpy()
 
 
-def together(tables: list[pa.Table]) -> pa.Table:
-    """Some tables as one."""
-    if len(tables) == 1:
-        return tables[0]
-    import pyarrow as pa
-
-    return pa.concat_tables(tables, promote_options="default").unify_dictionaries()
-
-
 def _gathered(batches: Iterator[pa.Table], done: int) -> Iterator[tuple[int, pa.Table]]:
     """Some batches together, with the number of the last, for each look at the columns of a table has its cost."""
+    from ingenuo.rows.streams import concatenate
+
     waiting: list[pa.Table] = []
     n = 0
     for n, batch in enumerate(batches, start=1):
         if n > done and batch.num_rows:
             waiting.append(batch)
         if waiting and (len(waiting) == _TOGETHER or sum(each.nbytes for each in waiting) > _LARGE):
-            yield n, together(waiting)
+            yield n, concatenate(waiting)
             waiting = []
     if waiting:
-        yield n, together(waiting)
+        yield n, concatenate(waiting)
 
 
 def _check_weights(rows: FileRows, part: Part) -> None:

@@ -1,58 +1,65 @@
-"""The one face that every table in memory shows, and which one an input has; rows that lie on an engine."""
+"""Tables in memory, column by column: arrays, CSR matrices and texts as sources, without copying them; and how a
+fitted model finds its columns in one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from datetime import date, time, timedelta
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
-from ingenuo.rows.part import Block, Chunk, Codes, Counts, Numbers, Texts
+from ingenuo.kernels.codes import NUMBERED_UP_TO
+from ingenuo.rows.part import Block, Codes, Counts, Numbers, Places, Texts, is_arrow, text_columns
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.tally.labels import Labels, find, is_missing, labels_of
-from ingenuo.tally.tally import Tally
+from ingenuo.tally.labels import Labels, encode, find, is_missing, labels_of, objects
 
 if TYPE_CHECKING:
-    from ingenuo.rows.streams import Spread
+    from ingenuo.rows.engines import EngineFrame
+
+_FIRST = 100  # rows that rule out most columns of floats as empty
 
 
-Places = NDArray[np.intp]
-
-
-class Source(Protocol):
+class Source:
     """Rows of a table, column by column."""
 
     n_rows: int
     names: Labels  # strings, or positions where the columns have no names
-    anonymous: bool  # whether it is a list of texts, which has no column to name
-    is_whole: bool  # whether no rows will follow, so that a column of numbers without any is of no use
-
-    def guess(self, place: int) -> tuple[str, str]:
-        """The kind of a column, and why."""
-        ...
+    anonymous = False  # whether it is a list of texts, which has no column to name
+    is_whole = False  # whether no rows will follow, so that a column of numbers without any is of no use
 
     def uniform(self) -> tuple[str, str] | None:
         """The one kind that all the columns have, and why, when that is known without looking."""
-        ...
+        return None
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """The kind of a column, and why."""
+        found = self.uniform()
+        assert found is not None
+        return found
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns at the places as numbers."""
-        ...
+        raise NotImplementedError
 
     def codes(self, places: Places, names: Labels) -> Codes:
         """The columns at the places as categories."""
-        ...
+        raise NotImplementedError
 
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns at the places as counts."""
-        ...
+        raise NotImplementedError
 
     def texts(self, places: Places, names: Labels) -> Texts:
         """The columns at the places as text."""
-        ...
+        raise NotImplementedError
 
 
 def is_texts(X: Any) -> bool:
@@ -96,16 +103,10 @@ def refuse_elsewhere(X: Any) -> None:
 def open_source(X: Any) -> Source:
     """The source for an array, a sparse matrix, or a pandas, polars or Arrow table."""
     if is_texts(X):
-        from ingenuo.rows.memory import TextSource
-
         return TextSource(X)
     if isinstance(X, np.ndarray):
-        from ingenuo.rows.memory import ArraySource
-
         return ArraySource(X)
     if hasattr(X, "tocsr"):
-        from ingenuo.rows.memory import SparseSource
-
         return SparseSource(X.tocsr())
     from ingenuo.rows.frames import FrameSource
 
@@ -117,6 +118,22 @@ def open_source(X: Any) -> Source:
             "a pandas, polars or Arrow table, or a list of texts"
         )
     return frame
+
+
+def rows_on_engine(X: Any) -> EngineFrame | None:
+    """The rows of a Dask or Spark frame, or of files on an engine; None for anything else."""
+    if getattr(X, "lies_in_parts", False):
+        return X  # type: ignore[no-any-return]
+    home = type(X).__module__
+    if home.startswith(("dask.dataframe", "dask_expr")):
+        from ingenuo.rows.dask import DaskFrame
+
+        return DaskFrame.of(X)
+    if home.startswith("pyspark.sql"):
+        from ingenuo.rows.spark import SparkFrame
+
+        return SparkFrame.of(X)
+    return None
 
 
 def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
@@ -138,26 +155,6 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
             )
         else:
             result[family] = source.counts(at, names)
-    return result
-
-
-def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:
-    """Values of a declared number column as doubles; an error that names the first that is none."""
-    result = np.empty(len(values))
-    for i, value in enumerate(values):
-        try:
-            result[i] = np.nan if value is None else float(value)
-        except OverflowError:
-            result[i] = np.inf if value > 0 else -np.inf
-        except (TypeError, ValueError):
-            if type(value).__name__ in ("NAType", "NaTType"):
-                result[i] = np.nan
-                continue
-            what = "text" if isinstance(value, str) else f"a {type(value).__name__}"
-            raise InputError(
-                f"column {column_name(name)!r} has {what} in row {start + i} ({value!r}); "
-                f"declare it with columns={{{column_name(name)!r}: 'category'}} or clean it"
-            ) from None
     return result
 
 
@@ -197,64 +194,274 @@ def match(schema: Schema, source: Source) -> Places:
     return places
 
 
-def is_spread(X: Any) -> bool:
-    """Whether the rows of X lie on an engine: a Dask or Spark frame, or files."""
-    return rows_on_engine(X) is not None
+# Arrays and CSR matrices.
 
 
-def rows_on_engine(X: Any) -> Spread | None:
-    """The rows of a Dask or Spark frame, or of files on an engine; None for anything else."""
-    if getattr(X, "lies_in_parts", False):
-        return X  # type: ignore[no-any-return]
-    home = type(X).__module__
-    if home.startswith(("dask.dataframe", "dask_expr")):
-        from ingenuo.rows.dask import DaskFrame
-
-        return DaskFrame.of(X)
-    if home.startswith("pyspark.sql"):
-        from ingenuo.rows.spark import SparkFrame
-
-        return SparkFrame.of(X)
-    return None
+def _select(matrix: Any, places: Places) -> Any:
+    """The columns at the places: a view when they are all, or stand side by side."""
+    n = matrix.shape[1]
+    if len(places) == n and np.array_equal(places, np.arange(n)):
+        return matrix
+    if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
+        return matrix[:, places[0] : places[0] + len(places)]
+    return matrix[:, places]
 
 
-# The engine of this machine: chunks one after the other, each on all the threads.
+class ArraySource(Source):
+    """A two-dimensional array of numbers, booleans, strings or objects."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        if array.ndim != 2:
+            raise InputError(
+                f"a table has rows and columns: expected a 2-dimensional array, got {array.ndim} dimensions; "
+                "reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
+            )
+        self.array = array
+        self.n_rows = array.shape[0]
+        self.names: Labels = np.arange(array.shape[1])
+
+    def uniform(self) -> tuple[str, str] | None:
+        """One kind for all, by the type of the array."""
+        kind = self.array.dtype.kind
+        if kind in "iu" or (kind == "f" and not self._empty().any()):
+            return "number", f"{self.array.dtype} values"
+        if kind == "b":
+            return "category", "true or false"
+        if kind not in "fUSTO":
+            raise KindError(
+                f"an array of {self.array.dtype} is no table of numbers, booleans or strings; convert it first"
+            )
+        return None
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """The kind of a column by its first values."""
+        if self.array.dtype.kind == "f":
+            return ("ignore", "no value") if self._empty()[place] else ("number", f"{self.array.dtype} values")
+        values = self.array[:, place]
+        found = kind_of_objects(values[:SAMPLE].tolist())
+        if found == ("ignore", "no value") and len(values) > SAMPLE:
+            found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
+        return found
+
+    def _empty(self) -> NDArray[np.bool_]:
+        """Of each column of floats, whether it has no value: the first rows rule most of them out."""
+        if not self.is_whole:
+            return np.zeros(self.array.shape[1], np.bool_)
+        empty: NDArray[np.bool_] = np.isnan(self.array[:_FIRST]).all(axis=0)
+        if len(self.array) > _FIRST:
+            for place in np.flatnonzero(empty):
+                empty[place] = np.isnan(self.array[:, place]).all()
+        return empty
+
+    def numbers(self, places: Places, names: Labels) -> Numbers:
+        """The columns as numbers."""
+        if self.array.dtype.kind in "fiub":
+            return Numbers(names, self.n_rows, matrix=_select(self.array, places))
+        columns = [as_number(self.array[:, p].tolist(), name) for p, name in zip(places, names)]
+        return Numbers(names, self.n_rows, matrix=np.column_stack(columns))
+
+    def codes(self, places: Places, names: Labels) -> Codes:
+        """The columns as categories; small integers serve as their own codes."""
+        matrix = _select(self.array, places)
+        if matrix.dtype.kind in "iu" and matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < NUMBERED_UP_TO:
+            top = matrix.max(axis=0)
+            return Codes(names, self.n_rows, matrix, [np.arange(int(t) + 1) for t in top])
+        columns, labels = [], []
+        for j, name in enumerate(names):
+            try:
+                codes, found = encode(np.ascontiguousarray(matrix[:, j]))
+            except KindError as error:
+                raise KindError(f"column {column_name(name)!r}, {error}") from None
+            columns.append(codes)
+            labels.append(found)
+        return Codes(names, self.n_rows, columns, labels)
+
+    def counts(self, places: Places, names: Labels) -> Counts:
+        """The columns as counts."""
+        if self.array.dtype.kind not in "fiub":
+            return Counts(names, self.n_rows, self.numbers(places, names).matrix)
+        return Counts(names, self.n_rows, _select(self.array, places))
+
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """The columns as text."""
+        return Texts(names, self.n_rows, text_columns(names, [self.array[:, place] for place in places]))
 
 
-class Total:
-    """A sum of many tallies: equals are added to equals, so that large tables are not aligned again for each batch.
+def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
+    return np.asarray(matrix[lo:hi, [j]].toarray()[:, 0])
 
-    >>> total = Total()
-    >>> total.add(Tally())
-    >>> total.sum() == Tally()
-    True
+
+class SparseSource(Source):
+    """A CSR matrix: every column is a count unless it is declared to be something else."""
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = matrix
+        self.n_rows = matrix.shape[0]
+        self.names: Labels = np.arange(matrix.shape[1])
+
+    def uniform(self) -> tuple[str, str]:
+        """Counts."""
+        return "count", "a sparse matrix"
+
+    def numbers(self, places: Places, names: Labels) -> Numbers:
+        """The columns as numbers, made dense a piece at a time."""
+        selected = _select(self.matrix, places)
+        return Numbers(
+            names,
+            self.n_rows,
+            columns=[partial(_dense_column, selected, j) for j in range(len(names))],
+        )
+
+    def codes(self, places: Places, names: Labels) -> Codes:
+        """The columns as categories, zero being one of them."""
+        return ArraySource(_select(self.matrix, places).toarray()).codes(np.arange(len(names)), names)
+
+    def counts(self, places: Places, names: Labels) -> Counts:
+        """The columns as counts."""
+        return Counts(names, self.n_rows, _select(self.matrix, places))
+
+    def texts(self, places: Places, names: Labels) -> Texts:
+        """A sparse matrix has none."""
+        raise KindError(f"column {column_name(names[0])!r} of a sparse matrix holds numbers where text is expected")
+
+
+def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:
+    """Values of a declared number column as doubles; an error that names the first that is none."""
+    result = np.empty(len(values))
+    for i, value in enumerate(values):
+        try:
+            result[i] = np.nan if value is None else float(value)
+        except OverflowError:
+            result[i] = np.inf if value > 0 else -np.inf
+        except (TypeError, ValueError):
+            if type(value).__name__ in ("NAType", "NaTType"):
+                result[i] = np.nan
+                continue
+            what = "text" if isinstance(value, str) else f"a {type(value).__name__}"
+            raise InputError(
+                f"column {column_name(name)!r} has {what} in row {start + i} ({value!r}); "
+                f"declare it with columns={{{column_name(name)!r}: 'category'}} or clean it"
+            ) from None
+    return result
+
+
+# Texts.
+
+
+class TextSource(Source):
+    """A list, an array or a series of texts: a table of one column."""
+
+    anonymous = True
+
+    def __init__(self, values: Any) -> None:
+        self.names: Labels = objects(["text"])
+        if hasattr(values, "to_arrow"):  # polars
+            values = values.to_arrow()
+        elif not isinstance(values, list | tuple | np.ndarray) and not is_arrow(values):  # pandas
+            values = _from_pandas(values)
+        self.values = values
+        self.n_rows = len(values)
+
+    def uniform(self) -> tuple[str, str]:
+        """Text."""
+        return "text", "a list of texts"
+
+    def texts(self, places: Any, names: Labels) -> Texts:
+        """The one column."""
+        return Texts(names, self.n_rows, text_columns(names, [self.values]))
+
+    def _refuse(self, places: Any, names: Labels) -> Any:
+        raise InputError(
+            f"a list of texts is one column of kind 'text', and {column_name(names[0])!r} was declared as another "
+            "kind; give a table with that column"
+        )
+
+    numbers = codes = counts = _refuse
+
+
+def _from_pandas(series: Any) -> Any:
+    if str(series.dtype) == "object":
+        return series.tolist()
+    import pyarrow as pa
+
+    return pa.array(series, from_pandas=True)
+
+
+# The kind of a column of Python's objects, and of strings, by its first values; Arrow is not needed for it.
+
+_DATE = re.compile(
+    r"^(\d{4}[-/]\d{1,2}[-/]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-]\d{4})"
+    r"([ T]\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?)? ?(Z|[+-]\d{2}:?\d{2}|[AP]M)?$"
+)
+_GROUPED = re.compile(r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*([.]\d+)?$")
+_DIGITS = re.compile(r"^\d+$")
+KEY_ROWS, KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
+SAMPLE = 10_000  # rows of a column that are looked at
+_SAMPLE = 200  # strings that are looked at to tell texts from categories
+_NUMBERS = (int, float, Decimal, np.number)
+_DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
+
+
+def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:
+    """The kind of a column of objects, and why.
+
+    >>> kind_of_objects([1, 2.5, None]), kind_of_objects([True, None]), kind_of_objects([None])
+    (('number', 'numbers'), ('category', 'true or false'), ('ignore', 'no value'))
     """
-
-    def __init__(self, waiting: tuple[tuple[int, Tally], ...] = ()) -> None:
-        self._waiting = waiting  # of how many tallies each is the sum, the largest first
-
-    def add(self, tally: Tally) -> None:
-        """One tally more."""
-        n, waiting = 1, self._waiting
-        while waiting and waiting[-1][0] == n:
-            n, tally, waiting = 2 * n, waiting[-1][1] + tally, waiting[:-1]
-        self._waiting = (*waiting, (n, tally))  # at once, so that an interruption leaves all or nothing of it
-
-    def now(self) -> Total:
-        """The sum as it is now, whatever is added later."""
-        return Total(self._waiting)
-
-    def sum(self) -> Tally:
-        """What all that was added comes to."""
-        total = Tally()
-        for _, tally in reversed(self._waiting):
-            total = tally + total
-        return total
+    there = [value for value in values if not is_missing(value)]
+    kinds = set(map(type, there))
+    if not kinds:
+        return "ignore", "no value"
+    if all(issubclass(kind, str) for kind in kinds):
+        return kind_of_strings(there)
+    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
+        return "category", "true or false"
+    if all(issubclass(kind, _NUMBERS) and kind is not bool for kind in kinds):
+        return "number", "numbers"
+    if all(issubclass(kind, bytes) for kind in kinds):
+        return "text", "bytes"
+    if all(issubclass(kind, _DATES) for kind in kinds):
+        return "ignore", "dates are neither numbers nor categories"
+    called = ", ".join(sorted(kind.__name__ for kind in kinds))
+    if all(issubclass(kind, list | tuple | set | dict | np.ndarray) for kind in kinds):
+        return "ignore", f"{called} values are neither numbers nor categories"
+    return "category", f"{called} values"
 
 
-def reduce(chunks: Iterable[Chunk], tally: Callable[[Chunk], Tally]) -> Tally:
-    """The sum of the chunks' tallies; because sums are exact, neither order nor cutting matters."""
-    total = Total()
-    for chunk in chunks:
-        total.add(tally(chunk))
-    return total.sum()
+def kind_of_strings(values: Sequence[str], is_target: bool = False) -> tuple[str, str]:
+    """Categories, text, dates, or names and keys; and why."""
+    n = len(values)
+    if n == 0:
+        return "ignore", "no value"
+    if all(map(_DIGITS.match, values)):
+        if any(len(value) > 1 and value[0] == "0" for value in values):
+            return "category", "digits with zeros before them: codes"
+    elif not is_target and all(map(_GROUPED.match, values)) and any("," in value for value in values):
+        return "ignore", "numbers with signs between thousands, which are not read: write them without"
+    if all(map(_DATE.match, values)):
+        return "ignore", "dates are neither numbers nor categories"
+    different = set(values)
+    if why := reads_as_text(values):
+        return "text", why
+    if n >= KEY_ROWS and len(different) > KEY_SHARE * n:
+        return "ignore", f"{len(different):,} different values in {n:,} rows: a name or key, no category"
+    if len(different) <= 2 and {value.lower() for value in different} == {"true", "false"}:
+        return "category", "true or false"
+    return "category", f"strings, {len(different):,} different"
+
+
+def reads_as_text(values: Sequence[Any]) -> str:
+    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
+
+    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
+    ''
+    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
+    'strings of 6 words, 100% different'
+    """
+    step = max(1, len(values) // _SAMPLE)
+    some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
+    if len(some) < 3:
+        return ""
+    words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
+    long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
+    return f"strings of {words:.0f} words, {different:.0%} different" if long else ""

@@ -1,141 +1,191 @@
-"""Rows that come in batches, and what can be made of them as they come: parts, columns, a watched reading.
+"""Rows that come in batches, what is made of them as they come, and how a fitted model takes them.
 
-A stream has `names`, `kinds` and `paths`, the `target` that its format names (or None), `batches()`, which begins again
-each time it is called, and `table()`, all of it at once. What `scan` gives is one.
+What `scan` gives is a stream, and so is what an Arrow stream hands out.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from ingenuo.errors import EngineError, InputError, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows.frames import described
+from ingenuo.rows.kinds import as_types, infer_kind, is_string
+from ingenuo.rows.schema import FAMILIES, Schema
+from ingenuo.rows.source import SAMPLE
+from ingenuo.rows.typed import category, known_categories, reads_texts
+from ingenuo.tally.labels import Labels
 
-Progress = Callable[[int], None] | None
+Progress = Callable[[int], object] | None
 
 # Before every seed: a user's data may have been drawn by the same generator with the same small seed.
 OURS = 0x1A6E
 
 
-class Stream(Protocol):
-    """Rows that come in batches."""
+class Stream:
+    """Rows that come in batches, as often as they are asked for."""
 
     names: list[str]
     paths: Sequence[Any]
-    target: str | None
-    kinds: Mapping[str, tuple[str, str]]
-    n_bytes: int | None
+    kinds: Mapping[str, tuple[str, str]]  # of each column but the target: what it is, and why
+    target: str | None = None  # the column to learn, where the format names it
+    categories: Mapping[str, Sequence[str]] = {}  # the values that the format declares
+    n_bytes: int | None = None
+    progress: Progress = None  # is told how many bytes have been read
 
-    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
-        """The rows, some at a time."""
-        ...
+    @property
+    def name(self) -> str:
+        """The files, as messages call them."""
+        names = ["standard input" if path == "-" else str(path) for path in self.paths]
+        return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
-    def table(self) -> pa.Table:
-        """All the rows."""
-        ...
-
-
-class Made:
-    """A stream that is made of another."""
-
-    def __init__(self, stream: Any, names: list[str] | None = None) -> None:
-        self.stream = stream
-        self.names: list[str] = list(stream.names) if names is None else names
-        self.paths, self.target = stream.paths, stream.target
-        self.kinds: Mapping[str, tuple[str, str]] = stream.kinds
-        self.n_bytes: int | None = stream.n_bytes
-        self.categories: Mapping[str, Sequence[str]] = getattr(stream, "categories", {})
-
-    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
-        """The rows, some at a time; the function, if there is one, is told of the bytes that have been read."""
-        for number, batch in enumerate(self.stream.batches(progress=progress)):
-            yield self.made(number, batch)
-
-    def made(self, number: int, batch: pa.Table) -> pa.Table:
-        """What becomes of a batch."""
-        return batch
+    def batches(self) -> Iterator[pa.Table]:
+        """The rows, some at a time, from the start."""
+        raise NotImplementedError
 
     def table(self) -> pa.Table:
         """All the rows."""
         batches = list(self.batches())
         if not batches:
-            raise InputError(f"{', '.join(map(str, self.paths))}: there are no rows")
-        return pa.concat_tables(batches, promote_options="default")
+            raise InputError(f"{self.name}: there are no rows")
+        return concatenate(batches)
 
 
-class Held(Made):
+def concatenate(tables: Sequence[pa.Table]) -> pa.Table:
+    """Some tables as one; whole numbers become doubles where a later table has such."""
+    if len(tables) == 1:
+        return tables[0]
+    return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
+
+
+class ArrowStream(Stream):
+    """What hands out its rows as Arrow record batches: a DuckDB relation, a database cursor, a reader of batches."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._reader: pa.RecordBatchReader | None = pa.RecordBatchReader.from_stream(stream)
+        self._schema: pa.Schema = self._reader.schema
+        self._first: list[pa.RecordBatch] = []
+        while sum(batch.num_rows for batch in self._first) < SAMPLE:
+            try:
+                self._first.append(self._reader.read_next_batch())
+            except StopIteration:
+                break
+        self.paths = [f"the {type(stream).__name__}"]
+        self.names = self._schema.names
+        sample = pa.Table.from_batches(self._first, self._schema)
+        found = {name: infer_kind(name, sample.column(name).slice(0, SAMPLE)) for name in self.names}
+        self.kinds = {name: (kind.kind, kind.why) for name, kind in found.items()}
+        self._types = {name: kind.type for name, kind in found.items()}
+
+    def batches(self) -> Iterator[pa.Table]:
+        """The rows, some at a time, from the start."""
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            waiting: Iterator[pa.RecordBatch] = chain(self._first, reader)
+            self._first = []
+        elif hasattr(self._stream, "read_next_batch"):
+            raise InputError(
+                f"{self.paths[0]} was read already, and can be read only once; what was asked for goes over the rows "
+                "again: give a table (reader.read_all()), or what can be read again"
+            )
+        else:
+            waiting = iter(pa.RecordBatchReader.from_stream(self._stream))
+        for batch in waiting:
+            if batch.num_rows:
+                yield as_types(pa.Table.from_batches([batch], self._schema), self._types, self.paths[0])
+
+
+class Mapped(Stream):
+    """A stream that is made of another: what a function makes of the number of each batch and the batch."""
+
+    def __init__(
+        self,
+        stream: Any,
+        change: Callable[[int, pa.Table], pa.Table],
+        names: list[str] | None = None,
+        target: str | None = None,
+    ) -> None:
+        self.stream, self._change = stream, change
+        self.names = list(stream.names) if names is None else names
+        self.target = stream.target if target is None else target
+        self.paths, self.kinds, self.n_bytes, self.categories = (
+            stream.paths, stream.kinds, stream.n_bytes, stream.categories,
+        )  # fmt: skip
+
+    @property
+    def progress(self) -> Progress:  # type: ignore[override]
+        """What is told how many bytes have been read."""
+        return self.stream.progress  # type: ignore[no-any-return]
+
+    @progress.setter
+    def progress(self, progress: Progress) -> None:
+        self.stream.progress = progress
+
+    def batches(self) -> Iterator[pa.Table]:
+        """What is made of the batches."""
+        for number, batch in enumerate(self.stream.batches()):
+            yield self._change(number, batch)
+
+
+def select_columns(stream: Any, names: list[str]) -> Stream:
+    """Some of the columns."""
+    return Mapped(stream, lambda _, batch: batch.select(names), names)
+
+
+def pick_rows(stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> Stream:
+    """Some of the rows: those that a function of the batch's number and length picks."""
+    return Mapped(stream, lambda number, batch: batch.filter(pa.array(pick(number, batch.num_rows))))
+
+
+def describe_columns(stream: Any) -> Stream:
+    """The rows, whose columns say what they are and why; those that are set aside are there, and empty."""
+
+    def describe(_: int, batch: pa.Table) -> pa.Table:
+        there = set(batch.column_names)
+        for place, name in enumerate(stream.names):
+            if name not in there:
+                batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
+        return described(batch, stream.kinds)
+
+    return Mapped(stream, describe)
+
+
+class Held(Mapped):
     """All the rows of a stream that can be read once only, such as standard input, kept to be read again."""
 
     def __init__(self, stream: Any) -> None:
-        super().__init__(stream)
+        super().__init__(stream, lambda _, batch: batch)
         self._table = stream.table()
 
-    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+    def batches(self) -> Iterator[pa.Table]:
         """The one."""
         yield self._table
 
-    def table(self) -> pa.Table:
-        """It."""
-        return self._table
 
-
-class Selected(Made):
-    """Some of the columns."""
-
-    def made(self, number: int, batch: pa.Table) -> pa.Table:
-        """Those columns."""
-        return batch.select(self.names)
-
-
-class Part(Made):
-    """Some of the rows: those that a function of the batch's number and length picks."""
-
-    def __init__(self, stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> None:
-        super().__init__(stream)
-        self.pick = pick
-
-    def made(self, number: int, batch: pa.Table) -> pa.Table:
-        """Those rows."""
-        return batch.filter(pa.array(self.pick(number, batch.num_rows)))
-
-
-class Described(Made):
-    """Rows whose columns say what they are and why; those that are set aside are there, and empty."""
-
-    def made(self, number: int, batch: pa.Table) -> pa.Table:
-        """All the columns, with what they are."""
-        there = set(batch.column_names)
-        for place, name in enumerate(self.names):
-            if name not in there:
-                batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
-        return described(batch, self.kinds)
-
-
-class Labelled(Made):
+class Labelled(Mapped):
     """The rows that have a class; `left_out` counts the others, as far as they have been read."""
 
-    def __init__(self, stream: Any, target: str | None) -> None:
-        super().__init__(stream)
-        self.target, self.left_out = target, 0
+    def __init__(self, stream: Any, target: str) -> None:
+        super().__init__(stream, self._with_class, target=target)
+        self.left_out = 0
 
-    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
+    def batches(self) -> Iterator[pa.Table]:
         """Those rows, some at a time."""
         self.left_out = 0
-        yield from super().batches(progress)
+        yield from super().batches()
 
-    def made(self, number: int, batch: pa.Table) -> pa.Table:
-        """Those rows."""
-        if self.target is None or not batch.column(self.target).null_count:
-            return batch
-        self.left_out += batch.column(self.target).null_count
-        return batch.filter(batch.column(self.target).is_valid())
+    def _with_class(self, _: int, batch: pa.Table) -> pa.Table:
+        classes = batch.column(self.target)
+        self.left_out += classes.null_count
+        return batch.filter(classes.is_valid()) if classes.null_count else batch
 
     @property
     def note(self) -> str:
@@ -146,6 +196,9 @@ class Labelled(Made):
         return f"{rows} no class in column {self.target!r}, and {'is' if self.left_out == 1 else 'are'} left out"
 
 
+# A few rows: drawn at random, or by their numbers.
+
+
 def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int64], int]:
     """At most n rows of a stream, drawn at random in one reading; their numbers, from 0; and how many there were."""
     rng, total = np.random.default_rng([OURS, seed]), 0
@@ -153,7 +206,7 @@ def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int6
 
     def pruned() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:
         tables, keys, numbers = zip(*kept)
-        table = pa.concat_tables(tables, promote_options="default")
+        table = concatenate(tables)
         key, number = np.concatenate(keys), np.concatenate(numbers)
         if len(key) <= n:
             return table, key, number
@@ -167,24 +220,10 @@ def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int6
         if sum(len(key) for _, key, _ in kept) > 2 * n:
             kept = [pruned()]
     if not kept:
-        raise InputError(f"{', '.join(map(str, stream.paths))}: there are no rows")
+        raise InputError(f"{stream.name}: there are no rows")
     table, _, numbers = pruned()
     return table, numbers, total
 
-
-class Watched(Made):
-    """A stream that says how many bytes of its files it has read, whoever reads it."""
-
-    def __init__(self, stream: Any, progress: Callable[[int], None]) -> None:
-        super().__init__(stream)
-        self.progress = progress
-
-    def batches(self, progress: Progress = None) -> Iterator[pa.Table]:
-        """The rows, some at a time."""
-        yield from self.stream.batches(progress=self.progress)
-
-
-# A few rows, by their numbers: a stream is read no further than the last of them.
 
 _PART = re.compile(r"\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?")
 _MOST = 10_000
@@ -212,7 +251,7 @@ def row_numbers(text: str) -> list[int]:
     return found
 
 
-def picked(stream: Any, numbers: Sequence[int]) -> pa.Table:
+def read_rows(stream: Any, numbers: Sequence[int]) -> pa.Table:
     r"""The rows of these numbers (from 1), in their order.
 
     >>> import tempfile
@@ -220,7 +259,7 @@ def picked(stream: Any, numbers: Sequence[int]) -> pa.Table:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with open(f"{folder}/rows.csv", "w") as file:
     ...         _ = file.write("a,b\n1,x\n2,y\n3,x\n")
-    ...     picked(scan(f"{folder}/rows.csv"), [3, 1]).column("a").to_pylist()
+    ...     read_rows(scan(f"{folder}/rows.csv"), [3, 1]).column("a").to_pylist()
     [3, 1]
     """
     last, seen = max(numbers), 0
@@ -235,88 +274,163 @@ def picked(stream: Any, numbers: Sequence[int]) -> pa.Table:
         if seen >= last:
             break
     if seen < last:
-        files = ", ".join(map(str, stream.paths))
-        raise InputError(f"{files}: there is no row {last:,}; there are {seen:,}, and the header is none of them")
-    found = pa.concat_tables(parts, promote_options="default").unify_dictionaries()
-    return found.take(pa.array([places[number] for number in numbers], pa.int64()))
+        raise InputError(f"{stream.name}: there is no row {last:,}; there are {seen:,}, and the header is none of them")
+    return concatenate(parts).take(pa.array([places[number] for number in numbers], pa.int64()))
 
 
-# Rows that lie in parts on an engine, as everyone above sees them: their columns, and one way to reduce them.
+# The rows of files as a fitted model takes them: its columns and no others, as what it knows them for.
 
 
-RemotePart = Callable[[int, Iterable[pa.Table]], bytes]  # the number of a part, and its rows
-Merge = Callable[[Sequence[bytes]], bytes]
-
-TOGETHER = 8  # parts that are merged at a time
-
-
-class Spread(Protocol):
-    """Rows that lie in parts on an engine."""
-
-    lies_in_parts: bool
-    names: list[str]
-
-    @property
-    def called(self) -> str:
-        """What messages call it."""
-        ...
-
-    @property
-    def schema(self) -> pa.Schema:
-        """The type of each column; null where it is not known before the rows are looked at."""
-        ...
-
-    def place(self, part: int) -> str:
-        """What a part is called in messages; "" where messages name its files anyway."""
-        ...
-
-    def head(self, columns: Sequence[str], n: int) -> pa.Table:
-        """The first rows of some columns."""
-        ...
-
-    def reduce(self, columns: Sequence[str], part: RemotePart, merge: Merge) -> bytes:
-        """What the merged parts come to."""
-        ...
+def choose_columns(model: Any, rows: Any, target: str | None) -> Any:
+    """The columns that a model can learn from: of a language model the one that is text."""
+    if not hasattr(model, "boundaries"):  # which the models of sequences have
+        return rows
+    target = rows.target if target is None else target
+    return select_columns(rows, [_text_column(rows, target), *([] if target is None else [target])])
 
 
-class Frame(Spread, Protocol):
-    """A frame of an engine, to which columns can be added."""
-
-    def column(self, given: Any, what: str) -> tuple[Frame, str]:
-        """The frame that has a column, which may be given as one of the engine's, and the column's name."""
-        ...
-
-    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
-        """A frame of the engine with what a function answers to its rows in further columns, not yet computed."""
-        ...
-
-
-def known(frame: Spread, name: str) -> str:
-    """The name of a column that a frame must have."""
-    if name not in frame.names:
-        raise InputError(f"{frame.called} has no column {name!r}{did_you_mean(name, frame.names)}")
-    return name
-
-
-def refuse_doubled(frame: Spread) -> None:
-    """Raise where two columns have one name."""
-    doubled = next((name for name, count in Counter(frame.names).items() if count > 1), None)
-    if doubled is not None:
-        raise InputError(f"two columns of {frame.called} are called {doubled!r}; rename one")
-
-
-def lacks_package(message: str) -> bool:
-    """Whether an error of a worker says that it cannot import this package."""
-    return "No module named 'ingenuo'" in message
-
-
-def without_package(engine: str, remedy: str = "pip install ingenuo") -> EngineError:
-    """The error for a worker that lacks this package."""
-    return EngineError(
-        f"a worker of {engine} cannot import ingenuo; install the same version of it on every worker ({remedy})"
+def _text_column(rows: Any, target: str | None) -> str:
+    """The one column that holds texts."""
+    texts = [name for name, (kind, _) in rows.kinds.items() if kind == "text" and name != target]
+    others = [name for name in rows.names if name != target]
+    if len(texts) == 1 or (not texts and len(others) == 1):
+        return str((texts or others)[0])
+    raise InputError(
+        f"{rows.name}: one column of texts is needed, and there {'are several' if texts else 'is none'} "
+        f"({', '.join(map(repr, texts or others))}); say which it is, and set the others aside"
     )
 
 
-def not_installed(engine: str, what: str) -> EngineError:
-    """The error for an engine that is not installed."""
-    return EngineError(f"{what} is not installed, which the engine {engine!r} needs; pip install 'ingenuo[{engine}]'")
+def rows_for(
+    model: Any,
+    rows: Any,
+    target: str | None = None,
+    *,
+    labelled: bool = True,
+    besides: Sequence[str] = (),
+    others: bool = False,
+) -> Any:
+    """The rows of a scan as a fitted model takes them, with their class where it is asked for, as `target`.
+
+    Columns that the model does not know are left out, but for those named in `besides`; with `others` they are read all
+    the same, for `pairs`.
+    """
+    if not hasattr(model, "schema_"):
+        raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
+    texts = reads_texts(model)
+    own, renamed = {} if texts else _kinds_of(model), {}
+    named = _target_of(model, rows, target) if labelled else None
+    more = [name for name in besides if name != named]
+    if not texts and model.schema_.named:
+        lacking = [name for name, kind in own.items() if kind != "ignore" and name not in rows.names]
+        if lacking:
+            raise InputError(
+                f"{rows.name}: there is no column {lacking[0]!r}, which the model was trained on"
+                f" (add it, left empty if it is not known){did_you_mean(lacking[0], rows.names)}"
+            )
+        kinds = {name: own[name] for name in rows.names if name != named and own.get(name, "ignore") != "ignore"}
+        kinds |= {name: _kind_besides(rows, name) for name in more if name not in kinds}
+        rows = rows.declared(kinds, target=named, others=others)
+        kept = [name for name in rows.names if name in kinds]
+    elif texts:
+        called = str(model.schema_.names[0]) if len(model.schema_) else "text"
+        column = called if called in rows.names else _text_column(rows, named or getattr(model, "_target", None))
+        kinds = {column: "text"} | {name: _kind_besides(rows, name) for name in more}
+        rows = rows.declared(kinds, target=named, others=others)
+        kept, renamed = list(kinds), {column: called}
+    else:
+        kept = [name for name in rows.names if name != named]
+    read = [*kept, *([] if named is None else [named])]
+    names = [renamed.get(name, name) for name in read]
+    taken = partial(_as_model_knows, model=model, target=named, read=read, names=names)
+    found = Matched(rows, taken, names, named)
+    return found if named is None else Labelled(found, named)
+
+
+def match_stream(model: Any, stream: Any, target: str | None, weight: str | None) -> Any:
+    """A stream as a fitted model takes it, where it can be read again as other kinds."""
+    if not hasattr(stream, "declared") or not hasattr(model, "schema_"):
+        return stream
+    besides = [] if weight is None else [weight]
+    found = rows_for(model, stream, target, labelled=target is not None, besides=besides)
+    return found if target is None else found.stream  # rows without a class are refused, not left out
+
+
+def _kind_besides(rows: Any, name: str) -> str:
+    """What a column is that the model has no use for."""
+    if name not in rows.names:
+        raise InputError(f"{rows.name}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+    kind = rows.kinds.get(name, ("ignore", ""))[0]
+    return "category" if kind in ("ignore", "text") else str(kind)
+
+
+def _kinds_of(model: Any) -> dict[Any, str]:
+    """What each column of a model is read as; a network's categories may be numbers that it cuts."""
+    schema, cut = model.schema_, getattr(model, "cuts_", {})
+    return {name: "number" if name in cut else FAMILIES[schema.family(name)] for name in schema.names.tolist()}
+
+
+class Matched(Mapped):
+    """Rows as a fitted model takes them."""
+
+    def pairs(self) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """Some rows with all the columns that are read, and what the model takes of them."""
+        for number, batch in enumerate(self.stream.batches()):
+            yield batch, self._change(number, batch)
+
+
+def _as_model_knows(
+    _: int, batch: pa.Table, model: Any, target: str | None, read: list[str], names: list[str]
+) -> pa.Table:
+    """The columns of a model, with categories and classes of the types that it knows them by.
+
+    A file of text has "1" and "true" where a model that learned from another source may have 1 and True.
+    """
+    batch = batch.select(read)
+    for place, name in enumerate(read):
+        known, type = _known_values(model, name, target), batch.schema.field(place).type
+        is_text = is_string(type.value_type if pa.types.is_dictionary(type) else type)
+        if known is not None and is_text != (known.dtype.kind not in "biuf"):
+            batch = batch.set_column(place, name, _as_known(batch.column(place), known))
+    return batch.rename_columns(names)
+
+
+def _known_values(model: Any, name: str, target: str | None) -> Labels | None:
+    """The classes, or the categories of a column, that a model knows; None where it knows none."""
+    schema: Schema = model.schema_
+    if name == target:
+        known = getattr(model, "classes_", None)
+    else:
+        own = name in schema.names.tolist() and FAMILIES[schema.family(name)] == "category"
+        known = known_categories(model, name, schema) if own else None
+    return known if known is not None and len(known) else None
+
+
+def _as_known(column: pa.ChunkedArray, known: Labels) -> pa.ChunkedArray:
+    """Values as those that a model knows by them; what it does not know is missing, as whatever it has never seen."""
+    encoded = column.combine_chunks()
+    if not pa.types.is_dictionary(column.type):
+        encoded = encoded.dictionary_encode()
+    labels = {(type(label), label) for label in known.tolist()}
+    meant = [category(value, known) for value in encoded.dictionary.to_pylist()]
+    kind = {"b": pa.bool_(), "f": pa.float64(), "i": pa.int64(), "u": pa.int64()}.get(known.dtype.kind, pa.string())
+    values = pa.array([value if (type(value), value) in labels else None for value in meant], kind)
+    return pa.chunked_array([values.take(encoded.indices)])
+
+
+def _target_of(model: Any, rows: Any, target: str | None = None) -> str:
+    """The column that holds the class: as named, as the model knows it, or as the format of the file has it."""
+    known = getattr(model, "_target", None)
+    for name in (target, known, rows.target):
+        if name is not None and (name in rows.names or name == target):
+            break
+    else:
+        raise InputError(
+            f"{rows.name}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
+            "name the column that holds the class (--target COLUMN)"
+            if known
+            else f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}"
+        )
+    if name not in rows.names:
+        raise InputError(f"{rows.name}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+    return str(name)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ingenuo.kernels import portable
 from ingenuo.show.format import plain
-from ingenuo.show.page import STYLE, Shown
+from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import plain as markdown_text
 from ingenuo.tally.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -44,12 +45,65 @@ class Factor:
     part_of: str = ""  # of a word: its column
 
 
+# So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
+WORDS = 20
+CLASSES = 6
+_FULL = 2.0  # log odds from which a colour is full: e^2 is about 7 to 1
+_WEAK = 0.05  # and below which there is none
+
+
 @dataclass(frozen=True)
 class Passage:
-    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all)."""
+    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all).
+
+    It is shown with its words coloured: green for the answer, red for the next best class.
+    """
 
     column: str
     pieces: tuple[tuple[str, float | None], ...]
+
+    def _strengths(self) -> list[tuple[str, float]]:
+        """The pieces with a strength from -1 to 1; 0 where one says next to nothing."""
+        found = []
+        for text, weight in self.pieces:
+            silent = weight is None or abs(weight) < _WEAK
+            found.append((text, 0.0 if silent or weight is None else max(-1.0, min(1.0, weight / _FULL))))
+        return found
+
+    def text(self, *, colour: bool = False) -> str:
+        """In 256 colours of a terminal, strong words bold; or with signs after the words, two where they say much."""
+        parts = []
+        for text, strength in self._strengths():
+            # Without what a terminal would obey: control characters are shown as �.
+            harmless = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
+            size = abs(strength)
+            if colour and strength:
+                shade = ((71, 34, 28) if strength > 0 else (174, 167, 160))[min(2, int(3 * size))]
+                harmless = f"\x1b[{'1;' if size >= 0.5 else ''}38;5;{shade}m{harmless}\x1b[0m"
+            elif not colour:
+                harmless += ("⁺" if strength > 0 else "⁻") * (2 if size >= 0.5 else 1 if size >= 0.1 else 0)
+            parts.append(harmless)
+        return "".join(parts)
+
+    def html(self) -> str:
+        """Spans whose background says how much; the log odds appear when a word is pointed at."""
+        parts = []
+        for (text, strength), (_, weight) in zip(self._strengths(), self.pieces):
+            shown = html.escape(text)
+            if strength:
+                colour = "46,160,67" if strength > 0 else "218,54,51"
+                style = f"background:rgba({colour},{0.15 + 0.6 * abs(strength):.2f});border-radius:.2em"
+                shown = f"<span style='{style}' title='{weight:+.3f}'>{shown}</span>"
+            parts.append(shown)
+        return f"<p><span style='white-space:pre-wrap'>{''.join(parts)}</span></p>"
+
+    def markdown(self) -> str:
+        """With signs after the words."""
+        return markdown_text(self.text())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pieces with their weights."""
+        return {self.column: [{"text": text, "weight": weight} for text, weight in self.pieces]}
 
 
 def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digits: int = 12) -> str:
@@ -101,9 +155,6 @@ def term(how: str, value: float) -> Term:
 # One answer of a linear model as the sum a person would write by hand: a constant, and a term for each column.
 
 
-_CLASSES = 6  # so many classes are shown
-
-
 @dataclass(frozen=True)
 class Addend:
     """What one column adds to each class; nothing where it was left out, with the reason."""
@@ -115,7 +166,7 @@ class Addend:
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class SumExplanation(Shown):
     """The arithmetic of one answer; prints as a table, and `to_dict` gives the same as data."""
 
@@ -129,6 +180,9 @@ class SumExplanation(Shown):
     def prediction(self) -> Any:
         """The class of the largest sum."""
         return self.classes[int(np.argmax(self.sums))]
+
+    def _title(self) -> str:
+        return f"Why {self.prediction}?"
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data."""
@@ -152,55 +206,25 @@ class SumExplanation(Shown):
         }
         return plain(found)  # type: ignore[no-any-return]
 
-    def _lines(self) -> list[list[str]]:
-        chosen = np.sort(np.argsort(-self.sums, kind="stable")[:_CLASSES]).tolist()
-        lines = [["", "", *(cell for k in chosen for cell in (str(self.classes[k]), ""))]]
-        for each in (self.constant, *self.addends):
-            cells = [each.column, each.value]
-            for k in chosen if each.amounts else []:
-                cells += [each.how[k], f"= {each.amounts[k]:.6f}"]
-            lines.append(cells if each.amounts else [*cells, each.note])
-        lines.append(["sum", "", *(c for k in chosen for c in ("", f"= {self.sums[k]:.6f}"))])
-        lines.append(["not below 0", "", *(c for k in chosen for c in ("", f"= {self.probabilities[k]:.6f}"))])
-        return lines
-
-    def __str__(self) -> str:
-        lines = self._lines()
-        most = len(lines[0])
-        full = [cells for cells in lines if len(cells) == most]
-        widths = [max(len(cells[i]) for cells in (lines if i < 2 else full)) for i in range(most)]
-        text = []
-        for cells in lines:
-            shown = [cell.ljust(width) for cell, width in zip(cells[:2], widths)]
-            shown += [cell.ljust(w) for cell, w in zip(cells[2:], widths[2:])] if len(cells) == most else cells[2:]
-            text.append("  ".join(shown).rstrip())
-        rule = "─" * max(map(len, text))
-        text.insert(1, rule)
-        text.insert(-2, rule)
-        hidden = len(self.classes) - (most - 2) // 2
-        if hidden:
-            text.append(f"({hidden} classes with smaller sums are not shown)")
-        return "\n".join([*text, f"→ {self.prediction}"])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
+    def _blocks(self) -> list[str | Block]:
+        chosen = np.sort(np.argsort(-self.sums, kind="stable")[:CLASSES]).tolist()
         rows = []
-        lines = self._lines()
-        for number, cells in enumerate(lines):
-            tag = "th" if number == 0 else "td"
-            spans = [""] * len(cells)
-            if len(cells) == 3:
-                spans[2] = f" colspan='{len(lines[0]) - 2}'"
-            rows.append(
-                f"<tr{' class=rule' if number == len(lines) - 2 else ''}>"
-                + "".join(f"<{tag}{span}>{html.escape(cell)}</{tag}>" for cell, span in zip(cells, spans))
-                + "</tr>"
-            )
-        return (
-            f"<div style='overflow-x:auto'><style>{STYLE}</style><table class='ingenuo'>{''.join(rows)}</table>"
-            f"<p>→ <strong>{html.escape(str(self.prediction))}</strong></p></div>"
-        )
+        for each in (self.constant, *self.addends):
+            terms = [(each.how[k], f"= {each.amounts[k]:.6f}") for k in chosen] if each.amounts else [(each.note,)]
+            rows.append([each.column, each.value, *chain(*terms)])
+        for name, numbers in (("sum", self.sums), ("not below 0", self.probabilities)):
+            rows.append([name, "", *chain(*(("", f"= {numbers[k]:.6f}") for k in chosen))])
+        hidden = len(self.classes) - len(chosen)
+        return [
+            PrintedTable(_heads(self.classes, chosen), rows, rule=True, totals=2),
+            *([f"({hidden} classes with smaller sums are not shown)"] if hidden else []),
+            f"→ {self.prediction}",
+        ]
+
+
+def _heads(classes: Labels, chosen: list[int]) -> list[str]:
+    """Above the terms of each class how they are written, and their values."""
+    return ["", "", *chain(*((str(classes[k]), "") for k in chosen))]
 
 
 # The few columns or words that decided an answer, in one short line.
@@ -245,73 +269,7 @@ def in_words(found: list[tuple[str, float]]) -> str:
     return "; ".join(f"{what} {odds:+.2f}".replace("-", "−") for what, odds in found)
 
 
-# A text with its words coloured by what they say: green for the answer, red for the next best class.
-
-
-# Log odds from which a colour is full: e^2 is about 7 to 1.
-_FULL = 2.0
-_WEAK = 0.05  # and below which there is none
-
-
-def _strength(weight: float | None) -> float:
-    """From -1 to 1; 0 where a word says next to nothing."""
-    if weight is None or abs(weight) < _WEAK:
-        return 0.0
-    return max(-1.0, min(1.0, weight / _FULL))
-
-
-def in_html(passage: Passage) -> str:
-    """Spans whose background says how much; the log odds appear when a word is pointed at."""
-    parts = []
-    for text, weight in passage.pieces:
-        strength = _strength(weight)
-        if not strength:
-            parts.append(html.escape(text))
-            continue
-        colour = "46,160,67" if strength > 0 else "218,54,51"
-        parts.append(
-            f"<span style='background:rgba({colour},{0.15 + 0.6 * abs(strength):.2f});border-radius:.2em' "
-            f"title='{weight:+.3f}'>{html.escape(text)}</span>"
-        )
-    return f"<span style='white-space:pre-wrap'>{''.join(parts)}</span>"
-
-
-def _harmless(text: str) -> str:
-    """A text without what a terminal would obey: its control characters are shown as �."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
-
-
-def in_terminal(passage: Passage) -> str:
-    """The same with the escape codes of a terminal of 256 colours; strong words are bold as well."""
-    parts = []
-    for text, weight in passage.pieces:
-        strength = _strength(weight)
-        if not strength:
-            parts.append(_harmless(text))
-            continue
-        shades = (71, 34, 28) if strength > 0 else (174, 167, 160)
-        shade = shades[min(2, int(3 * abs(strength)))]
-        bold = "1;" if abs(strength) >= 0.5 else ""
-        parts.append(f"\x1b[{bold}38;5;{shade}m{_harmless(text)}\x1b[0m")
-    return "".join(parts)
-
-
-def in_signs(passage: Passage) -> str:
-    """The same without colours: signs after the words that say something, two where they say much."""
-    parts = []
-    for text, weight in passage.pieces:
-        strength = _strength(weight)
-        sign = "⁺" if strength > 0 else "⁻"
-        parts.append(_harmless(text) + sign * (2 if abs(strength) >= 0.5 else 1 if abs(strength) >= 0.1 else 0))
-    return "".join(parts)
-
-
-# So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
-WORDS = 20
-CLASSES = 6
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Shown):
     """The arithmetic of one prediction; prints as a table, and `to_dict` gives the same as data."""
 
@@ -328,6 +286,9 @@ class Explanation(Shown):
     def prediction(self) -> Any:
         """The most probable class."""
         return self.classes[int(np.argmax(self.posterior))]
+
+    def _title(self) -> str:
+        return f"Why {self.prediction}?"
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data, as JSON can say it: what is impossible has the log "-inf"."""
@@ -383,101 +344,44 @@ class Explanation(Shown):
             shown += [*words[: WORDS - 1], Factor(f"… {len(rest)} more words", "", terms)]
         return shown
 
-    def _lines(self) -> list[list[str]]:
-        """Rows of cells: column, value, then how and value for each class (of many classes, the most probable)."""
+    def _table(self) -> PrintedTable:
+        """Column, value, then how and value for each class (of many classes, the most probable)."""
         chosen = self.order[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
-        lines = [["", "", *(cell for k in chosen for cell in (str(self.classes[k]), ""))]]
+        rows = []
         for factor in (self.prior, *self._shown()):
-            cells = [factor.column, factor.value]
-            for t in [factor.terms[k] for k in chosen] if factor.terms else []:
-                cells += [t.how, f"= {_figure(t.value, t.log)}"]
-            if factor.note and not factor.terms:
-                cells += [factor.note]
-            lines.append(cells)
-        products = [(exponential(float(self.joint[k])), float(self.joint[k])) for k in chosen]
-        lines.append(["product", "", *(c for value, log in products for c in ("", f"= {_figure(value, log)}"))])
-        shares = self.posterior if self.uncalibrated is None else self.uncalibrated
-        lines.append(["÷ their sum", "", *(c for k in chosen for c in ("", f"= {shares[k]:.6f}"))])
+            terms = (
+                [(factor.terms[k].how, _figure(factor.terms[k])) for k in chosen] if factor.terms else [(factor.note,)]
+            )
+            rows.append([factor.column, factor.value, *chain(*terms)])
+        joint = [Term("", exponential(log), log) for log in self.joint[chosen].tolist()]
+        rows.append(["product", "", *chain(*(("", _figure(product)) for product in joint))])
+        shares = {"÷ their sum": self.posterior}
         if self.uncalibrated is not None:
-            lines.append(["calibrated", "", *(c for k in chosen for c in ("", f"= {self.posterior[k]:.6f}"))])
-        return lines
+            shares = {"÷ their sum": self.uncalibrated, "calibrated": self.posterior}
+        rows += [[name, "", *chain(*(("", f"= {share[k]:.6f}") for k in chosen))] for name, share in shares.items()]
+        return PrintedTable(_heads(self.classes, chosen), rows, rule=True, totals=1 + len(shares))
 
-    def _others(self) -> str:
-        """How many classes are not shown, and what they come to."""
-        hidden = self.order[CLASSES:]
-        if not hidden:
-            return ""
-        return f"({len(hidden)} less probable classes are not shown; together {self.posterior[hidden].sum():.2g})"
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def to_text(self, *, colour: bool = False) -> str:
-        """The table as text; the words of texts in colours for a terminal, else with signs."""
-        lines = self._lines()
-        most = max(len(cells) for cells in lines)
-        wide = [cells + [""] * (most - len(cells)) for cells in lines]
-        tables = [cells for cells, full in zip(wide, lines) if len(full) == most or full is lines[0]]
-        widths = [max(len(cells[i]) for cells in tables) for i in range(most)]
-        widths[0] = max(len(cells[0]) for cells in wide)
-        widths[1] = max(len(cells[1]) for cells in wide)
-        text = []
-        for cells, full in zip(wide, lines):
-            shown = [cell.ljust(width) for cell, width in zip(cells, widths)]
-            if len(full) == 3:  # a note runs across the columns of the classes
-                shown = shown[:2] + [full[2]]
-            text.append("  ".join(shown).rstrip())
-        rule = "─" * max(len(line) for line in text)
-        chosen = int(np.argmax(self.posterior))
-        text.insert(1, rule)
-        text.insert(-2 if self.uncalibrated is None else -3, rule)
-        text.append(f"→ {self.classes[chosen]}, with probability {self.posterior[chosen]:.6f}")
+    def _blocks(self) -> list[str | Block]:
+        order = self.order
+        blocks: list[str | Block] = [
+            self._table(),
+            f"→ {self.classes[order[0]]}, with probability {self.posterior[order[0]]:.6f}",
+        ]
         if self.calibration:
-            text.append(f"(calibrated: {self.calibration})")
-        if self._others():
-            text.append(self._others())
+            blocks.append(f"(calibrated: {self.calibration})")
+        if hidden := order[CLASSES:]:
+            together = self.posterior[hidden].sum()
+            blocks.append(f"({len(hidden)} less probable classes are not shown; together {together:.2g})")
+        names = [f"“{self.classes[k]}”" for k in order[:2]]
+        against = f", − for {names[1]}" if len(names) > 1 else ""
         for passage in self.passages:
             if passage.pieces:
-                text += ["", self._legend(passage), in_terminal(passage) if colour else in_signs(passage)]
-        return "\n".join(text)
-
-    def _legend(self, shown: Passage) -> str:
-        names = [f"“{self.classes[k]}”" for k in self.order[:2]]
-        return f"{shown.column}: + speaks for {names[0]}" + (f", − for {names[1]}" if len(names) > 1 else "")
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        lines = self._lines()
-        for number, cells in enumerate(lines):
-            tag = "th" if number == 0 else "td"
-            if len(cells) == 3:
-                body = "".join(f"<td>{html.escape(c)}</td>" for c in cells[:2])
-                body += f'<td colspan="{len(lines[0]) - 2}"><em>{html.escape(cells[2])}</em></td>'
-            else:
-                body = "".join(f"<{tag}>{html.escape(c)}</{tag}>" for c in cells)
-            rule = " class='rule'" if number == len(lines) - (2 if self.uncalibrated is None else 3) else ""
-            rows.append(f"<tr{rule}>{body}</tr>")
-        chosen = int(np.argmax(self.posterior))
-        answer = f"{html.escape(str(self.classes[chosen]))}, with probability {self.posterior[chosen]:.6f}"
-        table = f"<table class='ingenuo'>{''.join(rows)}</table>"
-        others = f"<p>(calibrated: {html.escape(self.calibration)})</p>" if self.calibration else ""
-        others += f"<p>{html.escape(self._others())}</p>" if self._others() else ""
-        texts = "".join(
-            f"<p><small>{html.escape(self._legend(shown))}</small><br>{in_html(shown)}</p>"
-            for shown in self.passages
-            if shown.pieces
-        )
-        return (
-            f"<div style='overflow-x:auto'><style>{STYLE}</style>{table}<p>→ <strong>{answer}</strong></p>"
-            f"{others}{texts}</div>"
-        )
+                blocks += ["", f"{passage.column}: + speaks for {names[0]}{against}", passage]
+        return blocks
 
 
-def _figure(value: float, log: float) -> str:
+def _figure(term: Term) -> str:
     """A value with seven digits; where a double cannot hold it, e to the power of its logarithm."""
-    if (value == 0 and log > -math.inf) or math.isinf(value):
-        return f"e^{log:.7g}"
-    return f"{value:.7g}"
+    if (term.value == 0 and term.log > -math.inf) or math.isinf(term.value):
+        return f"= e^{term.log:.7g}"
+    return f"= {term.value:.7g}"

@@ -38,6 +38,26 @@ def _key(name: Any) -> Any:
     return str(tuple(name)) if isinstance(name, list) else name
 
 
+def span(low: float | None, high: float | None) -> str:
+    """An interval as it is printed: a dash where there is none."""
+    return "–" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+
+
+def cell(value: float | None, low: float | None, high: float | None) -> str:
+    """A value with its interval.
+
+    >>> cell(0.5, 0.25, 0.75), cell(0.5, None, None), cell(None, None, None)
+    ('0.500 [0.250, 0.750]', '0.500', '–')
+    """
+    text = "–" if value is None or math.isnan(value) else f"{value:.3f}"
+    return text if low is None or high is None else f"{text} {span(low, high)}"
+
+
+def count(value: float) -> str:
+    """Rows, or a sum of their weights."""
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
+
+
 # How far a long task is, on stderr: a line for each step if asked for, else one that is kept up to date.
 
 

@@ -39,6 +39,10 @@ class Picture(str):
     def _repr_svg_(self) -> str:
         return str(self)
 
+    def html(self) -> str:
+        """The picture on a page, in a box that scrolls."""
+        return f"<div style='overflow:auto;max-width:100%'>{self}</div>"
+
 
 def number(value: float) -> str:
     """A coordinate, with two decimals at most.

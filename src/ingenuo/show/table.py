@@ -3,11 +3,228 @@
 from __future__ import annotations
 
 import html
+import os
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import Any, Protocol
+
+from ingenuo.show.format import plain as plain_data
+from ingenuo.show.svg import Picture
+
+# How tables look in a notebook, in its own colours.
+STYLE = (
+    ".ingenuo{display:inline-table;border-collapse:collapse;margin:0 2em 1em 0;vertical-align:top}"
+    ".ingenuo th{text-align:left;border-bottom:1px solid currentColor}"
+    ".ingenuo caption{text-align:left;font-weight:bold}"
+    ".ingenuo th,.ingenuo td{padding:.1em .8em .1em 0;text-align:left;white-space:nowrap}.ingenuo .n{text-align:right}"
+    ".ingenuo em{white-space:normal}"
+    ".ingenuo .rule td{border-top:1px solid currentColor}"
+)
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """Rows of values under heads; the last cell of a row that is shorter than the others runs across the rest.
+
+    Parameters
+    ----------
+    heads : sequence of str
+        What stands above each column; empty for a table without heads.
+    rows : sequence of sequences
+        Values as they are: None is an empty cell, NaN a dash.
+    formats : sequence of str
+        How the values of each column are written, as in `format(value, ",.3f")`; text is written as it is.
+    title : str
+        Stands above the table, which is then indented in text.
+    rule : bool
+        Whether there is a rule under the heads in text.
+    totals : int
+        So many of the last rows stand under a rule.
+
+    Examples
+    --------
+    >>> print(PrintedTable(["class", "share"], [["no", 5 / 14], ["all", 1.0]], ["", ".3f"], rule=True, totals=1).text())
+    class  share
+    ────────────
+    no     0.357
+    ────────────
+    all    1.000
+    """
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+    formats: Sequence[str] = ()
+    title: str = ""
+    rule: bool = False
+    totals: int = 0
+
+    def cells(self) -> list[list[str]]:
+        """The rows as they are written, without the heads."""
+        return [[_write(value, self._format(k)) for k, value in enumerate(row)] for row in self.rows]
+
+    def _format(self, column: int) -> str:
+        return self.formats[column] if column < len(self.formats) else ""
+
+    def text(self, *, colour: bool = False) -> str:
+        """The table in a terminal: each column as wide as its longest cell."""
+        lines = [[*map(str, self.heads)], *self.cells()] if self.heads else self.cells()
+        columns = max(map(len, lines), default=0)
+        widths = [
+            max((len(cells[k]) for cells in lines if _fills(k, cells, columns)), default=0) for k in range(columns)
+        ]
+        written = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip() for cells in lines]
+        across = "─" * max(map(len, written), default=0)
+        if self.totals:
+            written.insert(len(written) - self.totals, across)
+        if self.rule:
+            written.insert(1, across)
+        return "\n  ".join([self.title, *written]) if self.title else "\n".join(written)
+
+    def html(self) -> str:
+        """The table for notebooks and pages."""
+        columns = max([len(self.heads), *map(len, self.rows)])
+        above = len(self.rows) - self.totals if self.totals else -1
+        body = ""
+        for number, cells in enumerate(self.cells()):
+            body += "<tr class='rule'>" if number == above else "<tr>"
+            for k, cell in enumerate(cells):
+                across = f" colspan='{columns - k}'" if not _fills(k, cells, columns) else ""
+                body += f"<td{self._side(k)}{across}>{f'<em>{escape(cell)}</em>' if across else escape(cell)}</td>"
+            body += "</tr>"
+        heads = "".join(f"<th{self._side(k)}>{escape(str(head))}</th>" for k, head in enumerate(self.heads))
+        caption = f"<caption>{escape(self.title)}</caption>" if self.title else ""
+        return f"<table class='ingenuo'>{caption}{f'<tr>{heads}</tr>' if heads else ''}{body}</table>"
+
+    def _side(self, column: int) -> str:
+        return " class='n'" if self._format(column) else ""
+
+    def markdown(self) -> str:
+        """The table in Markdown."""
+        columns = max([len(self.heads), *map(len, self.rows)])
+        heads = [plain(head) for head in self.heads] or [""] * columns
+        lines = markdown_table(heads, [[*cells, *[""] * (columns - len(cells))] for cells in self.cells()])
+        return f"**{plain(self.title)}**\n\n{lines}" if self.title else lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values under their heads."""
+        rows = [dict(zip(self.heads, row)) for row in self.rows] if self.heads else [list(row) for row in self.rows]
+        return {**({"title": self.title} if self.title else {}), "rows": rows}
+
+
+def _write(value: Any, how: str) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return "–" if value != value else format(value, how) if how else str(value)
+
+
+def _fills(column: int, cells: Sequence[str], columns: int) -> bool:
+    """Whether a cell fills its own column, and does not run across those that follow."""
+    return column < len(cells) and (column < len(cells) - 1 or len(cells) == columns)
+
+
+class Block(Protocol):
+    """A part of what is shown that is more than a sentence: a table, a text whose words are coloured, a picture."""
+
+    def text(self, *, colour: bool = False) -> str:
+        """In a terminal."""
+
+    def html(self) -> str:
+        """In a notebook or on a page."""
+
+    def markdown(self) -> str:
+        """In Markdown."""
+
+    def to_dict(self) -> Any:
+        """As plain data."""
+
+
+class Shown:
+    """A thing that shows itself: from one description of it follow text, HTML, Markdown and data.
+
+    A subclass defines `_blocks` and, for the title of its page, `_title`. A dataclass takes `repr=False`.
+
+    Examples
+    --------
+    >>> class Shares(Shown):
+    ...     def _blocks(self):
+    ...         return ["14 days:", PrintedTable(["class", "share"], [["no", 5 / 14], ["yes", 9 / 14]], ["", ".3f"])]
+    >>> Shares()
+    14 days:
+    class  share
+    no     0.357
+    yes    0.643
+    >>> print(Shares().to_markdown())
+    14 days:
+    <BLANKLINE>
+    | class | share |
+    | --- | --- |
+    | no | 0.357 |
+    | yes | 0.643 |
+    """
+
+    def _blocks(self) -> Sequence[str | Block]:
+        """Sentences, tables and pictures; an empty sentence is an empty line in text, one with an arrow the answer."""
+        raise NotImplementedError
+
+    def _title(self) -> str:
+        """The title of its page."""
+        return type(self).__name__
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def to_text(self, *, colour: bool = False) -> str:
+        """What is printed; the words of a text are coloured for a terminal, if asked for."""
+        blocks = [block for block in self._blocks() if not isinstance(block, Picture)]
+        return "\n".join(block if isinstance(block, str) else block.text(colour=colour) for block in blocks)
+
+    def show(self, file: Any = None) -> None:
+        """Print it; with colours where the output is a terminal that wants them (NO_COLOR says it does not)."""
+        out = sys.stdout if file is None else file
+        colour = bool(getattr(out, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
+        print(self.to_text(colour=colour), file=out)
+
+    def body_html(self) -> str:
+        """What a page or a notebook shows, without a style sheet."""
+        return "".join(
+            block.html() if isinstance(block, Picture) or not isinstance(block, str) else _paragraph(block)
+            for block in self._blocks()
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<div style='overflow-x:auto'><style>{STYLE}</style>{self.body_html()}</div>"
+
+    def to_html(self, title: str | None = None) -> str:
+        """A whole page, to be written to a file: no scripts, and nothing that is fetched from elsewhere."""
+        from ingenuo.show.page import page
+
+        return page(self._title() if title is None else title, self._repr_html_())
+
+    def to_markdown(self) -> str:
+        """Paragraphs and tables for a README, an issue or a model card."""
+        blocks = [block for block in self._blocks() if block != "" and not isinstance(block, Picture)]
+        return "\n\n".join(plain(block) if isinstance(block, str) else block.markdown() for block in blocks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, as JSON holds it."""
+        blocks = [block for block in self._blocks() if block != "" and not isinstance(block, Picture)]
+        return {
+            "sentences": [block for block in blocks if isinstance(block, str)],
+            "tables": plain_data([block.to_dict() for block in blocks if not isinstance(block, str)]),
+        }
+
+
+def _paragraph(sentence: str) -> str:
+    if sentence.startswith("→ "):
+        return f"<p>→ <strong>{escape(sentence[2:])}</strong></p>"
+    tag = "pre" if "\n" in sentence else "p"
+    return f"<{tag}>{escape(sentence)}</{tag}>" if sentence else ""
 
 
 def aligned(lines: list[list[str]]) -> list[str]:

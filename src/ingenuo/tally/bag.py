@@ -6,27 +6,26 @@ taken away altogether leaves no trace.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, MergeError
+from ingenuo.errors import MergeError
 from ingenuo.kernels import vocabulary as loops
-from ingenuo.tally.exact import Exact, Real
+from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, same, unite
+from ingenuo.tally.tally import AnyTable, Sums
 from ingenuo.tally.vocabulary import Vocabulary
 
-Sums = Exact | Real
 Integers = NDArray[np.int64]
 
 _SOME = 1 << 14  # cells
 
 
 @dataclass(frozen=True, eq=False)
-class Bag:
+class Bag(AnyTable):
     """How often each class has each word or n-gram.
 
     >>> words = Vocabulary.of(["spam", "ham"])
@@ -97,96 +96,48 @@ class Bag:
             return self
         return Bag(vocabulary, classes, starts, codes, self.sums)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Bag):
-            return False
-        one, two = self.trimmed(), other.trimmed()
+    def _is_like(self, other: Bag) -> bool:
         return (
-            same(one.classes, two.classes)
-            and np.array_equal(one.starts, two.starts)
-            and np.array_equal(one.codes, two.codes)
-            and one.sums == two.sums
-            and one.vocabulary.same(two.vocabulary)
+            super()._is_like(other)
+            and np.array_equal(self.starts, other.starts)
+            and np.array_equal(self.codes, other.codes)
+            and self.vocabulary.same(other.vocabulary)
         )
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def _together(self, name: str, other: Any) -> tuple[Bag, Any, Any]:
-        """Cells of both bags side by side: a bag without sums, and the sums of either in it."""
+    def align(self, name: str, other: Any) -> tuple[Bag, Bag]:
+        """The cells of both bags side by side."""
         if not isinstance(other, Bag):
             raise MergeError(f"'{name}' is a bag of words here and a table there; only tallies of the same kind add")
         classes = unite(self.classes, other.classes)
         try:
-            vocabulary, starts, codes, from_a, from_b = joined(
-                (self.vocabulary, self.starts, self.codes, find(classes, self.classes)),
-                (other.vocabulary, other.starts, other.codes, find(classes, other.classes)),
-            )
+            vocabulary, a, b = self.vocabulary.unite(other.vocabulary)
         except MergeError as error:
             raise MergeError(f"'{name}': {error}") from None
-        left, right = self.sums.pick(0, from_a), other.sums.pick(0, from_b)
-        if type(left) is not type(right):
-            left, right = Real(left.floats()), Real(right.floats())
-        return Bag(vocabulary, classes, starts, codes, left), left, right
+        starts, codes, *cells = loops.join_cells(
+            (a, self.starts, self.codes, find(classes, self.classes)),
+            (b, other.starts, other.codes, find(classes, other.classes)),
+            len(vocabulary),
+        )
+        sums = (each.sums.pick(0, at) for each, at in zip((self, other), cells))
+        one, two = (Bag(vocabulary, classes, starts, codes, each) for each in sums)
+        return one, two
 
-    def plus(self, name: str, other: Any) -> Bag:
-        """The sum with another bag."""
-        both, left, right = self._together(name, other)
-        return Bag(both.vocabulary, both.classes, both.starts, both.codes, left + right)
+    def labels_of_cell(self, cell: Any) -> list[Any]:
+        """The class and the word of a cell."""
+        node = int(np.searchsorted(self.starts, cell[0], "right")) - 1
+        return [self.classes.tolist()[self.codes[cell[0]]], self.vocabulary.texts([node])[0]]
 
-    def minus(self, name: str, other: Any) -> Bag:
-        """What is left when the other is taken away; an error where that was never added."""
-        both, left, right = self._together(name, other)
-        rest = left - right
-        negative = np.flatnonzero(rest.signs() < 0)
-        if len(negative):
-            cell = int(negative[0])
-            node = int(np.searchsorted(both.starts, cell, "right")) - 1
-            label = both.classes.tolist()[both.codes[cell]]
-            raise ForgetError(
-                f"cannot take away {float(right.floats()[cell]):g} of {both.vocabulary.texts([node])[0]!r} from "
-                f"'{name}' at class {label!r}, where only {float(left.floats()[cell]):g} was added; only rows "
-                "that were learned can be forgotten"
-            )
-        return Bag(both.vocabulary, both.classes, both.starts, both.codes, rest).trimmed()
+    def describe(self, cell: Any, name: str) -> str:
+        """What an error says of a cell of a table of that name."""
+        label, word = self.labels_of_cell(cell)
+        return f"of {word!r} from '{name}' at class {label!r}"
 
-    def scale(self, factor: float | int | Fraction) -> Bag:
-        """Every sum times the factor."""
-        return Bag(self.vocabulary, self.classes, self.starts, self.codes, self.sums.scale(factor)).trimmed()
-
-    def without_rare(self, minimum: float, classes: Labels, documents: Bag | None = None) -> Bag:
+    def without_rare(self, minimum: float, classes: Labels, rows: Any = None) -> Bag:
         """Only the cells of these classes whose sum, or whose documents where they are given, are not below a minimum.
 
         An n-gram is no more frequent in a class than its words, and than the n-gram without its first or last: so of
         what stays, all parts stay too.
         """
-        bag, _, rows = self._together("words", self if documents is None else documents)
-        kept = (rows.floats() >= minimum) & (find(classes, bag.classes) >= 0)[bag.codes]
-        starts, at = np.append(0, np.cumsum(kept))[bag.starts], np.flatnonzero(kept)
-        return Bag(bag.vocabulary, bag.classes, starts, bag.codes[at], bag.sums.pick(0, at)).trimmed()
-
-    def nothing(self) -> Bag:
-        """A bag like this one with nothing in it."""
-        empty: Sums = Exact.zeros((0,)) if isinstance(self.sums, Exact) else Real(np.zeros(0))
-        starts = np.zeros(len(self.vocabulary) + 1, np.int64)
-        return Bag(self.vocabulary, self.classes[:0], starts, np.zeros(0, np.int32), empty)
-
-    def listing(self, most: int) -> str:
-        """The first cells as text."""
-        nodes, values = self.owners()[: most + 1].tolist(), self.sums.floats()
-        cells = [
-            f"{self.classes[self.codes[i]]} {self.vocabulary.texts([node])[0]} {values[i]:g}"
-            for i, node in enumerate(nodes)
-        ]
-        return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
-
-
-Side = tuple[Vocabulary, Integers, NDArray[np.int32], NDArray[Any] | None]
-
-
-def joined(one: Side, two: Side) -> tuple[Vocabulary, Integers, NDArray[np.int32], Integers, Integers]:
-    """The cells of two sides together: a vocabulary, starts and codes; and for each cell, that of either it comes
-    from (-1: none). A side is a vocabulary, starts, codes, and the new code of each class (None: as it was).
-    """
-    vocabulary, a, b = one[0].unite(two[0])
-    sides = [(places, *side[1:]) for side, places in ((one, a), (two, b))]
-    return vocabulary, *loops.join_cells(sides[0], sides[1], len(vocabulary))
+        bag, documents = self.align("words", self if rows is None else rows)
+        kept = (documents.sums.floats() >= minimum) & (find(classes, bag.classes) >= 0)[bag.codes]
+        return replace(bag, sums=bag.sums.where(kept)).trimmed()

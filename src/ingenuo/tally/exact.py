@@ -71,18 +71,11 @@ class Exact:
         """Dyadic rationals, as an array of `Fraction`."""
         depth = max((f.denominator.bit_length() - 1 for f in cells.flat), default=0)
         low = -(-depth // LIMB)
-        integers = [f.numerator << (LIMB * low - f.denominator.bit_length() + 1) for f in cells.flat]
-        count = max((abs(n).bit_length() for n in integers), default=0) // LIMB + 2
-        limbs = np.zeros((count, len(integers)), np.int64)
-        mask = (1 << LIMB) - 1
-        for c, n in enumerate(integers):
-            sign, n = (-1 if n < 0 else 1), abs(n)
-            position = 0
-            while n:
-                limbs[position, c] = sign * (n & mask)
-                n >>= LIMB
-                position += 1
-        return Exact.canonical(limbs.reshape(count, *cells.shape), -low)
+        flat = [f.numerator << (LIMB * low - f.denominator.bit_length() + 1) for f in cells.flat]
+        count = max((abs(n).bit_length() for n in flat), default=0) // LIMB + 1
+        digits = [[n >> LIMB * place & (1 << LIMB) - 1 for n in flat] for place in range(count)]
+        limbs = np.array([*digits, [n >> LIMB * count for n in flat]], np.int64)
+        return Exact.canonical(limbs.reshape(count + 1, *cells.shape), -low)
 
     @staticmethod
     def zeros(shape: tuple[int, ...]) -> Exact:
@@ -107,17 +100,12 @@ class Exact:
     def _combined(self, other: Exact, sign: int) -> Exact:
         if self.low == other.low and self.limbs.shape == other.limbs.shape:
             return Exact.canonical(self.limbs + other.limbs if sign > 0 else self.limbs - other.limbs, self.low)
-        parts = [part for part in (self, other) if part.limbs.shape[0]]
-        if not parts:
-            return self
-        low = min(part.low for part in parts)
-        high = max(part.low + part.limbs.shape[0] for part in parts)
+        low = min(self.low, other.low)
+        high = max(each.low + len(each.limbs) for each in (self, other))
         total = np.zeros((high - low, *self.shape), np.int64)
-        for part, factor in ((self, 1), (other, sign)):
-            count = part.limbs.shape[0]
-            if count:
-                window = total[part.low - low : part.low - low + count]
-                (np.add if factor > 0 else np.subtract)(window, part.limbs, out=window)
+        total[self.low - low :][: len(self.limbs)] = self.limbs
+        window = total[other.low - low :][: len(other.limbs)]
+        (np.add if sign > 0 else np.subtract)(window, other.limbs, out=window)
         return Exact.canonical(total, low)
 
     def __add__(self, other: Exact) -> Exact:
@@ -125,6 +113,10 @@ class Exact:
 
     def __sub__(self, other: Exact) -> Exact:
         return self._combined(other, -1)
+
+    def where(self, kept: NDArray[np.bool_]) -> Exact:
+        """The cells that are kept; the others are zero."""
+        return Exact.canonical(np.where(kept, self.limbs, 0), self.low)
 
     def scale(self, factor: float | int | Fraction) -> Exact:
         """Every cell times the factor, exactly (a factor that is a dyadic rational, as every double is)."""
@@ -137,21 +129,7 @@ class Exact:
 
     def pick(self, axis: int, indices: NDArray[np.intp]) -> Exact:
         """The cells at the indices along one axis; -1 gives zeros."""
-        if self.limbs.shape[0] == 0:
-            shape = list(self.shape)
-            shape[axis] = len(indices)
-            return Exact.zeros(tuple(shape))
-        absent = indices < 0
-        if self.shape[axis] == 0:
-            shape = list(self.limbs.shape)
-            shape[axis + 1] = len(indices)
-            return Exact.zeros(tuple(shape[1:]))
-        limbs = self.limbs.take(indices, axis=axis + 1)
-        if absent.any():
-            where: list[Any] = [slice(None)] * limbs.ndim
-            where[axis + 1] = absent
-            limbs[tuple(where)] = 0
-        return _trimmed(limbs, self.low)
+        return _trimmed(_pick(self.limbs, axis + 1, indices), self.low)
 
     def signs(self) -> NDArray[np.int64]:
         """-1, 0 or 1 for each cell: the sign of its highest limb that is not zero."""
@@ -183,7 +161,7 @@ class Exact:
         if self.whole:
             return np.asarray(self.limbs.sum(axis=0), np.float64)
         numbers, exponent = self.integers()
-        return np.array([_nearest(n, exponent) for n in numbers.flat], np.float64).reshape(self.shape)
+        return np.array([ratio(n, 1, exponent) for n in numbers.flat], np.float64).reshape(self.shape)
 
 
 def ratio(top: int, bottom: int, shift: int) -> float:
@@ -200,11 +178,15 @@ def ratio(top: int, bottom: int, shift: int) -> float:
         return math.inf if top > 0 else -math.inf
 
 
-def _nearest(n: int, exponent: int) -> float:
-    try:
-        return float(n << exponent) if exponent >= 0 else n / (1 << -exponent)
-    except OverflowError:
-        return math.copysign(math.inf, n)
+def _pick(array: NDArray[Any], axis: int, indices: NDArray[np.intp]) -> NDArray[Any]:
+    """What stands at the indices along an axis; zeros where they are negative."""
+    shape = (*array.shape[:axis], len(indices), *array.shape[axis + 1 :])
+    if array.size == 0:
+        return np.zeros(shape, array.dtype)
+    found = array.take(indices, axis=axis)
+    if (indices < 0).any():
+        np.moveaxis(found, axis, 0)[indices < 0] = 0
+    return found
 
 
 def _trimmed(limbs: Integers, low: int) -> Exact:
@@ -265,13 +247,11 @@ class Real:
 
     def pick(self, axis: int, indices: NDArray[np.intp]) -> Real:
         """The cells at the indices along one axis; -1 gives zeros."""
-        shape = list(self.values.shape)
-        shape[axis] = len(indices)
-        result = np.zeros(shape)
-        where: list[Any] = [slice(None)] * result.ndim
-        where[axis] = indices >= 0
-        result[tuple(where)] = self.values.take(indices[indices >= 0], axis=axis)
-        return Real(result)
+        return Real(_pick(self.values, axis, indices))
+
+    def where(self, kept: NDArray[np.bool_]) -> Real:
+        """The cells that are kept; the others are zero."""
+        return Real(np.where(kept, self.values, 0.0))
 
     def signs(self) -> NDArray[np.int64]:
         """-1, 0 or 1 for each cell."""

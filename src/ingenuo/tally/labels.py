@@ -198,7 +198,10 @@ def _encode_floats(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
 def _encode_objects(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
     if array.dtype.kind == "M":
         array = array.astype("M8[us]").astype(object)
-    return _encode_text(array) if array.dtype.kind in "UT" or _starts_as_text(array) else _encode_any(array)
+    text = array.dtype.kind in "UT" or all(value is None or type(value) is str for value in array[:100])
+    if not text:
+        return _encode_any(array)
+    return _encode_few(array) if len(array) < _FEW else _encode_many(array)
 
 
 def _encode_any(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
@@ -216,14 +219,6 @@ def _encode_any(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
             ) from None
     labels = labels_of(position)
     return recode(codes, objects(list(position)), labels), labels
-
-
-def _starts_as_text(array: NDArray[Any]) -> bool:
-    return array.dtype == object and all(value is None or type(value) is str for value in array[:100])
-
-
-def _encode_text(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:
-    return _encode_few(array) if len(array) < _FEW else _encode_many(array)
 
 
 def _encode_few(array: NDArray[Any]) -> tuple[NDArray[Any], Labels]:

@@ -13,7 +13,7 @@ variance of the whole column: `variance_floor`, 1e-9 unless it is given by name.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -43,13 +43,19 @@ class Prior(ABC):
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """So many imaginary observations of each label of a column."""
 
+    @property
+    def given(self) -> Any:
+        """What the prior says of values by their names, or of columns: a mapping or a list; None where it does not."""
+        return None
+
     def known(self, labels: Labels, column: object = None) -> Labels:
         """Labels that the prior itself brings to a column of these labels, seen or not."""
-        return np.zeros(0, np.int64)
+        given = _for_column(self.given, column, labels)
+        return labels_of(given) if isinstance(given, Mapping) and given else np.zeros(0, np.int64)
 
     def columns(self) -> list[object]:
         """The columns that the prior speaks of by name."""
-        return []
+        return [name for name, _ in _by_column(self.given) if name is not None]
 
     def parameters(self) -> dict[str, Any]:
         """The parameters by name."""
@@ -126,16 +132,17 @@ class MEstimate(Prior):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_number("m", self.m)
-        object.__setattr__(self, "weights", _plain(self.weights))
-        if self.weights is not None:
-            _check_given("weights", self.weights)
+        object.__setattr__(self, "weights", _check_given("weights", self.weights, _check_number))
         for column, given in _by_column(self.weights):
-            shares = list(given.values()) if isinstance(given, Mapping) else list(given)
-            for share in shares:
-                _check_number("weights", share)
-            if abs(sum(shares) - 1) > 1e-9:
+            total = sum(given.values() if isinstance(given, Mapping) else given)
+            if abs(total - 1) > 1e-9:
                 of = "" if column is None else f" of column {column!r}"
-                raise InputError(f"the weights{of} of an MEstimate sum to {sum(shares):g}; they must sum to 1")
+                raise InputError(f"the weights{of} of an MEstimate sum to {total:g}; they must sum to 1")
+
+    @property
+    def given(self) -> Any:
+        """The weights."""
+        return self.weights
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """The share of m of each."""
@@ -143,14 +150,6 @@ class MEstimate(Prior):
         if given is None:
             return np.full(len(labels), float(self.m) / max(len(labels), 1))
         return float(self.m) * _spread(given, labels, "weights", 0.0)
-
-    def known(self, labels: Labels, column: object = None) -> Labels:
-        """The values that have a weight."""
-        return _labels_in(_for_column(self.weights, column, labels))
-
-    def columns(self) -> list[object]:
-        """The columns that have weights of their own."""
-        return [name for name, _ in _by_column(self.weights) if name is not None]
 
 
 @dataclass(frozen=True)
@@ -171,31 +170,22 @@ class Dirichlet(Prior):
         super().__post_init__()
         if self.alphas is None:
             raise InputError("a Dirichlet prior needs alphas: a number, or a mapping from value to number")
-        object.__setattr__(self, "alphas", _plain(self.alphas))
-        if not isinstance(self.alphas, int | float):
-            _check_given("alphas", self.alphas)
-        for _, given in _by_column(self.alphas):
-            for alpha in given.values() if isinstance(given, Mapping) else given:
-                _check_alpha(alpha)
         if isinstance(self.alphas, int | float):
-            _check_alpha(self.alphas)
+            _check_alpha("alphas", self.alphas)
+        else:
+            object.__setattr__(self, "alphas", _check_given("alphas", self.alphas, _check_alpha))
+
+    @property
+    def given(self) -> Any:
+        """The alphas, unless one number serves for all."""
+        return None if isinstance(self.alphas, int | float) else self.alphas
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """α - 1 of each."""
+        if isinstance(self.alphas, int | float):
+            return np.full(len(labels), float(self.alphas) - 1)
         given = _for_column(self.alphas, column, labels)
-        if given is None:
-            return np.zeros(len(labels))
-        if isinstance(given, int | float):
-            return np.full(len(labels), float(given) - 1)
-        return _spread(given, labels, "alphas", 1.0) - 1
-
-    def known(self, labels: Labels, column: object = None) -> Labels:
-        """The values that have an alpha of their own."""
-        return _labels_in(_for_column(self.alphas, column, labels))
-
-    def columns(self) -> list[object]:
-        """The columns that have alphas of their own."""
-        return [name for name, _ in _by_column(self.alphas) if name is not None]
+        return np.zeros(len(labels)) if given is None else _spread(given, labels, "alphas", 1.0) - 1
 
 
 PRIORS: dict[str, type[Prior]] = {
@@ -210,21 +200,22 @@ def _check_number(name: str, value: object) -> None:
         raise InputError(f"{name} must be finite and not negative, got {value!r}")
 
 
-def _check_alpha(alpha: object) -> None:
-    _check_number("alphas", alpha)
-    if float(alpha) < 1:  # type: ignore[arg-type]
+def _check_alpha(name: str, alpha: Any) -> None:
+    _check_number(name, alpha)
+    if float(alpha) < 1:
         raise InputError(f"alphas must be at least 1 for the mode to exist, got {alpha!r}; Lidstone takes any")
 
 
-def _check_given(name: str, given: Any, nested: bool = True) -> None:
-    """Numbers by value, or a list of them, or either by column."""
-    if isinstance(given, Mapping) and nested and _is_nested(given):
-        for each in given.values():
-            _check_given(name, each, nested=False)
-    elif not isinstance(given, Mapping | list):
-        raise KindError(
-            f"{name} must be a mapping from value to number, or a list, got {type(given).__name__} {given!r}"
-        )
+def _check_given(name: str, given: Any, check: Callable[[str, object], None]) -> Any:
+    """Numbers by value, or a list of them, or either by column: checked, and copied with arrays as lists."""
+    given = _plain(given)
+    for _, numbers in _by_column(given):
+        if not isinstance(numbers, Mapping | list):
+            kind = type(numbers).__name__
+            raise KindError(f"{name} must be a mapping from value to number, or a list, got {kind} {numbers!r}")
+        for number in numbers.values() if isinstance(numbers, Mapping) else numbers:
+            check(name, number)
+    return given
 
 
 def _plain(given: Any) -> Any:
@@ -236,16 +227,14 @@ def _plain(given: Any) -> Any:
     return list(given) if isinstance(given, list | tuple) else given
 
 
-def _is_nested(given: Given) -> bool:
+def _is_nested(given: Any) -> bool:
     return isinstance(given, Mapping) and any(isinstance(v, Mapping | Sequence) for v in given.values())
 
 
-def _by_column(given: Given) -> list[tuple[object, Any]]:
-    if given is None or isinstance(given, int | float | np.number):
+def _by_column(given: Any) -> list[tuple[object, Any]]:
+    if given is None:
         return []
-    if _is_nested(given):
-        return list(given.items())  # type: ignore[union-attr]
-    return [(None, given)]
+    return list(given.items()) if _is_nested(given) else [(None, given)]
 
 
 def _for_column(given: Any, column: object, labels: Labels) -> Any:
@@ -267,7 +256,3 @@ def _spread(given: Mapping[Any, float] | Sequence[float], labels: Labels, name: 
     if len(given) != len(labels):
         raise InputError(f"{len(given)} {name} were given for {len(labels)} values: {labels.tolist()[:10]}")
     return np.asarray(given, np.float64)
-
-
-def _labels_in(given: Any) -> Labels:
-    return labels_of(given) if isinstance(given, Mapping) and len(given) else np.zeros(0, np.int64)

@@ -2,37 +2,133 @@
 
 A tally is a function that is zero nearly everywhere: a label that is on no axis counts zero, and a label whose
 cells are all zero is dropped. So tallies over different classes, categories or columns align by their labels
-before they add, and what was taken away leaves no trace.
+before they add, and what was taken away leaves no trace. What all tables do is written once, in `AnyTable`; a kind of
+table says how two of it align, and what it calls a cell.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
-from ingenuo.tally.bag import Bag
 from ingenuo.tally.exact import Exact, Real
-from ingenuo.tally.histogram import Histogram
 from ingenuo.tally.labels import Labels, find, labels_of, same, unite
-from ingenuo.tally.moments import Moments
+
+if TYPE_CHECKING:
+    from ingenuo.tally.bag import Bag
+    from ingenuo.tally.histogram import Histogram
+    from ingenuo.tally.moments import Moments
 
 Sums = Exact | Real
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
-    """One named array of a tally: sums over rows, with a name and sorted labels for each axis."""
+class AnyTable(ABC):
+    """Sums over rows, with a name and sorted labels for each axis. A subclass is a frozen dataclass."""
 
-    names: tuple[str, ...]  # the axes' names, e.g. ("class", "value")
-    axes: tuple[Labels, ...]  # the axes' labels
+    names: Any  # the axes' names, e.g. ("class", "value")
+    axes: Any  # and labels
+    sums: Any
+    signed: Any = False  # sums of numbers may be negative; counts may not
+    parts: ClassVar[tuple[str, ...]] = ("sums",)  # the fields that are sums
+
+    @abstractmethod
+    def align(self, name: str, other: Any) -> tuple[Self, Self]:
+        """Both over the same cells; an error where they are not of one kind."""
+
+    @abstractmethod
+    def trimmed(self) -> Self:
+        """Without the labels whose cells are all zero."""
+
+    @abstractmethod
+    def without_rare(self, minimum: float, classes: Labels, rows: Any = None) -> Self:
+        """Only the cells of these classes whose sum, or whose rows where they are given, are not below a minimum."""
+
+    def labels_of_cell(self, cell: Any) -> list[Any]:
+        """The label of a cell on each axis."""
+        return [axis[i : i + 1].tolist()[0] for axis, i in zip(self.axes, cell)]
+
+    def describe(self, cell: Any, name: str) -> str:
+        """What an error says of a cell of a table of that name."""
+        labels = zip(self.names, self.labels_of_cell(cell))
+        return f"from '{name}' at {', '.join(f'{axis} {label!r}' for axis, label in labels)}"
+
+    def _combine(self, how: Callable[..., Any], *others: Any) -> Self:
+        changed = {}
+        for part in self.parts:
+            sums = [getattr(each, part) for each in (self, *others)]
+            if len({type(each) for each in sums}) > 1:
+                sums = [Real(each.floats()) for each in sums]
+            changed[part] = how(*sums)
+        return replace(self, **changed)  # type: ignore[type-var]
+
+    def _settle(self) -> Self:
+        """A sum as it is kept."""
+        return self
+
+    def plus(self, name: str, other: Any) -> Self:
+        """The sum with another table of the same name."""
+        one, two = self.align(name, other)
+        return one._combine(lambda a, b: a + b, two)._settle()
+
+    def minus(self, name: str, other: Any) -> Self:
+        """What is left when the other is taken away; an error where that was never added."""
+        one, two = self.align(name, other)
+        rest = one._combine(lambda a, b: a - b, two)
+        rest._refuse_unlearned(name, one, two)
+        return rest.trimmed()
+
+    def _refuse_unlearned(self, name: str, one: Any, two: Any) -> None:
+        """Raise where less than nothing is left of what one had when two was taken away."""
+        negative = np.argwhere(self.sums.signs() < 0)
+        if len(negative) and not self.signed:
+            cell = tuple(negative[0])
+            raise ForgetError(
+                f"cannot take away {two.sums.floats()[cell]:g} {self.describe(cell, name)}, where only "
+                f"{one.sums.floats()[cell]:g} was added; only rows that were learned can be forgotten"
+            )
+
+    def scale(self, factor: float | int | Fraction) -> Self:
+        """Every sum times the factor."""
+        return self._combine(lambda a: a.scale(factor)).trimmed()
+
+    def _is_like(self, other: Any) -> bool:
+        """Whether both have the same labels."""
+        return (
+            self.names == other.names
+            and self.signed == other.signed
+            and all(same(a, b) for a, b in zip(self.axes, other.axes))
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other):
+            return False
+        one, two = self.trimmed(), other.trimmed()  # type: ignore[attr-defined]
+        return one._is_like(two) and all(getattr(one, part) == getattr(two, part) for part in self.parts)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def listing(self, most: int) -> str:
+        """The first cells that are not zero, as text."""
+        values = self.sums.floats()
+        cells = [tuple(cell) for cell in np.argwhere(values)[: most + 1]]
+        texts = [" ".join([*map(str, self.labels_of_cell(cell)), f"{values[cell]:g}"]) for cell in cells[:most]]
+        return ", ".join(texts) + (", …" if len(cells) > most else "")
+
+
+@dataclass(frozen=True, eq=False)
+class Table(AnyTable):
+    """One named array of a tally, with a cell for all combinations of its labels."""
+
+    names: tuple[str, ...]
+    axes: tuple[Labels, ...]
     sums: Sums
-    signed: bool = False  # sums of numbers may be negative; counts may not
+    signed: bool = False
 
     @staticmethod
     def of(axes: Mapping[str, Iterable[Any]], values: Any, *, signed: bool = False) -> Table:
@@ -54,9 +150,9 @@ class Table:
         for axis, (wanted, given) in enumerate(zip(labels, arrays)):
             if not same(wanted, given):
                 sums = sums.pick(axis, np.argsort(find(wanted, given)))
-        return Table(tuple(axes), tuple(labels), sums, signed)._settled()
+        return Table(tuple(axes), tuple(labels), sums, signed)._trim_values()
 
-    def trimmed(self) -> Table:
+    def trimmed(self) -> Self:
         """Without the labels whose cells are all zero."""
         axes, sums = list(self.axes), self.sums
         for axis in range(len(axes)):
@@ -64,14 +160,18 @@ class Table:
             if not used.all():
                 sums = sums.pick(axis, np.flatnonzero(used))
                 axes[axis] = axes[axis][used]
-        return self if sums is self.sums else Table(self.names, tuple(axes), sums, self.signed)
+        return self if sums is self.sums else replace(self, axes=tuple(axes), sums=sums)
 
-    def _settled(self) -> Table:
+    def _trim_values(self) -> Self:
         """Trimmed, unless the last axis is of columns: those are known beforehand, and may be very many.
 
         (Which categories a column has is known by what was seen, so there nothing may stay.)
         """
         return self if self.names[-1] == "column" else self.trimmed()
+
+    def _settle(self) -> Self:
+        """Where no cell is negative, none that was not zero becomes zero."""
+        return self._trim_values() if self.signed else self
 
     def over(self, *axes: Labels) -> Sums:
         """The sums at these labels, zero where a label is not there."""
@@ -81,82 +181,22 @@ class Table:
                 sums = sums.pick(axis, find(own, wanted))
         return sums
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
-            return False
-        one, two = self.trimmed(), other.trimmed()
-        return all(same(a, b) for a, b in zip(one.axes, two.axes)) and one.sums == two.sums
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def _together(self, name: str, other: AnyTable) -> tuple[tuple[Labels, ...], Any, Any]:
-        if not isinstance(other, Table) or self.names != other.names or self.signed != other.signed:
+    def align(self, name: str, other: Any) -> tuple[Self, Self]:
+        """Both over all the labels of either."""
+        if type(other) is not type(self) or self.names != other.names or self.signed != other.signed:
             raise MergeError(
                 f"'{name}' is a table over {' × '.join(self.names)} here and over {' × '.join(other.names)} there; "
                 "only tallies of the same kind of model add"
             )
         axes = tuple(unite(a, b) for a, b in zip(self.axes, other.axes))
-        left, right = self.over(*axes), other.over(*axes)
-        if type(left) is not type(right):
-            left, right = Real(left.floats()), Real(right.floats())
-        return axes, left, right
+        return replace(self, axes=axes, sums=self.over(*axes)), replace(self, axes=axes, sums=other.over(*axes))
 
-    def plus(self, name: str, other: AnyTable) -> Table:
-        """The sum with another table of the same name."""
-        axes, left, right = self._together(name, other)
-        total = Table(self.names, axes, left + right, self.signed)
-        # Where no cell is negative, none that was not zero becomes zero.
-        return total._settled() if self.signed else total
-
-    def minus(self, name: str, other: AnyTable) -> Table:
-        """What is left when the other is taken away; an error where that was never added."""
-        axes, left, right = self._together(name, other)
-        rest = left - right
-        if not self.signed:
-            negative = np.argwhere(rest.signs() < 0)
-            if len(negative):
-                cell = tuple(negative[0])
-                place = ", ".join(f"{n} {a.tolist()[i]!r}" for n, a, i in zip(self.names, axes, cell))
-                raise ForgetError(
-                    f"cannot take away {float(right.floats()[cell]):g} from '{name}' at {place}, where only "
-                    f"{float(left.floats()[cell]):g} was added; only rows that were learned can be forgotten"
-                )
-        return Table(self.names, axes, rest, self.signed).trimmed()
-
-    def scale(self, factor: float | int | Fraction) -> Table:
-        """Every sum times the factor."""
-        return Table(self.names, self.axes, self.sums.scale(factor), self.signed)._settled()
-
-    def without_rare(self, minimum: float, classes: Labels | None = None, rows: Table | None = None) -> Table:
+    def without_rare(self, minimum: float, classes: Labels | None = None, rows: Any = None) -> Self:
         """Only the cells of these classes (of all) whose sum, or whose rows where they are given, are not below it."""
         kept = (self.sums if rows is None else rows.over(*self.axes)).floats() >= minimum
         if classes is not None and self.names[0] == "class":
             kept &= (find(classes, self.axes[0]) >= 0).reshape(-1, *(1,) * (kept.ndim - 1))
-        if isinstance(self.sums, Real):
-            sums: Sums = Real(np.where(kept, self.sums.values, 0.0))
-        else:
-            sums = Exact.canonical(np.where(kept, self.sums.limbs, 0), self.sums.low)
-        return Table(self.names, self.axes, sums, self.signed)._settled()
-
-    def nothing(self) -> Table:
-        """A table like this one with nothing in it."""
-        empty = tuple(labels[:0] for labels in self.axes)
-        shape = (0,) * len(empty)
-        sums: Sums = Exact.zeros(shape) if isinstance(self.sums, Exact) else Real(np.zeros(shape))
-        return Table(self.names, empty, sums, self.signed)
-
-    def listing(self, most: int) -> str:
-        """The first cells that are not zero, as text."""
-        values: NDArray[np.float64] = self.sums.floats()
-        cells = [
-            " ".join(str(labels[i]) for labels, i in zip(self.axes, place)) + f" {values[place]:g}"
-            for place in np.ndindex(values.shape)
-            if values[place] != 0
-        ][: most + 1]
-        return ", ".join(cells[:most]) + (", …" if len(cells) > most else "")
-
-
-AnyTable = Table | Bag | Histogram | Moments
+        return replace(self, sums=self.sums.where(kept))._trim_values()
 
 
 class Tally(Mapping[str, AnyTable]):
@@ -212,7 +252,7 @@ class Tally(Mapping[str, AnyTable]):
             return NotImplemented
         tables = dict(self._tables)
         for name, table in other.items():
-            own = tables[name] if name in tables else table.nothing()
+            own = tables[name] if name in tables else table.minus(name, table)  # nothing of that kind
             tables[name] = own.minus(name, table)
         return Tally(tables)
 
@@ -264,16 +304,13 @@ class Tally(Mapping[str, AnyTable]):
 
     def _without_rare(self, name: str, table: AnyTable, minimum: int) -> AnyTable:
         stem, _, what = name.rpartition(":")
-        if isinstance(table, Table):
-            counted = what in ("sum", "square") and table.names == ("class", "column")
-            counts = self._tables.get(f"{stem}:count") if counted else None
-            rows = counts if isinstance(counts, Table) else None
-            return table.without_rare(minimum, self._frequent("class", minimum), rows)
-        classes = self._frequent("class", minimum, table.axes[0])
-        if isinstance(table, Bag):
+        classes, rows = self._frequent("class", minimum, table.axes[0]), None
+        if table.names == ("class", "word"):
             classes = classes[find(self._frequent(f"{stem}:rows", minimum, classes), classes) >= 0]
-            return table.without_rare(minimum, classes, self.bag(f"{stem}:documents"))
-        return table.without_rare(minimum, classes)
+            rows = self._tables.get(f"{stem}:documents")
+        elif table.names == ("class", "column") and what in ("sum", "square"):
+            rows = self._tables.get(f"{stem}:count")
+        return table.without_rare(minimum, classes, rows)
 
     def _frequent(self, name: str, minimum: int, known: Labels | None = None) -> Any:
         """The labels of a table of rows by class that are not rare; those that are known where there is no such."""
@@ -284,7 +321,8 @@ class Tally(Mapping[str, AnyTable]):
 
     def labels(self, name: str, axis: int) -> Labels:
         """The labels on an axis of a table; none where there is no such table."""
-        return self._tables[name].axes[axis] if name in self._tables else np.zeros(0, np.int64)
+        labels: Labels = self._tables[name].axes[axis] if name in self._tables else np.zeros(0, np.int64)
+        return labels
 
     def over(self, name: str, *axes: Labels) -> Sums:
         """The sums of a table at these labels, zero where nothing was added."""
@@ -296,21 +334,15 @@ class Tally(Mapping[str, AnyTable]):
 
     def bag(self, name: str) -> Bag | None:
         """A bag of words, or None where nothing was added to it."""
-        table = self._tables.get(name)
-        assert table is None or isinstance(table, Bag), f"{name!r} is a table"
-        return table
+        return self._tables.get(name)  # type: ignore[return-value]
 
     def bins(self, name: str) -> Histogram | None:
         """A histogram, or None where nothing was added to it."""
-        table = self._tables.get(name)
-        assert table is None or isinstance(table, Histogram), f"{name!r} is a table"
-        return table
+        return self._tables.get(name)  # type: ignore[return-value]
 
     def scatter(self, name: str) -> Moments | None:
         """A scatter, or None where nothing was added to it."""
-        table = self._tables.get(name)
-        assert table is None or isinstance(table, Moments), f"{name!r} is a table"
-        return table
+        return self._tables.get(name)  # type: ignore[return-value]
 
     def __repr__(self) -> str:
         return f"<Tally of {len(self)} tables: {', '.join(self)}>"

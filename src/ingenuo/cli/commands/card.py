@@ -49,7 +49,7 @@ def command(model: str, files: tuple[str, ...], output: str | None, target: str 
     from ingenuo.cli.work.judge import audits_of
     from ingenuo.evaluation.evaluation import evaluate
     from ingenuo.report.card import card
-    from ingenuo.rows.matching import rows_for
+    from ingenuo.rows.streams import rows_for
 
     loaded = options.load_model(model)
     judged, rows = None, None

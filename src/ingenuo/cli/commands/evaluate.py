@@ -32,9 +32,10 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
     options.check_inputs(model, *files)
     from ingenuo.cli.options import watched
     from ingenuo.cli.work.change import learned_already, measures
-    from ingenuo.evaluation.evaluation import evaluate, reliability
+    from ingenuo.evaluation.evaluation import evaluate
     from ingenuo.evaluation.numbers import evaluate_numbers
-    from ingenuo.rows.matching import rows_for
+    from ingenuo.evaluation.reliability import reliability
+    from ingenuo.rows.streams import rows_for
 
     loaded = options.load_model(model)
     opened = options.open_files(files, given)
@@ -53,10 +54,10 @@ def command(model: str, files: tuple[str, ...], target: str | None, **given: Any
         else:
             options.out(str(numbers))
         return
-    with watched(rows, "judging") as seen:
+    with watched(rows, "judging"):
         found = evaluate(
             loaded,
-            seen,
+            rows,
             rows.target,
             sample_weight=given["weight"],
             confidence=given["confidence"],

@@ -76,11 +76,10 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
 def _of_file(model: Any, file: str, rows: str, given: dict[str, Any]) -> tuple[list[Any], list[int]]:
     """The explanations of some rows of a file, and their numbers."""
     from ingenuo.explanation.explain import explain
-    from ingenuo.rows.matching import rows_for
-    from ingenuo.rows.streams import picked, row_numbers
+    from ingenuo.rows.streams import read_rows, row_numbers, rows_for
 
     numbers = row_numbers(rows)
-    table = picked(rows_for(model, options.open_files([file], given), labelled=False), numbers)
+    table = read_rows(rows_for(model, options.open_files([file], given), labelled=False), numbers)
     # What has no columns of its own reads texts, and no table.
     taken = table if len(model.schema_) else [text or "" for text in table.column(0).to_pylist()]
     return explain(model, taken, rows=range(len(numbers))), numbers

@@ -38,17 +38,17 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     """
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
-    from ingenuo.cli.options import bar
+    from ingenuo.cli.options import watched
     from ingenuo.cli.work.answer import Wanted, answered
     from ingenuo.rows.files import write
-    from ingenuo.rows.matching import rows_for
+    from ingenuo.rows.streams import rows_for
 
     kind = write.format_of(output, given["to"])
     loaded = options.load(model)
     rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not given["only"])
     wanted = Wanted(given["all_classes"], given["reasons"])
-    with bar(rows.n_bytes, "answering") as progress:
-        tables = answered(loaded, rows, wanted, only=given["only"], progress=progress)
+    with watched(rows, "answering"):
+        tables = answered(loaded, rows, wanted, only=given["only"])
         pieces = write.written(tables, kind)
         if output is None or output == "-":
             for piece in pieces:

@@ -41,7 +41,7 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
     from ingenuo.cli.work.change import learned_already
     from ingenuo.cli.work.judge import audits_of
     from ingenuo.report.page import report
-    from ingenuo.rows.matching import rows_for
+    from ingenuo.rows.streams import rows_for
 
     loaded = options.load_model(model)
     rows = options.open_files(files, given)

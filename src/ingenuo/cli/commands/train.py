@@ -7,8 +7,7 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-
-_MODELS = "naive-bayes, network, discriminant, softmax, language, language-model, least-squares, regressor"
+from ingenuo.models.registry import COMMANDS
 
 
 @click.command("train", short_help="Learn a model from files.")
@@ -21,7 +20,7 @@ _MODELS = "naive-bayes, network, discriminant, softmax, language, language-model
     default="naive-bayes",
     show_default=True,
     metavar="NAME[:SETTING=VALUE,...]",
-    help=f"What is learned: {_MODELS}.",
+    help=f"What is learned: {', '.join(COMMANDS)}.",
 )
 @click.option(
     "--tune", is_flag=True, help="Choose densities, smoothing and weights by the rows left out (naive-bayes)."
@@ -32,7 +31,7 @@ _MODELS = "naive-bayes, network, discriminant, softmax, language, language-model
     is_flag=False,
     flag_value="auto",
     metavar="[METHOD]",
-    help="Repair probabilities by the rows left out: auto, temperature, platt, isotonic, venn-abers (naive-bayes).",
+    help="Repair probabilities by the rows left out: auto, temperature, platt, isotonic (naive-bayes).",
 )
 @click.option("--prior", metavar="PRIOR", help="laplace, maximum-likelihood, lidstone:ALPHA or m-estimate:M.")
 @click.option("--ngrams", metavar="N", help="Of texts, count up to N words in a row; 2-3 for pairs and triples only.")
@@ -87,10 +86,10 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
         return
     assert output is not None
     folds = given["folds"]
-    with watched(rows, "learning") as seen, options.opened_engine(*chosen) as engine:
+    with watched(rows, "learning"), options.opened_engine(*chosen) as engine:
         done = train(
             model,
-            seen,
+            rows,
             target,
             weight=given["weight"],
             folds=int(folds) if folds is not None and folds.isdecimal() else folds,

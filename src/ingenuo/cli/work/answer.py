@@ -74,9 +74,9 @@ def _of_texts(model: LanguageModel, rows: pa.Table, wanted: Wanted) -> dict[str,
     }
 
 
-def answered(model: Any, rows: Any, wanted: Wanted, *, only: bool = False, progress: Any = None) -> Iterator[pa.Table]:
+def answered(model: Any, rows: Any, wanted: Wanted, *, only: bool = False) -> Iterator[pa.Table]:
     """The rows of `rows_for(…, others=True)` with their answers; the answers alone, where these are asked for."""
-    for shown, taken in rows.pairs(progress):
+    for shown, taken in rows.pairs():
         found = answers(model, taken, wanted)
         columns = {} if only else dict(zip(shown.column_names, shown.columns))
         yield pa.table({**columns, **{free(name, list(columns)): column for name, column in found.items()}})

@@ -13,9 +13,8 @@ import numpy as np
 
 from ingenuo import __version__
 from ingenuo.errors import InputError, KindError, MergeError
-from ingenuo.models.classifier import frozen
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import refuse_besides
+from ingenuo.models.model import frozen, refuse_besides
 from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.comparison import TESTED, Comparison
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.model import clone
-from ingenuo.models.registry import MODELS
-from ingenuo.rows.matching import chosen, rows_for
+from ingenuo.models.registry import COMMANDS
 from ingenuo.rows.rows import target_and_weight
+from ingenuo.rows.streams import choose_columns, rows_for
 
 
 def audits_of(
@@ -120,7 +120,7 @@ def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict
     models: dict[str, Any] = {}
     declared: dict[str, str] = dict(kinds)
     for spec in specs:
-        if spec.partition(":")[0] not in MODELS and Path(spec).exists():
+        if spec.partition(":")[0] not in COMMANDS and Path(spec).exists():
             model = _of_file(spec)
         else:
             model, declared = model_and_kinds(spec, kinds)
@@ -143,7 +143,7 @@ def _of_file(path: str) -> Any:
 def rows_to_compare(models: Mapping[str, Any], rows: Any, target: str | None) -> tuple[Any, str, list[str]]:
     """A table that all the models can learn, the name of its class, and what is to be said of it."""
     readers = [model for model in models.values() if isinstance(model, LanguageModelClassifier)]
-    selected = chosen(readers[0] if readers else next(iter(models.values())), rows, target)
+    selected = choose_columns(readers[0] if readers else next(iter(models.values())), rows, target)
     target, _ = target_and_weight(selected, target, None)
     assert target is not None
     texts = [name for name in selected.names if name != target]

@@ -19,17 +19,15 @@ from numpy.typing import NDArray
 from ingenuo import store
 from ingenuo.cli.work.change import Changed, about, dropped_rare, n_learned
 from ingenuo.errors import InputError, did_you_mean
-from ingenuo.models.classifier import TallyClassifier, sums
+from ingenuo.models.classifier import TallyClassifier
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import clone, refuse_besides
+from ingenuo.models.model import clone, refuse_besides, sums
 from ingenuo.models.registry import build, parse
 from ingenuo.models.regressor import NaiveBayesRegressor
-from ingenuo.rows.files.engines import Engine, Files
-from ingenuo.rows.matching import chosen
-from ingenuo.rows.rows import FileRows, files_of, rows_of, target_and_weight
+from ingenuo.rows.engines import Engine, Files
+from ingenuo.rows.rows import FileRows, Total, rows_of, target_and_weight
 from ingenuo.rows.schema import FAMILIES, KINDS
-from ingenuo.rows.source import Total
-from ingenuo.rows.streams import OURS, Held, Labelled, Part
+from ingenuo.rows.streams import OURS, Held, Labelled, choose_columns, pick_rows
 from ingenuo.show.table import aligned
 from ingenuo.tally.tally import Tally
 
@@ -106,7 +104,7 @@ def train(
         refuse_besides(model)
     if isinstance(model, LanguageModel):
         return _of_many(_texts_alone(model, rows, engine, target, weight, checkpoint), minimum)
-    rows = chosen(model, rows, target)
+    rows = choose_columns(model, rows, target)
     target, weight = target_and_weight(rows, target, weight)
     assert target is not None
     rows = Labelled(rows, target)
@@ -180,7 +178,7 @@ def _texts_alone(
         raise InputError(
             "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
         )
-    rows = chosen(model, rows, None)
+    rows = choose_columns(model, rows, None)
     if engine is not None:
         model.fit(Files(rows, engine))
         return Trained(model, None, "", about(model, rows, None), [])
@@ -191,7 +189,7 @@ def _texts_alone(
             (model.fit if fresh else model.partial_fit)(texts)
             fresh = False
     if fresh:
-        raise InputError(f"{files_of(rows)}: there are no texts to learn from")
+        raise InputError(f"{rows.name}: there are no texts to learn from")
     return Trained(model, None, "", about(model, rows, None), [])
 
 
@@ -215,7 +213,7 @@ def _held_out(
 
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)
-    learned, held = (Part(rows, partial(_picked, share, seed, which)) for which in (False, True))
+    learned, held = (pick_rows(rows, partial(_picked, share, seed, which)) for which in (False, True))
     adds = isinstance(model, TallyClassifier) and model._is_additive
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
@@ -256,7 +254,7 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
         learner = store.load(path)
         done, before = int(kept["batches"]), learner.tally_
     learned = FileRows(rows, target, weight)
-    schema = learner.schema_ if done else learner._plan(learned)
+    schema = learner.schema_ if done else learner._plan(learned).schema
     last, latest = time.monotonic(), None
 
     def write() -> None:

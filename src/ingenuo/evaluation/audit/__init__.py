@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.audit.groups import MISSING, GroupAudit, GroupSums, group_sums, judged
 from ingenuo.evaluation.audit.text import TextAudit, audit_text
-from ingenuo.evaluation.evaluation import check_confidence
+from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.evaluation.sums import known_classes
 from ingenuo.models.language import whole
@@ -92,7 +92,7 @@ def audit(
     >>> found.rate("a").selection.value, found.rate("b").false_positive.value
     (1.0, 0.25)
     """
-    check_confidence(confidence)
+    check_share("confidence", confidence)
     whole("random_state", random_state, 0)
     if isinstance(model, type):
         raise KindError(f"a fitted classifier was expected, got the class {model.__name__}; fit one first")

@@ -11,11 +11,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ingenuo.evaluation.paired import level, p_text, percent
-from ingenuo.evaluation.tables import cell, span
 from ingenuo.models.hypotheses import shortened
-from ingenuo.show.format import plain
-from ingenuo.show.page import STYLE
-from ingenuo.show.table import aligned, html_table
+from ingenuo.show.format import cell, plain, span
+from ingenuo.show.table import STYLE, aligned, html_table
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.audit.groups import GroupAudit, GroupDifference

@@ -26,7 +26,7 @@ from ingenuo.evaluation.measures import BINS
 from ingenuo.evaluation.paired import level
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm
-from ingenuo.evaluation.sums import SUMS, column, forecast_sums, joined, known_of, summed
+from ingenuo.evaluation.sums import SUMS, column, forecast_sums, joined, known_of, summed, with_certain_rows
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, objects, same, unite
 from ingenuo.tally.tally import Table, Tally
@@ -196,11 +196,8 @@ class GroupSums:
         assert isinstance(sums, Exact)
         found: NDArray[Any] = sums.fractions()[:, 0]
         rows = self.confusion.sum(axis=(1, 2))
-        wholes = {"rows": rows, "weight": rows, "true": self.confusion[:, k].sum(axis=1) if self.truths else 0 * rows}
-        for name, whole in wholes.items():  # of a class that the model does not know every probability is 0
-            place = int(find(SUMS, objects([name]))[0])
-            found[:, 0, place] += whole - found[:, :, place].sum(axis=1)
-        return found
+        true = self.confusion[:, k].sum(axis=1) if self.truths else 0 * rows
+        return with_certain_rows(found, rows, rows, true)
 
     def __add__(self, other: GroupSums) -> GroupSums:
         """The sums of the rows of both."""

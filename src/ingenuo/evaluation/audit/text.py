@@ -24,7 +24,7 @@ from ingenuo.evaluation.audit import findings
 from ingenuo.evaluation.audit.findings import OTHERS
 from ingenuo.evaluation.audit.groups import Share, judged, share
 from ingenuo.evaluation.audit.sentences import WORD, Sentences, coded, sentences_of, varying, words_of
-from ingenuo.evaluation.paired import flipped, level, student
+from ingenuo.evaluation.paired import flip_signs, level, student
 from ingenuo.evaluation.significance import holm
 from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.tally.labels import Labels, encode, find, objects
@@ -435,7 +435,7 @@ class TextAudit:
         d: Floats = np.asarray(sums[present], np.float64)
         d[np.abs(d) < 1e-15] = 0.0
         n = len(d)
-        p, _ = flipped(d, "score", replicates, rng)
+        p, _ = flip_signs(d, replicates, rng)
         size = student("difference", d, 1 - self.confidence) if n > 1 else None
         ends = (None, None) if size is None else (size.low, size.high)
         return Comparison(

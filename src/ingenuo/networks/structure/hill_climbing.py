@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, NetworkError
+from ingenuo.errors import NetworkError
 from ingenuo.networks.graph import order
-from ingenuo.networks.structure.search import MOST_CELLS, Arc, Change, Constraints, Sample, Scorer, Search, Step
+from ingenuo.networks.structure.search import MOST_CELLS, Change, Constraints, Scorer, Search, Step
 
 Parents = tuple[tuple[int, ...], ...]
+Progress = Callable[[int, float], None]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
 # Changes of the same gain that are looked at more closely.
 _TIES_FORESEEN = 8
@@ -24,20 +25,14 @@ _TURNS = 5  # turns of arcs that are tried, for each arc, to come to another gra
 
 
 def hill_climb(
-    sample: Sample,
-    score: str = "bic",
+    scorer: Scorer,
+    bounds: Constraints,
     *,
-    ess: float = 1.0,
-    max_parents: int | None = None,
     tabu: int = 20,
     restarts: int = 0,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
     start: Sequence[Collection[int]] | None = None,
-    random_state: int = 0,
-    progress: Callable[[int, float], None] | None = None,
-    most_steps: int | None = None,
-    names: Sequence[str] | None = None,
+    random_state: Any = 0,
+    progress: Progress | None = None,
 ) -> Search:
     """Search for the structure of the highest score; of the best one seen, no single change improves it.
 
@@ -46,31 +41,27 @@ def hill_climb(
     with other choices among equals. `restarts` says how often to climb again after that, by turns from the best
     structure changed at random and from the start. `progress` is called with the number of steps and the score.
 
+    >>> from ingenuo.networks.structure.search import Sample
     >>> rng = np.random.default_rng(0)
     >>> a, b = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
-    >>> found = hill_climb(Sample([a, b, a | b], [2, 2, 2]))
+    >>> found = hill_climb(Scorer(Sample([a, b, a | b], [2, 2, 2])), Constraints([2, 2, 2]))
     >>> found.parents, [(step.change, step.arc) for step in found.path]
     (((), (), (0, 1)), [('add', (0, 2)), ('add', (1, 2))])
     """
-    for what, value in (("tabu", tabu), ("restarts", restarts), ("most_steps", most_steps or 0)):
-        if value < 0:
-            raise InputError(f"{what} is {value}; it must be at least 0")
-    bounds = Constraints(sample.cards, required, forbidden, max_parents, names)
-    begin = bounds.start if start is None else bounds.with_required(start)
-    climb = _Climb(Scorer(sample, score, ess=ess), bounds, begin, random_state, progress, most_steps)
+    climb = _Climb(
+        scorer, bounds, bounds.start if start is None else bounds.with_required(start), random_state, progress
+    )
     climb.to_the_top(tabu)
     if tabu:
         climb.among_equals(tabu)
         climb.restart(tabu)
     for number in range(restarts):
-        if not climb.may_go_on():
-            break
         if number % 2:
             climb.restart(tabu)
         else:
             climb.shake()
             climb.to_the_top(tabu)
-    return climb.result()
+    return scorer.result(climb.best, climb.best_score, climb.best_path, climb.steps)
 
 
 class _Family(NamedTuple):
@@ -90,12 +81,10 @@ class _Climb:
         scorer: Scorer,
         bounds: Constraints,
         start: Parents,
-        random_state: int,
-        progress: Callable[[int, float], None] | None,
-        most_steps: int | None,
+        random_state: Any,
+        progress: Progress | None,
     ) -> None:
         self.scorer, self.bounds, self.progress = scorer, bounds, progress
-        self.most_steps = math.inf if most_steps is None else most_steps
         self.rng = np.random.default_rng(random_state)
         n = len(start)
         self.n, self.steps = n, 0
@@ -114,10 +103,6 @@ class _Climb:
     def score(self) -> float:
         """The score of the structure: the sum of its local scores."""
         return math.fsum(self.own)
-
-    def may_go_on(self) -> bool:
-        """Whether steps are left."""
-        return self.steps < self.most_steps
 
     def _stand_at(self, parents: Parents) -> None:
         """Begin again from a structure."""
@@ -250,7 +235,7 @@ class _Climb:
         self._note_best()  # random changes, too, may have found a better one
         recent: deque[int] = deque([self.identity], maxlen=max(1, tabu))
         top, idle = self.score(), 0
-        while self.n and self.may_go_on():
+        while self.n:
             gains = self._gains(recent if tabu else ())
             most = float(gains.max())
             # What differs by rounding only is equal: the way must not hang on the last place of a logarithm.
@@ -268,11 +253,6 @@ class _Climb:
             score = self.score()
             top, idle = (score, 0) if score > top + _rounding(top) else (top, idle + 1)
 
-    def back(self) -> None:
-        """Go back to the best structure."""
-        self.path = list(self.best_path)
-        self._stand_at(self.best)
-
     def restart(self, tabu: int) -> None:
         """Begin again, and where changes gain the same take any of them: as a rule that leads elsewhere."""
         self.path = []
@@ -282,7 +262,7 @@ class _Climb:
     def among_equals(self, tabu: int) -> None:
         """Climb again from graphs that are equivalent to the best, until some in a row lead no higher."""
         left = _EQUALS
-        while left and self.may_go_on():
+        while left:
             before = self.best_score
             self._turn_covered()
             self.to_the_top(tabu)
@@ -310,11 +290,10 @@ class _Climb:
 
     def shake(self) -> None:
         """Go back to the best structure and make some changes at random, of those that are allowed."""
-        self.back()
+        self.path = list(self.best_path)
+        self._stand_at(self.best)
         self.path.append(Step("restart", None, 0.0, self.best_score))
         for _ in range(2 + self.n // 6):
-            if not self.may_go_on():
-                return
             gains = self._gains()
             # The kind first: most changes that are allowed are additions, and the climb would only take them back.
             kinds = [kind for kind in range(3) if np.isfinite(gains[kind]).any()]
@@ -323,18 +302,6 @@ class _Climb:
             kind = int(self.rng.choice(kinds))
             tail, head = self.rng.choice(np.argwhere(np.isfinite(gains[kind]))).tolist()
             self._change(_CHANGES[kind], tail, head, float(gains[kind, tail, head]))
-
-    def result(self) -> Search:
-        """The best structure and the way to it."""
-        return Search(
-            self.best,
-            self.best_score,
-            self.scorer.score,
-            tuple(self.best_path),
-            self.scorer.evaluations,
-            self.scorer.hits,
-            self.steps,
-        )
 
 
 def _gain(own: float, other: float) -> float:
@@ -349,28 +316,14 @@ def _rounding(score: float) -> float:
     return 1e-9 + 1e-13 * abs(score) if math.isfinite(score) else 0.0
 
 
-def k2(
-    sample: Sample,
-    order: Sequence[int],
-    score: str = "k2",
-    *,
-    ess: float = 1.0,
-    max_parents: int | None = None,
-    required: Iterable[Arc] = (),
-    forbidden: Iterable[Arc] = (),
-    progress: Callable[[int, float], None] | None = None,
-    names: Sequence[str] | None = None,
-) -> Search:
+def k2(scorer: Scorer, bounds: Constraints, order: Sequence[int], progress: Progress | None = None) -> Search:
     """Choose the parents of each node among those that come before it, the best first (Cooper and Herskovits 1992).
 
+    >>> from ingenuo.networks.structure.search import Sample
     >>> a = np.array([0, 1] * 20)
-    >>> k2(Sample([a, a, 1 - a], [2, 2, 2]), [2, 1, 0]).parents
+    >>> k2(Scorer(Sample([a, a, 1 - a], [2, 2, 2]), "k2"), Constraints([2, 2, 2]), [2, 1, 0]).parents
     ((1,), (2,), ())
     """
-    n = sample.n_columns
-    bounds = Constraints(sample.cards, required, forbidden, max_parents, names)
-    if sorted(order) != list(range(n)):
-        raise NetworkError(f"the order has {len(order)} places for {n} nodes; it must name each node once")
     place = {node: position for position, node in enumerate(order)}
     for child, above in enumerate(bounds.start):
         for parent in above:
@@ -378,10 +331,8 @@ def k2(
                 raise NetworkError(
                     f"the required arc {bounds.shown(parent, child)} goes against the order; turn one of them"
                 )
-    scorer = Scorer(sample, score, ess=ess)
     parents = [set(above) for above in bounds.start]
     own = [scorer.local(node, above) for node, above in enumerate(parents)]
-    total = sum(own)
     path: list[Step] = []
     for position, node in enumerate(order):
         while len(parents[node]) < bounds.most:
@@ -392,24 +343,13 @@ def k2(
                 and not bounds.forbidden[other, node]
                 and scorer.cells(node, parents[node] | {other}) <= MOST_CELLS
             ]
-            if not candidates:
-                break
             scores = scorer.extended(node, parents[node], candidates)
-            best = max(range(len(candidates)), key=lambda k: scores[k])
-            if not scores[best] > own[node]:
+            best = max(range(len(candidates)), key=lambda k: scores[k], default=-1)
+            if best < 0 or not scores[best] > own[node]:
                 break
             gain, own[node] = scores[best] - own[node], scores[best]
-            total = sum(own)
             parents[node].add(candidates[best])
-            path.append(Step("add", (candidates[best], node), gain, total))
+            path.append(Step("add", (candidates[best], node), gain, sum(own)))
             if progress is not None:
-                progress(len(path), total)
-    return Search(
-        tuple(tuple(sorted(above)) for above in parents),
-        total,
-        score,
-        tuple(path),
-        scorer.evaluations,
-        scorer.hits,
-        len(path),
-    )
+                progress(len(path), path[-1].score)
+    return scorer.result([sorted(above) for above in parents], sum(own), path, len(path))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, Literal
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, NetworkError, did_you_mean
-from ingenuo.kernels.contingency import codes_matrix, configurations, data_terms, each_pair
+from ingenuo.kernels.networks import codes_matrix, configurations, data_terms
 from ingenuo.kernels.threads import run, split, width
 from ingenuo.networks.graph import refuse_cycle
 
@@ -64,10 +64,15 @@ class Search:
         """(parent, child), by child."""
         return [(parent, child) for child, above in enumerate(self.parents) for parent in above]
 
-    def named(self, nodes: Sequence[str]) -> Search:
+    def named(self, nodes: Sequence[Any]) -> Search:
         """The same with the arcs of its path by the names of their ends."""
         path = (s if s.arc is None else replace(s, arc=(nodes[s.arc[0]], nodes[s.arc[1]])) for s in self.path)
         return replace(self, path=tuple(path))
+
+    def placed(self, places: Sequence[int]) -> Search:
+        """The same with each node at another place."""
+        arcs = ((places[up], places[down]) for up, down in self.arcs)
+        return replace(self.named(places), parents=parents_of(len(places), arcs))
 
     def __str__(self) -> str:
         steps = sum(step.arc is not None for step in self.path)
@@ -214,7 +219,6 @@ _CODES_PER_THREAD = 1 << 16
 _WORTH_JOINING = 0.75
 
 Floats = NDArray[np.float64]
-Measure = Callable[[NDArray[Any]], float]  # of counts: given × first × second
 Configurations = tuple[NDArray[np.int64], int]
 
 
@@ -244,31 +248,6 @@ class Sample:
     def holes(self) -> tuple[bool, ...]:
         """Whether a value is missing, for each column."""
         return tuple(bool(self.n_rows and column.min() < 0) for column in self.codes)
-
-    def about(self, target: int, nodes: Sequence[int], measure: Measure) -> dict[int, float]:
-        """What each of the nodes tells of the target."""
-        known = self.codes[target] >= 0
-        card = self.cards[target]
-        said = {}
-        for node in nodes:
-            both = known & (self.codes[node] >= 0)
-            cells = self.codes[target][both].astype(np.int64) * self.cards[node] + self.codes[node][both]
-            weights = None if self.weights is None else self.weights[both]
-            counts = np.bincount(cells, weights, card * self.cards[node])
-            said[node] = measure(counts.reshape(1, card, self.cards[node]))
-        return said
-
-    def shared(self, nodes: Sequence[int], target: int | None, measure: Measure) -> Floats:
-        """What each two of the nodes share, given the target where there is one."""
-        codes = np.ascontiguousarray(self.codes[list(nodes)])
-        cards = [self.cards[node] for node in nodes]
-        labels, n_classes = np.zeros(self.n_rows, np.int64), 1
-        if target is not None:
-            labels, n_classes = self.codes[target], self.cards[target]
-        shared = np.zeros((len(nodes), len(nodes)))
-        for (i, j), found in each_pair(codes, cards, labels, n_classes, self.weights, measure).items():
-            shared[i, j] = shared[j, i] = found
-        return shared
 
     def distinct(self) -> Sample:
         """The same sample with equal rows joined to one of their common weight; itself where that would save little.
@@ -383,6 +362,11 @@ class Scorer:
             above = sum(1 << parent for parent in set(parents))
             answers.append([self._known[node, self._with(above, column)] for column in extra])
         return answers
+
+    def result(self, parents: Sequence[Iterable[int]], score: float, path: Sequence[Step], steps: int) -> Search:
+        """What a search by these scores has found."""
+        found = tuple(tuple(above) for above in parents)
+        return Search(found, score, self.score, tuple(path), self.evaluations, self.hits, steps)
 
     def cells(self, node: int, parents: Iterable[int]) -> int:
         """How many cells the full table of a family has.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ from ingenuo.rows.files.bytes import STANDARD_INPUT, File
 from ingenuo.rows.files.columnar import Typed
 from ingenuo.rows.files.contents import BLOCK, Content, Form, Options, beforehand
 from ingenuo.rows.files.sniff import MISSING
-from ingenuo.rows.kinds import Kind, MixedColumn, as_types, declared_kinds, infer_kind, is_string, mixed
+from ingenuo.rows.kinds import Kind, MixedColumn, declared_kinds, infer_kind, is_string, mixed
+from ingenuo.rows.streams import Stream, concatenate
 
-Progress = Callable[[int], object]
 _LOOK = 1 << 16  # bytes of every further file from which its form is told
 _TINY = 256  # bytes of a packed file that may be empty
 
 
-class Scan:
+class Scan(Stream):
     """The files of a table, and what each column is.
 
     Attributes
@@ -59,16 +59,12 @@ class Scan:
         self._contents, self._kinds, self._types = contents, kinds, types
         self.names = list(kinds)
         self.target = target
+        self.kinds = {name: (kind.kind, kind.why) for name, kind in kinds.items() if name != target}
         self.categories = {name: list(values) for name, values in categories.items()}
         self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
         self.paths = [content.file.path for content in contents]
         sizes = [content.file.n_bytes for content in contents]
         self.n_bytes = None if None in sizes else sum(size for size in sizes if size is not None)
-
-    @property
-    def kinds(self) -> dict[str, tuple[str, str]]:
-        """Of each column but the target: its kind, and why."""
-        return {name: (kind.kind, kind.why) for name, kind in self._kinds.items() if name != self.target}
 
     @property
     def schema(self) -> Any:
@@ -78,20 +74,20 @@ class Scan:
     def __repr__(self) -> str:
         return f"Scan of {', '.join(self.paths)}: {len(self.names)} columns"
 
-    def batches(self, progress: Progress | None = None) -> Iterator[Any]:
-        """The rows as Arrow tables of one schema, from the start; `progress` hears how many bytes have been read.
+    def batches(self) -> Iterator[Any]:
+        """The rows as Arrow tables of one schema, from the start; `progress` is told how many bytes have been read.
 
         A column of whole numbers becomes one of doubles from the batch on that needs it.
         """
         parts = self._read()
         # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
         for table, consumed in parts if self.n_bytes is None else beforehand(parts):
-            if progress is not None:
-                progress(consumed)
+            if self.progress is not None:
+                self.progress(consumed)
             if table.num_rows:
                 yield table
-        if progress is not None and self.n_bytes:
-            progress(self.n_bytes)
+        if self.progress is not None and self.n_bytes:
+            self.progress(self.n_bytes)
 
     def _read(self) -> Iterator[tuple[Any, int]]:
         """The rows, and the bytes up to them."""
@@ -129,13 +125,7 @@ class Scan:
     def table(self) -> Any:
         """All the rows."""
         batches = list(self.batches())
-        if not batches:
-            return self.schema.empty_table()
-        final = self.schema.types
-        batches = [
-            batch if batch.schema.types == final else as_types(batch, self._types, self.paths[0]) for batch in batches
-        ]
-        return pa.concat_tables(batches).unify_dictionaries()
+        return concatenate(batches) if batches else self.schema.empty_table()
 
 
 def scan(

@@ -1,20 +1,97 @@
-"""Files on an engine: Dask or Spark reads them itself, in the types and by the separators that `scan` found here."""
+"""Rows that lie in parts on an engine: a frame of Dask or Spark, or files that it reads itself.
+
+Files are read in the types and by the separators that `scan` found here.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import pyarrow as pa
 
 from ingenuo.errors import EngineError, IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.rows.streams import Frame, Merge, RemotePart, known
 
 ENGINES = ("local", "dask", "spark")
-Engine = Callable[[Any], Frame]  # the frame of a scan
+RemotePart = Callable[[int, Iterable[pa.Table]], bytes]  # the number of a part, and its rows
+Merge = Callable[[Sequence[bytes]], bytes]
+
+TOGETHER = 8  # parts that are merged at a time
+
+
+class EngineFrame(Protocol):
+    """Rows that lie in parts on an engine: their columns, and one way to reduce them."""
+
+    lies_in_parts: bool
+    names: list[str]
+
+    @property
+    def called(self) -> str:
+        """What messages call it."""
+        ...
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The type of each column; null where it is not known before the rows are looked at."""
+        ...
+
+    def place(self, part: int) -> str:
+        """What a part is called in messages."""
+        ...
+
+    def column(self, given: Any, what: str) -> tuple[EngineFrame, str]:
+        """The frame that has a column, which may be given as one of the engine's, and the column's name."""
+        ...
+
+    def head(self, columns: Sequence[str], n: int) -> pa.Table:
+        """The first rows of some columns."""
+        ...
+
+    def reduce(self, columns: Sequence[str], part: RemotePart, merge: Merge) -> bytes:
+        """What the merged parts come to."""
+        ...
+
+    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
+        """A frame of the engine with what a function answers to its rows in further columns, not yet computed."""
+        ...
+
+
+Engine = Callable[[Any], EngineFrame]  # the frame of a scan
+
+
+def known(frame: Any, name: str) -> str:
+    """The name of a column that a frame must have."""
+    if name not in frame.names:
+        raise InputError(f"{frame.called} has no column {name!r}{did_you_mean(name, frame.names)}")
+    return name
+
+
+def refuse_doubled(frame: EngineFrame) -> None:
+    """Raise where two columns have one name."""
+    doubled = next((name for name, count in Counter(frame.names).items() if count > 1), None)
+    if doubled is not None:
+        raise InputError(f"two columns of {frame.called} are called {doubled!r}; rename one")
+
+
+def lacks_package(message: str) -> bool:
+    """Whether an error of a worker says that it cannot import this package."""
+    return "No module named 'ingenuo'" in message
+
+
+def without_package(engine: str, remedy: str = "pip install ingenuo") -> EngineError:
+    """The error for a worker that lacks this package."""
+    return EngineError(
+        f"a worker of {engine} cannot import ingenuo; install the same version of it on every worker ({remedy})"
+    )
+
+
+def not_installed(engine: str, what: str) -> EngineError:
+    """The error for an engine that is not installed."""
+    return EngineError(f"{what} is not installed, which the engine {engine!r} needs; pip install 'ingenuo[{engine}]'")
 
 
 @contextmanager
