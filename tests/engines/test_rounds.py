@@ -16,7 +16,7 @@ from ingenuo.models import remote
 from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.least_squares import LeastSquaresClassifier
-from ingenuo.models.model import sums
+from ingenuo.models.model import tally_rows
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.packing import from_bytes, merged, refused, to_bytes
 from ingenuo.models.regressor import NaiveBayesRegressor
@@ -218,7 +218,7 @@ def test_a_worker_of_another_version_refuses_the_work(monkeypatch: pytest.Monkey
     task = Task(None, {}, [], pa.schema([]), {}, False, False).packed()
     monkeypatch.setattr(remote, "__version__", "0.0.1")
     with pytest.raises(EngineError, match=r"a worker has ingenuo 0\.0\.1, .* install the same version everywhere"):
-        from_bytes(remote.done(sums, task, 0, []))
+        from_bytes(remote.done(tally_rows, task, 0, []))
 
 
 def test_an_engine_sends_no_pickled_object_of_ours() -> None:

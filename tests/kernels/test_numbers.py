@@ -353,7 +353,7 @@ for n, d, K in ((1, 1, 1), (700, 3, 2), (5000, 9, 5), (600, 70, 3)):
         for numbers in ("gaussian", "histogram", "kernel"):
             model = NaiveBayes(dict.fromkeys(range(3), "number"), numbers=numbers).fit(few[: n // 2], y[: n // 2])
             parts.append(model.predict_joint_log_proba(few))
-        schema, chunk = model._whole(MemoryRows(few[:12], y[:12], w[:12]))
+        schema, chunk = model._encode_all(MemoryRows(few[:12], y[:12], w[:12]))
         parts.append(leave_one_out(NaiveBayes(), schema, chunk, tally_chunk(chunk)))
     parts += bootstrap.replicates(
         11, 7, X[:, :1], w, np.zeros(n, np.int8), 1, y, y[::-1].copy(), K, w, parts[1].T.copy(),

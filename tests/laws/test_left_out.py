@@ -28,7 +28,7 @@ weights_ = st.sampled_from(["none", "whole", "fractional"])
 
 def left_out(model, X, y, weights=None):
     """The log posterior of each row by the tally without it, and the classes."""
-    schema, chunk = model._whole(MemoryRows(X, y, weights))
+    schema, chunk = model._encode_all(MemoryRows(X, y, weights))
     return leave_one_out(model, schema, chunk, tally_chunk(chunk)), chunk.classes
 
 
@@ -176,7 +176,7 @@ def test_folds_are_left_out(kinds, n, seed, prior, weighted, folds):
     if weights is not None:
         weights[:2] += 1
     model = NaiveBayes(dict.fromkeys(range(len(kinds)), "number"), prior=prior)
-    schema, chunk = model._whole(MemoryRows(X, y, weights))
+    schema, chunk = model._encode_all(MemoryRows(X, y, weights))
     tests = [(None, np.flatnonzero(fold == f)) for f in range(folds)]
     if any(not (np.ones(n) if weights is None else weights)[fold != f].any() for f in range(folds)):
         return
@@ -207,7 +207,7 @@ def test_the_order_of_the_rows_does_not_matter(kinds, n, seed):
 def test_the_tally_is_not_changed():
     X, y = harsh.matrix(["doubles", "missing values", "poisoned"], 30, 0), np.arange(30) % 3
     model = NaiveBayes(dict.fromkeys(range(3), "number"))
-    schema, chunk = model._whole(MemoryRows(X, y, None))
+    schema, chunk = model._encode_all(MemoryRows(X, y, None))
     tally, again = tally_chunk(chunk), tally_chunk(chunk)
     leave_one_out(model, schema, chunk, tally)
     assert tally == again

@@ -126,7 +126,7 @@ def test_a_value_left_out_changes_its_own_class_only_and_by_the_formula(kind, we
     prior = ing.Lidstone(1.0, variance_floor=0.1)
     weights = RNG.integers(1, 4, 600).astype(float) if weighted else None
     model = ing.NaiveBayes({0: "number"}, numbers=kind, prior=prior)
-    schema, chunk = model._whole(MemoryRows(X, Y, weights))
+    schema, chunk = model._encode_all(MemoryRows(X, Y, weights))
     tally = tally_chunk(chunk)
     attribute = Attribute(schema.names, kind, kind, prior)
     found = attribute.left_out(LearnedRows(schema, tally, chunk))

@@ -210,7 +210,7 @@ def test_more_rows_are_learned_and_forgotten_where_they_lie() -> None:
 def test_a_structure_travels_without_any_sums(tmp_path: Path) -> None:
     for structure in ("tan", "aode"):
         model = NetworkClassifier(structure).fit(diabetes(), "progression")
-        bare = model._bare(model.schema_)
+        bare = model._make_empty(model.schema_)
         ing.save(bare, tmp_path / "bare.ingenuo")
         again = ing.load(tmp_path / "bare.ingenuo")
         assert again._found == model._found

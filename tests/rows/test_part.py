@@ -42,7 +42,7 @@ SOURCES = {
 
 
 def chunk_of(rows, y=LABELS, weights=WEIGHTS, **given):
-    return NaiveBayes(**given)._whole(MemoryRows(rows, y, weights))[1]
+    return NaiveBayes(**given)._encode_all(MemoryRows(rows, y, weights))[1]
 
 
 @pytest.mark.parametrize("source", SOURCES)

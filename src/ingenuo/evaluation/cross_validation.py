@@ -22,7 +22,7 @@ from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels.threads import width
-from ingenuo.models.classifier import TallyClassifier, tally_chunk
+from ingenuo.models.classifier import Classifier, tally_chunk
 from ingenuo.models.language import whole
 from ingenuo.models.left_out import (
     Answered,
@@ -158,7 +158,7 @@ def cross_validate(
     n_rows = len(codes)
     weights = checks.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
-    exact = isinstance(model, TallyClassifier) and (model._is_additive or isinstance(model, NaiveBayes))
+    exact = isinstance(model, Classifier) and (model._is_additive or isinstance(model, NaiveBayes))
     answers: Iterator[Answered]
     if exact:
         rows = learnable(clone(model), X, checks.Coded(codes, classes), sample_weight)

@@ -18,7 +18,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import softmax
-from ingenuo.models.classifier import tally_chunk, weighed
+from ingenuo.models.classifier import keep_weighted, tally_chunk
 from ingenuo.models.language import whole
 from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -84,11 +84,11 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise KindError(f"model must be a NaiveBayes, got {type(self.model).__name__} {self.model!r}")
         model = NaiveBayes() if self.model is None else clone(self.model)
         model._check_settings()
-        schema, chunk = model._whole(rows_of(X, y, sample_weight).in_memory())
+        schema, chunk = model._encode_all(rows_of(X, y, sample_weight).in_memory())
         tally = tally_chunk(chunk)
         model._check_whole(schema, chunk.classes, tally)
         classes = tally.labels("class", 0)
-        chunk = weighed(chunk, classes)
+        chunk = keep_weighted(chunk, classes)
         checks.refuse_one_class(chunk.classes, "selector")
         attributes = attributes_of(schema, model.prior, to_tune=model.tune)
         learned = LearnedRows(schema, tally, chunk)

@@ -26,7 +26,7 @@ from ingenuo.families.words import with_columns
 from ingenuo.kernels import densities
 from ingenuo.models import model
 from ingenuo.models.answers import Answering, answer
-from ingenuo.models.model import _NONE, CLASS, Classifier, Learner, Plan, check_is_fitted
+from ingenuo.models.model import _NONE, CLASS, ClassifierBase, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Texts
 from ingenuo.rows.rows import MemoryRows, Part, Rows
@@ -144,7 +144,7 @@ class Parameters:
         return next(each for each in self.attributes if column in each.attribute.columns.tolist())
 
 
-class TallyClassifier(Learner, Answering, Classifier):
+class Classifier(Learner, Answering, ClassifierBase):
     """A classifier that is a function of a tally."""
 
     _parameters: Callable[[], Parameters]
@@ -182,7 +182,7 @@ class TallyClassifier(Learner, Answering, Classifier):
         if not measured:
             return Plan(schema)
         plain = replace(schema, texts={name: replace(words, norm=None) for name, words in schema.texts.items()})
-        documents = rows.reduce(document_frequencies, self._bare(plain), measured=measured)
+        documents = rows.reduce(document_frequencies, self._make_empty(plain), measured=measured)
         return Plan(replace(schema, references=references_of(documents, schema.texts)))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -195,14 +195,14 @@ class TallyClassifier(Learner, Answering, Classifier):
         classes : array-like, optional
             Classes that will come, for `classes_` to hold from the start.
         """
-        with self._restored():
+        with self._undo_on_error():
             self._learn_more(X, y, sample_weight)
             if classes is not None:
-                self._announce(checks.announced(classes))
+                self._declare_classes(checks.announced(classes))
         return self
 
-    def _set(self, schema: Schema, tally: Tally) -> None:
-        super()._set(schema, tally)
+    def _set_tally(self, schema: Schema, tally: Tally) -> None:
+        super()._set_tally(schema, tally)
         self.classes_ = public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
 
     def _tally_of(self, part: Part) -> Tally:
@@ -211,19 +211,19 @@ class TallyClassifier(Learner, Answering, Classifier):
 
     def _chunk_of(self, part: Part) -> Chunk:
         """Some rows, encoded by the schema."""
-        source, codes, classes, weights = self._opened(part)
+        source, codes, classes, weights = self._open_part(part)
         return Chunk(source.n_rows, self._blocks(source, self.schema_), codes, classes, weights)
 
-    def _opened(self, part: Part) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
+    def _open_part(self, part: Part) -> tuple[Source, NDArray[np.int32], Labels, Floats | None]:
         """The source of some rows, their labels as codes, the classes and the weights, all checked."""
         source = part.X if hasattr(part.X, "anonymous") else self._source(part.X, reset=False)
         codes, classes = checks.labels(self, part.y, source.n_rows)
         return source, codes, classes, checks.weights(part.weights, source.n_rows)
 
-    def _whole(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
+    def _encode_all(self, rows: MemoryRows) -> tuple[Schema, Chunk]:
         """The schema of rows that are all here, and the rows."""
         schema = self._plan(rows, whole=True).schema
-        return schema, self._bare(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
+        return schema, self._make_empty(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """Raise where these rows cannot be all that a model learns from."""
@@ -257,7 +257,7 @@ class TallyClassifier(Learner, Answering, Classifier):
         """What classes are compared by: log joints, but for a term that all classes of a row have in common."""
         return self._joint(found, n_rows)
 
-    def _possible(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
+    def _floored_joint(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
         """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
         joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
         return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
@@ -269,7 +269,7 @@ class TallyClassifier(Learner, Answering, Classifier):
         posterior = self._scores(found, n_rows) if scores is None else scores
         odd = densities.posterior(posterior, log=log)
         if len(odd):
-            rows = self._possible(found, n_rows, odd)
+            rows = self._floored_joint(found, n_rows, odd)
             densities.posterior(rows, log=log)
             posterior[odd] = rows
         return posterior
@@ -292,7 +292,7 @@ class TallyClassifier(Learner, Answering, Classifier):
         found, n_rows = self._rows(X)
         best, odd = densities.best(self._scores(found, n_rows))
         if len(odd):
-            best[odd] = self._possible(found, n_rows, odd).argmax(axis=1)
+            best[odd] = self._floored_joint(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
     def explain(self, row: Any) -> Explanation:
@@ -310,7 +310,7 @@ class TallyClassifier(Learner, Answering, Classifier):
         factors = self._factors(found)
         factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
         joint = self._joint(found, 1)[0]
-        compared = joint[np.newaxis].copy() if type(self)._scores is TallyClassifier._scores else None
+        compared = joint[np.newaxis].copy() if type(self)._scores is Classifier._scores else None
         posterior = self._posterior(found, 1, scores=compared)[0]
         best, *others = np.argsort(-posterior, kind="stable").tolist()
         second = others[0] if others else best
@@ -361,12 +361,12 @@ class TallyClassifier(Learner, Answering, Classifier):
         except (TypeError, ValueError):
             raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
         parameters = self._parameters()
-        drawn = model.draw(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
-        values = self._values(drawn, rng)
+        drawn = model.draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
+        values = self._sample_values(drawn, rng)
         kept = [name for name in self.schema_.names.tolist() if name in values]
         return table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
 
-    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+    def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """The values of each column for rows of these classes."""
         values = {}
         order = list(FAMILIES)
@@ -427,7 +427,7 @@ def tally_chunk(chunk: Chunk) -> Tally:
     return total
 
 
-def weighed(chunk: Chunk, classes: Labels) -> Chunk:
+def keep_weighted(chunk: Chunk, classes: Labels) -> Chunk:
     """The rows that have a weight, with the codes of these classes, all of which they have among them."""
     if chunk.weights is not None and not chunk.weights.all():
         chunk = chunk.take(np.flatnonzero(chunk.weights))

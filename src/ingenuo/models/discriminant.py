@@ -23,7 +23,7 @@ from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
 from ingenuo.kernels.scatter import add_lines
 from ingenuo.models import model
-from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
@@ -69,7 +69,7 @@ class _Estimated(Parameters):
     shrinkage: Floats
 
 
-class GaussianDiscriminant(TallyClassifier):
+class GaussianDiscriminant(Classifier):
     """Linear and quadratic discriminant analysis that learns, forgets and merges.
 
     Parameters
@@ -150,7 +150,7 @@ class GaussianDiscriminant(TallyClassifier):
                 raise InputError(f"shrinkage is {amount!r}; it goes from 0 (none) to 1 (no covariance is left)")
         if not isinstance(self.unbiased, bool | np.bool_):
             raise KindError(f"unbiased must be True or False, got {self.unbiased!r}")
-        model.check(self.class_prior)
+        model.check_class_prior(self.class_prior)
 
     def _schema_of(self, source: Source) -> Schema:
         return schema_of_numbers(source, _FAMILIES[self.covariance], type(self).__name__)
@@ -162,7 +162,7 @@ class GaussianDiscriminant(TallyClassifier):
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
-        shares, prior = model.shares(self.class_prior, rows, classes)
+        shares, prior = model.share_classes(self.class_prior, rows, classes)
         columns = self.schema_.columns(self._family)
         own: Any
         given = self.tally_, MaximumLikelihood(), self.schema_, columns, classes

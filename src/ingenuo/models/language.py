@@ -17,7 +17,7 @@ from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
 from ingenuo.kernels import ngrams as loops
 from ingenuo.models import model
-from ingenuo.models.classifier import Parameters, TallyClassifier, tally_chunk
+from ingenuo.models.classifier import Classifier, Parameters, tally_chunk
 from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.checks import is_frame
@@ -154,10 +154,10 @@ class SequenceModel(Learner):
         if bag is not None and bag.vocabulary.order != self.order:
             raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")
 
-    def _declared(self: Any) -> Any:
+    def _declared_columns(self: Any) -> Any:
         return EVERYTHING
 
-    _seen = _declared
+    _known_columns = _declared_columns
 
     def _plan(self: Any, rows: Rows, *, whole: bool = False) -> Plan:
         return Plan(SCHEMA)
@@ -394,7 +394,7 @@ class LanguageModel(SequenceModel, Estimator):
 # Bayes' rule on a language model for each class: argmax_k  log π_k + Σ_i log p(w_i | the words before it, k).
 
 
-class LanguageModelClassifier(SequenceModel, TallyClassifier):
+class LanguageModelClassifier(SequenceModel, Classifier):
     """Bayes' rule on a language model for each class.
 
     Parameters
@@ -446,7 +446,7 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        model.check(self.class_prior)
+        model.check_class_prior(self.class_prior)
 
     def _tally_of(self, part: Part) -> Tally:
         given = texts_of(part.X)
@@ -455,7 +455,7 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
-        shares, prior = model.shares(self.class_prior, self.tally_.over(CLASS, classes).floats(), classes)
+        shares, prior = model.share_classes(self.class_prior, self.tally_.over(CLASS, classes).floats(), classes)
         return Parameters(classes, logs(shares), {"ngrams": self._read(classes)}, prior)
 
     @property
@@ -520,7 +520,7 @@ class LanguageModelClassifier(SequenceModel, TallyClassifier):
         whole("n", n, 0)
         generator = seeded("random_state", random_state)
         parameters = self._parameters()
-        drawn = model.draw(parameters.log_prior, parameters.classes, n, class_, generator)
+        drawn = model.draw_classes(parameters.log_prior, parameters.classes, n, class_, generator)
         texts = np.empty(n, object)
         for k in np.unique(drawn).tolist():
             places = np.flatnonzero(drawn == k)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.families.covariance import SHARED, Lines, lines_of, moments_of
-from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.discriminant import schema_of_numbers
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
@@ -28,7 +28,7 @@ from ingenuo.tally.labels import Labels, find, labels_of
 Floats = NDArray[np.float64]
 
 
-class LeastSquaresClassifier(TallyClassifier):
+class LeastSquaresClassifier(Classifier):
     """Linear regression on one-hot targets that learns, forgets and merges: its normal equations are sums.
 
     Parameters

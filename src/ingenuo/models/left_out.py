@@ -30,7 +30,7 @@ from ingenuo.families.ngrams import NGRAMS
 from ingenuo.kernels import densities
 from ingenuo.kernels.threads import width
 from ingenuo.models import model
-from ingenuo.models.classifier import TallyClassifier, tally_chunk, with_document_frequencies
+from ingenuo.models.classifier import Classifier, tally_chunk, with_document_frequencies
 from ingenuo.models.language import SCHEMA, SequenceModel
 from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
@@ -98,7 +98,7 @@ def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Float
         taken = rows - weight if exact is None else [float(n - Fraction(weight)) for n in exact]
         left[place] = np.maximum(taken, 0.0)
     found = np.empty((len(weights), len(classes), len(classes)))
-    whole = model.shares(given, rows, classes)[0]
+    whole = model.share_classes(given, rows, classes)[0]
     pseudo = given.pseudo_counts(classes) if isinstance(given, Prior) else None
     for k in range(len(classes)):
         many = np.repeat(rows[np.newaxis], len(weights), axis=0)
@@ -111,7 +111,7 @@ def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Float
             there = np.arange(len(classes)) != k
             found[place, k] = -np.inf
             if there.any():
-                found[place, k, there] = logs(model.shares(given, rows[there], classes[there])[0])
+                found[place, k, there] = logs(model.share_classes(given, rows[there], classes[there])[0])
     return np.asarray(found[at, chunk.coded])
 
 
@@ -119,7 +119,7 @@ def without(model: Any, schema: Schema, tally: Tally) -> Any:
     """The model as it would be with another tally; the one that is given stays as it is."""
     other = copy.copy(model)
     other.__dict__.pop("_declared_classes", None)
-    other._set(schema, tally)
+    other._set_tally(schema, tally)
     return other
 
 
@@ -267,13 +267,13 @@ class TextRows:
         return found
 
 
-def learnable(model: TallyClassifier, X: Any, y: Any, sample_weight: Any) -> ChunkRows | TextRows:
+def learnable(model: Classifier, X: Any, y: Any, sample_weight: Any) -> ChunkRows | TextRows:
     """The rows as the model is to learn them; it notes their columns, and learns nothing."""
     model._check_settings()
     if isinstance(model, SequenceModel):
         codes, classes = checks.labels(model, y, len(X))
         return TextRows(model, X, public(classes)[codes], checks.weights(sample_weight, len(X)), classes)
-    schema, chunk = model._whole(MemoryRows(X, y, sample_weight))
+    schema, chunk = model._encode_all(MemoryRows(X, y, sample_weight))
     return ChunkRows(model, schema, chunk)
 
 

@@ -132,11 +132,11 @@ class Estimator(_WithoutScikitLearn):
         return super().__new__(cls)
 
 
-class Classifier(Estimator):
+class ClassifierBase(Estimator):
     """The base of every classifier."""
 
 
-class Regressor(Estimator):
+class RegressorBase(Estimator):
     """The base of every regressor."""
 
 
@@ -148,8 +148,8 @@ def join_scikit_learn() -> None:
         if issubclass(Estimator, BaseEstimator):
             return
         Estimator.__bases__ = (BaseEstimator,)  # type: ignore[misc]
-        Classifier.__bases__ = (ClassifierMixin, Estimator)  # type: ignore[misc]
-        Regressor.__bases__ = (RegressorMixin, Estimator)  # type: ignore[misc]
+        ClassifierBase.__bases__ = (ClassifierMixin, Estimator)  # type: ignore[misc]
+        RegressorBase.__bases__ = (RegressorMixin, Estimator)  # type: ignore[misc]
         waiting: list[type[Estimator]] = [Estimator]
         for cls in waiting:
             waiting += cls.__subclasses__()
@@ -180,7 +180,7 @@ def check_is_fitted(estimator: Any) -> None:
 
 def is_classifier(model: Any) -> bool:
     """Whether a model is a classifier, by what it says of itself."""
-    if isinstance(model, Classifier):
+    if isinstance(model, ClassifierBase):
         return True
     from sklearn.base import is_classifier as sklearn_says
 
@@ -284,7 +284,7 @@ class Packed:
     def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
         """Set what a file has; raise where it is no model."""
         model: Any = self
-        model._set(schema, tally)
+        model._set_tally(schema, tally)
         if CLASS in tally:
             model._check_against_data()
 
@@ -338,11 +338,11 @@ class Learner(Packed):
     def _check_against_data(self) -> None:
         """Raise if a parameter of the constructor does not fit what was learned."""
 
-    def _declared(self) -> Collection[Any]:
+    def _declared_columns(self) -> Collection[Any]:
         """The columns that need not be looked at, for it was said what they are."""
         return ()
 
-    def _seen(self) -> Collection[Any]:
+    def _known_columns(self) -> Collection[Any]:
         """The columns that a model which has learned need not look at again."""
         return set(self.schema_.names.tolist())
 
@@ -362,18 +362,20 @@ class Learner(Packed):
             How often each row counts; of a file, a stream or a frame of an engine, the name of a column.
         """
         self._check_settings()
-        with self._restored():
-            self._begin(rows_of(X, y, sample_weight, self._declared(), labelled=self._labelled), whole=True)
+        with self._undo_on_error():
+            self._learn_first(
+                rows_of(X, y, sample_weight, self._declared_columns(), labelled=self._labelled), whole=True
+            )
         return self
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Learn from more rows, or from the first."""
-        with self._restored():
+        with self._undo_on_error():
             if self._fitted:
-                self._set(self.schema_, self.tally_ + self._more(X, y, sample_weight))
+                self._set_tally(self.schema_, self.tally_ + self._tally_more(X, y, sample_weight))
             else:
                 self._check_settings()
-                self._begin(rows_of(X, y, sample_weight, self._declared(), labelled=self._labelled))
+                self._learn_first(rows_of(X, y, sample_weight, self._declared_columns(), labelled=self._labelled))
         return self
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -386,9 +388,9 @@ class Learner(Packed):
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        rest = self.tally_ - self._more(X, y, sample_weight)
+        rest = self.tally_ - self._tally_more(X, y, sample_weight)
         self._check_tally(self.schema_, rest)
-        self._set(self.schema_, rest)
+        self._set_tally(self.schema_, rest)
         return self
 
     def merge(self, other: Any) -> Self:
@@ -400,13 +402,13 @@ class Learner(Packed):
                 f"not with {type(other).__name__}"
             )
         check_is_fitted(other)
-        self._check_form()
-        other._check_form()
+        self._check_fixed()
+        other._check_fixed()
         self._check_other(other)
         schema, tally = self.schema_.unite(other.schema_), self.tally_ + other.tally_
-        with self._restored():
-            self._set(schema, tally)
-            self._announce(other.__dict__.get("_declared_classes", _NONE))
+        with self._undo_on_error():
+            self._set_tally(schema, tally)
+            self._declare_classes(other.__dict__.get("_declared_classes", _NONE))
         return self
 
     def __add__(self, other: Any) -> Self:
@@ -418,45 +420,45 @@ class Learner(Packed):
         result.__dict__.update({k: v for k, v in self.__dict__.items() if k not in result.__dict__})
         return result.merge(other)  # type: ignore[no-any-return]
 
-    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+    def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         """Learn from the first rows, which may be all."""
         for name in ("tally_", "schema_", "_declared_classes", "_target"):
             self.__dict__.pop(name, None)
         plan = self._plan(rows, whole=whole)
         self.__dict__.update(plan.fixed)
-        tally = rows.reduce(sums, self._bare(plan.schema))
+        tally = rows.reduce(tally_rows, self._make_empty(plan.schema))
         if CLASS not in tally:
             raise InputError(f"{rows.name}: there are no rows to learn from")
         if whole:
             self._check_whole(plan.schema, tally.labels(CLASS, 0), tally)
         if rows.target is not None:
             self._target = rows.target  # which may stand among the columns of rows to answer
-        self._set(plan.schema, tally)
+        self._set_tally(plan.schema, tally)
 
-    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+    def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""
-        self._check_form()
-        rows = rows_of(X, y, sample_weight, self._seen(), labelled=self._labelled, model=self)
-        return rows.reduce(sums, self._bare(self.schema_))
+        self._check_fixed()
+        rows = rows_of(X, y, sample_weight, self._known_columns(), labelled=self._labelled, model=self)
+        return rows.reduce(tally_rows, self._make_empty(self.schema_))
 
-    def _bare(self, schema: Schema) -> Self:
+    def _make_empty(self, schema: Schema) -> Self:
         """A model that knows what the columns are, and has learned nothing yet."""
         bare = copy.copy(self)
-        bare._set(schema, Tally())
+        bare._set_tally(schema, Tally())
         return bare
 
-    def _announce(self, classes: Labels) -> None:
+    def _declare_classes(self, classes: Labels) -> None:
         """Know of classes that may have no row yet."""
         known = self.__dict__.get("_declared_classes", _NONE)
         both = unite(known, classes)
         if len(both) > len(known):
             self._declared_classes = both
-            self._set(self.schema_, self.tally_)
+            self._set_tally(self.schema_, self.tally_)
 
-    def _set(self, schema: Schema, tally: Tally) -> None:
+    def _set_tally(self, schema: Schema, tally: Tally) -> None:
         """Take what was learned; what was estimated from something else is dropped."""
         if not self._fitted or schema is not self.schema_:
-            self._learned_as = frozen(self._form())
+            self._learned_as = freeze(self._fixed_settings())
         self.schema_, self.tally_ = schema, tally
         self._estimates = _Estimates()
         if not len(schema):  # texts that are no column of any table
@@ -466,7 +468,7 @@ class Learner(Packed):
             self.feature_names_in_ = schema.names
 
     @contextmanager
-    def _restored(self) -> Iterator[None]:
+    def _undo_on_error(self) -> Iterator[None]:
         """Whatever goes wrong within, the model is as it was before."""
         before = dict(self.__dict__)
         try:
@@ -485,16 +487,16 @@ class Learner(Packed):
 
     # Settings, and what is estimated with them.
 
-    def _form(self) -> Any:
+    def _fixed_settings(self) -> Any:
         """The parameters that say what is learned."""
         return tuple(getattr(self, name) for name in self._fixed)
 
     def _settings(self) -> Any:
         """The parameters that estimates depend on, besides the tally."""
-        return *(getattr(self, name) for name in self._free), *self._form()
+        return *(getattr(self, name) for name in self._free), *self._fixed_settings()
 
-    def _check_form(self) -> None:
-        (_, before), (_, now) = self._learned_as, frozen(self._form())
+    def _check_fixed(self) -> None:
+        (_, before), (_, now) = self._learned_as, freeze(self._fixed_settings())
         for name, one, two in zip(self._fixed, before, now):
             if one != two:
                 raise InputError(
@@ -504,12 +506,12 @@ class Learner(Packed):
 
     def _parameters(self) -> Any:
         """What is estimated from the tally: again when that, or a setting, has changed."""
-        settings = frozen(self._settings())
+        settings = freeze(self._settings())
         if self._estimates.parameters is None or self._estimates.settings != settings:
             if CLASS not in self.tally_:
                 raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
             self._check_settings()
-            self._check_form()
+            self._check_fixed()
             self._check_against_data()
             self._estimates.parameters = self._estimate()
             self._estimates.settings = settings
@@ -542,8 +544,8 @@ class Learner(Packed):
         """
         check_is_fitted(self)
         model: Any = self
-        refuse_besides(self)
-        model._check_form()
+        refuse_more_than_sums(self)
+        model._check_fixed()
         for column in model.schema_.references:
             raise RefusedError(
                 f"the texts of column {column!r} are of unit length, measured by the words of the first rows: their "
@@ -559,14 +561,14 @@ class Learner(Packed):
             other._declared_classes = model._declared_classes[find(gone, model._declared_classes) < 0]
         if len(gone) and hasattr(self, "_check_classes"):
             model._check_classes(left)
-        other._set(model.schema_, rest)
+        other._set_tally(model.schema_, rest)
         other._parameters()  # which raises where it cannot answer
         self.__dict__.clear()
         self.__dict__.update(other.__dict__)
         return self
 
 
-def refuse_besides(model: Any) -> None:
+def refuse_more_than_sums(model: Any) -> None:
     """Raise where a model, fitted or not, keeps something of single rows beside its sums."""
     name = type(model).__name__
     if not isinstance(model, Learner):
@@ -585,22 +587,22 @@ def refuse_besides(model: Any) -> None:
         )
 
 
-def frozen(value: Any) -> Any:
+def freeze(value: Any) -> Any:
     """A value that compares by its contents and that nobody can change."""
     if isinstance(value, Prior):
-        return type(value).__name__, frozen(vars(value))
+        return type(value).__name__, freeze(vars(value))
     if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else frozen(value.tolist())
+        return value.dtype.str, value.shape, value.tobytes() if value.dtype != object else freeze(value.tolist())
     if isinstance(value, Mapping):
-        return tuple((name, frozen(item)) for name, item in value.items())
+        return tuple((name, freeze(item)) for name, item in value.items())
     if isinstance(value, list | tuple | set | frozenset):
-        return type(value).__name__, tuple(frozen(item) for item in value)
+        return type(value).__name__, tuple(freeze(item) for item in value)
     if hasattr(value, "__array__") and not isinstance(value, np.generic):
-        return frozen(np.asarray(value))
+        return freeze(np.asarray(value))
     return value
 
 
-def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+def tally_rows(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """What a model that knows its columns learns from some rows."""
     found: Tally = model._tally_of(part)
     return found
@@ -612,7 +614,7 @@ def sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 Floats = NDArray[np.float64]
 
 
-def check(given: Any) -> None:
+def check_class_prior(given: Any) -> None:
     """Raise if this can be no prior of any classes."""
     if not isinstance(given, Prior | Mapping):
         raise KindError(
@@ -629,11 +631,11 @@ def check(given: Any) -> None:
         raise InputError(f"the probabilities of class_prior sum to {total:g}; they must sum to 1")
 
 
-def shares(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) -> tuple[Floats, tuple[Term, ...]]:
+def share_classes(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) -> tuple[Floats, tuple[Term, ...]]:
     """The probability of each class, and how it comes about.
 
     >>> from ingenuo.tally.prior import Laplace
-    >>> found, written = shares(Laplace(), np.array([2.0, 1.0]), labels_of(["a", "b"]))
+    >>> found, written = share_classes(Laplace(), np.array([2.0, 1.0]), labels_of(["a", "b"]))
     >>> found.tolist(), written[0].how
     ([0.6, 0.4], '(2 + 1)/(3 + 2)')
     """
@@ -652,7 +654,7 @@ def shares(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) ->
     return found, tuple(term("given", share) for share in found)
 
 
-def draw(log_prior: Floats, classes: Labels, n: int, class_: Any, rng: np.random.Generator) -> NDArray[np.intp]:
+def draw_classes(log_prior: Floats, classes: Labels, n: int, class_: Any, rng: np.random.Generator) -> NDArray[np.intp]:
     """The places of n classes, drawn by their prior; or of the one that is given, n times."""
     if class_ is None:
         odds = np.exp(log_prior - log_prior.max())

@@ -27,7 +27,7 @@ from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import densities, portable
 from ingenuo.models import calibration, model
 from ingenuo.models.calibration import Calibrator, Choice
-from ingenuo.models.classifier import Parameters, TallyClassifier, tally_chunk, weighed
+from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, tally_chunk
 from ingenuo.models.left_out import leave_one_out, refuse_alone
 from ingenuo.models.model import CLASS, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpacked
@@ -47,7 +47,7 @@ Floats = NDArray[np.float64]
 AUTOMATIC = "auto"
 
 
-class NaiveBayes(TallyClassifier):
+class NaiveBayes(Classifier):
     """Naive Bayes for numbers, categories, counts and text together.
 
     Parameters
@@ -157,7 +157,7 @@ class NaiveBayes(TallyClassifier):
             raise InputError(f"calibration={self.calibration!r} is not known{did_you_mean(self.calibration, known)}")
         if not isinstance(self.prior, Prior):
             raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
-        model.check(self.class_prior)
+        model.check_class_prior(self.class_prior)
         if self.columns is not None and not isinstance(self.columns, Mapping):
             raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
         _choices("numbers", self.numbers, "number")
@@ -225,7 +225,7 @@ class NaiveBayes(TallyClassifier):
         texts = self._texts(source, families, places)
         return Schema(source.names, families, why, categories, texts)
 
-    def _declared(self) -> Collection[Any]:
+    def _declared_columns(self) -> Collection[Any]:
         return {**(self.columns or {}), **(self.text if isinstance(self.text, Mapping) else {})}
 
     def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
@@ -267,27 +267,27 @@ class NaiveBayes(TallyClassifier):
 
     # Learning.
 
-    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+    def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         """Learn from the first rows; tune and calibrate by them if so set."""
         if self._is_additive:
-            super()._begin(rows, whole=whole)
+            super()._learn_first(rows, whole=whole)
             self._reset()
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
         for name in ("tally_", "schema_", "_declared_classes", "_target"):
             self.__dict__.pop(name, None)
-        schema, chunk = self._whole(here)
+        schema, chunk = self._encode_all(here)
         tally = tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)
         self._reset()
-        self._set(schema, tally)
+        self._set_tally(schema, tally)
         self._tune_and_calibrate(chunk)
         if here.target is not None:
             self._target = here.target
 
-    def _announce(self, classes: Labels) -> None:
+    def _declare_classes(self, classes: Labels) -> None:
         if self._is_additive:
-            super()._announce(classes)
+            super()._declare_classes(classes)
         elif (find(labels_of(self.classes_), classes) < 0).any():
             raise InputError(
                 "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, or "
@@ -297,7 +297,7 @@ class NaiveBayes(TallyClassifier):
     def _tune_and_calibrate(self, chunk: Chunk) -> None:
         """Find the settings by the rows that the tally is of."""
         refuse_alone(self.tally_, chunk)
-        chunk = weighed(chunk, labels_of(self.classes_))
+        chunk = keep_weighted(chunk, labels_of(self.classes_))
         if self.tune:
             given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
             rows = LearnedRows(self.schema_, self.tally_, chunk)
@@ -312,8 +312,8 @@ class NaiveBayes(TallyClassifier):
         for name in ("tuning_", "calibrator_", "calibration_"):
             self.__dict__.pop(name, None)
 
-    def _set(self, schema: Schema, tally: Tally) -> None:
-        super()._set(schema, tally)
+    def _set_tally(self, schema: Schema, tally: Tally) -> None:
+        super()._set_tally(schema, tally)
         for name in ("calibrator_", "calibration_"):  # which are of another tally
             self.__dict__.pop(name, None)
 
@@ -335,7 +335,7 @@ class NaiveBayes(TallyClassifier):
             )
         other = copy.copy(self)
         other._check_settings()
-        other._check_form()
+        other._check_fixed()
         rows = rows_of(X if isinstance(y, str) else self._without_target(X), y, sample_weight).in_memory()
         chunk = other._chunk_of(Part(rows.X, rows.y, rows.weights))
         if learned:
@@ -346,7 +346,7 @@ class NaiveBayes(TallyClassifier):
                     f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
                     "that it has not"
                 ) from None
-            chunk = weighed(chunk, labels_of(other.classes_))
+            chunk = keep_weighted(chunk, labels_of(other.classes_))
             logs = other._left_out(chunk)
         else:
             logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
@@ -378,13 +378,13 @@ class NaiveBayes(TallyClassifier):
 
     def _left_out(self, chunk: Chunk) -> Floats:
         """The log posterior of rows that were learned, each by the tally without it."""
-        chunk = weighed(chunk, labels_of(self.classes_))
+        chunk = keep_weighted(chunk, labels_of(self.classes_))
         return leave_one_out(self._uncalibrated(), self.schema_, chunk, self.tally_, exact=False)
 
     def _left_out_lengths(self, chunk: Chunk) -> Floats | None:
         """The lengths of rows that were learned: words that no other row has are not known without it."""
         seen = self.tally_.labels(CLASS, 0)
-        rows = LearnedRows(self.schema_, self.tally_, weighed(chunk, seen))
+        rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, seen))
         return _sum(attribute.left_out_lengths(rows) for attribute in attributes_of(self.schema_, self.prior))
 
     # Answering.
@@ -415,7 +415,7 @@ class NaiveBayes(TallyClassifier):
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
-        shares, prior = model.shares(self.class_prior, self.class_count_, classes)
+        shares, prior = model.share_classes(self.class_prior, self.class_count_, classes)
         attributes = [
             each.estimate(self.tally_, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))
         ]

@@ -21,7 +21,7 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import moments
 from ingenuo.kernels.networks import Flat
-from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
@@ -176,7 +176,7 @@ class Tables:
     flat: Flat
 
 
-class NetworkClassifier(TallyClassifier):
+class NetworkClassifier(Classifier):
     """A classifier whose attributes may depend on one another as well as on the class.
 
     The first rows give the structure and the cut points, which then stay: `partial_fit` adds to the tables.
@@ -307,8 +307,10 @@ class NetworkClassifier(TallyClassifier):
         if self.frequency != 1 and not self._averages:
             raise InputError(f"frequency={self.frequency!r} is for structure='aode' only, and has no meaning here")
 
-    def _form(self) -> Any:
-        return tuple((each.nodes, each.arcs) if isinstance(each, Network) else each for each in super()._form())
+    def _fixed_settings(self) -> Any:
+        return tuple(
+            (each.nodes, each.arcs) if isinstance(each, Network) else each for each in super()._fixed_settings()
+        )
 
     @property
     def cuts_(self) -> dict[Any, Cuts]:
@@ -345,20 +347,20 @@ class NetworkClassifier(TallyClassifier):
 
     # Learning.
 
-    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
+    def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         if self.structure in SEARCHED:
             rows = rows.in_memory(
                 "take 'tan' or 'kdb', or learn the structure from a sample and give what it finds: "
                 "structure=model.network_"
             )
-        super()._begin(rows, whole=whole)
+        super()._learn_first(rows, whole=whole)
 
     def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         """What the columns are, where numbers are cut and which arcs there are, each from sums over the rows."""
         source = rows.columns(self, whole=True)
         columns = plan_columns(
             source,
-            self._declared_columns(source),
+            self._kinds_of_columns(source),
             lambda sums, **options: rows.reduce(column_sums, sums=sums.__name__, **options),
             self._given_cuts(source),
             at_once=labelled(self, Part(rows.X, rows.y, rows.weights)) if isinstance(rows, MemoryRows) else None,
@@ -370,14 +372,14 @@ class NetworkClassifier(TallyClassifier):
         sizes = [len(each) for each in labels]
         bare = copy.copy(self)
         bare._found = Structure(nodes, tuple(() for _ in nodes), columns.cuts, None)
-        bare = bare._bare(columns.schema)
+        bare = bare._make_empty(columns.schema)
 
         def count(jobs: list[Job]) -> Tally:
             return rows.reduce(pairs, bare, labels=labels, jobs=jobs)
 
         def search_rows() -> Search:
             if isinstance(rows, MemoryRows) and self.structure in SEARCHED:
-                opened, codes, classes, weights = bare._opened(Part(rows.X, rows.y, rows.weights))
+                opened, codes, classes, weights = bare._open_part(Part(rows.X, rows.y, rows.weights))
                 block = with_class(bare._codes(opened), codes, classes)
                 return search(block, nodes, self._options(), 0, weights)
             return search_tree(PairCounts(nodes, sizes, count), self._options())
@@ -392,14 +394,14 @@ class NetworkClassifier(TallyClassifier):
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """The plan has refused what cannot be all the rows of a model."""
 
-    def _seen(self) -> Collection[Any]:
-        return set(super()._seen()).difference(self.cuts_)  # numbers are cut as they are
+    def _known_columns(self) -> Collection[Any]:
+        return set(super()._known_columns()).difference(self.cuts_)  # numbers are cut as they are
 
-    def _declared(self) -> Collection[Any]:
+    def _declared_columns(self) -> Collection[Any]:
         return [name for name, kind in (self.columns or {}).items() if not (isinstance(kind, str) and kind == "number")]
 
     def _tally_of(self, part: Part) -> Tally:
-        source, labels, classes, weights = self._opened(part)
+        source, labels, classes, weights = self._open_part(part)
         return self._count(self._found, self._codes(source), labels, classes, weights)
 
     def _count(
@@ -422,7 +424,7 @@ class NetworkClassifier(TallyClassifier):
     def _check_other(self, other: Self) -> None:
         self._found.refuse_other(other._found)
 
-    def _declared_columns(self, source: Source) -> dict[Any, Any]:
+    def _kinds_of_columns(self, source: Source) -> dict[Any, Any]:
         """What the columns are, as far as it was said, here or by a given network."""
         declared, names = dict(self.columns or {}), source.names.tolist()
         return declared_by(self.structure, declared, names) if isinstance(self.structure, Network) else declared
@@ -545,7 +547,7 @@ class NetworkClassifier(TallyClassifier):
         assert block.labels is not None
         return self._found.cuts[name].names[code] if name in self._found.cuts else str(block.labels[j].tolist()[code])
 
-    def _values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
+    def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         if self._averages:
             raise RefusedError("AODE averages networks for each row, and draws none; take another structure to sample")
         parameters, found = self._tables(), self._found
@@ -580,7 +582,7 @@ class NetworkClassifier(TallyClassifier):
                     if each == 0 and (find(tally.labels(CLASS, 0), seen) < 0).any():
                         raise InputError(f"the table of {found.nodes[node]!r} has a class that no row has")
         self._found = found
-        self._set(schema, tally)
+        self._set_tally(schema, tally)
         if CLASS in tally:
             self._parameters()
 
@@ -602,7 +604,7 @@ def column_sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 
 def pairs(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How often two columns have their values together; the model knows its columns and cut points."""
-    source, labels, classes, weights = model._opened(part)
+    source, labels, classes, weights = model._open_part(part)
     block = with_class(model._codes(source), labels, classes)
     assert block.labels is not None
     known: list[Labels] = options["labels"]

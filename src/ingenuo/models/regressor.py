@@ -21,7 +21,7 @@ from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.models.answers import answer
 from ingenuo.models.classifier import summary_html
-from ingenuo.models.model import CLASS, Learner, Plan, Regressor, check_is_fitted, clone
+from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk, Numbers
@@ -290,7 +290,7 @@ _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
 
 
-class NaiveBayesRegressor(Learner, Regressor):
+class NaiveBayesRegressor(Learner, RegressorBase):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -377,7 +377,7 @@ class NaiveBayesRegressor(Learner, Regressor):
             wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
-        gone = self._more(X, y, sample_weight)
+        gone = self._tally_more(X, y, sample_weight)
         what = "targets were never learned"
         try:
             Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
@@ -390,7 +390,7 @@ class NaiveBayesRegressor(Learner, Regressor):
                 f"cannot forget rows with targets in {', '.join(self._bins.names[place] for place in places)}: such "
                 f"{what}, or not so often; only rows that were learned can be forgotten"
             ) from error
-        self._set(self.schema_, rest)
+        self._set_tally(self.schema_, rest)
         return self
 
     def _check_other(self, other: Self) -> None:
@@ -400,7 +400,7 @@ class NaiveBayesRegressor(Learner, Regressor):
                 "other; give both models the same edges: bins=[…]"
             )
 
-    def _declared(self) -> set[Any]:
+    def _declared_columns(self) -> set[Any]:
         return {*(self.columns or {})}
 
     def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
@@ -409,7 +409,7 @@ class NaiveBayesRegressor(Learner, Regressor):
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         bayes = self._built()
-        bayes._set(schema, tally)
+        bayes._set_tally(schema, tally)
         bayes._check_whole(schema, classes, tally)
 
     def _cut(self, rows: Rows, whole: bool) -> TargetBins:
@@ -434,9 +434,9 @@ class NaiveBayesRegressor(Learner, Regressor):
             )
         return bins
 
-    def _more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
+    def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         with _own_name(self):
-            return super()._more(X, y, sample_weight)
+            return super()._tally_more(X, y, sample_weight)
 
     def _tally_of(self, part: Part) -> Tally:
         """The sums over some rows, those of the target among them."""
@@ -448,14 +448,14 @@ class NaiveBayesRegressor(Learner, Regressor):
         found = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
         return tally + Tally({_TARGET[name]: table for name, table in found.items()})
 
-    def _set(self, schema: Schema, tally: Tally) -> None:
+    def _set_tally(self, schema: Schema, tally: Tally) -> None:
         if not self._fitted:  # at the first rows, or when a model file is read
             self._bins = TargetBins.of_labels(self._declared_classes)
         if (find(self._bins.labels, tally.labels(CLASS, 0)) < 0).any():
             raise InputError("the tally has bins that the model has not")
-        super()._set(schema, tally)
+        super()._set_tally(schema, tally)
         self.edges_, self.classifier_ = self._bins.edges, self._built()
-        self.classifier_._set(schema, tally)
+        self.classifier_._set_tally(schema, tally)
         if "_target" in self.__dict__:
             self.classifier_._target = self._target
 
@@ -488,9 +488,9 @@ class NaiveBayesRegressor(Learner, Regressor):
             raise InputError(f"binning={self.binning!r} is not known{did_you_mean(self.binning, RULES)}")
         self._built()._check_settings()
 
-    def _check_form(self) -> None:
-        super()._check_form()
-        self._bayes._check_form()
+    def _check_fixed(self) -> None:
+        super()._check_fixed()
+        self._bayes._check_fixed()
 
     def _check_against_data(self) -> None:
         """Raise if a parameter, or the sums of the target, do not fit what was learned."""

@@ -29,7 +29,7 @@ from ingenuo.families.counts import (
     refuse_not_finite,
 )
 from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
-from ingenuo.models.classifier import Parameters, TallyClassifier
+from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Codes, Counts
@@ -62,7 +62,7 @@ NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstan
 COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and int(value) >= 1)
 
 
-class DropIn(TallyClassifier):
+class DropIn(Classifier):
     """What the five share: one family for all columns, and scikit-learn's rules for classes."""
 
     _family: ClassVar[str]
@@ -70,8 +70,8 @@ class DropIn(TallyClassifier):
     _dtype: ClassVar[Any] = "numeric"
     _sparse: ClassVar[bool] = True
 
-    def _begin(self, rows: Rows, *, whole: bool = False) -> None:
-        super()._begin(rows, whole=whole)
+    def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
+        super()._learn_first(rows, whole=whole)
         if whole:
             self._declared_classes = self.tally_.labels(CLASS, 0)
             self._check_against_data()
@@ -87,7 +87,7 @@ class DropIn(TallyClassifier):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"
             )
-        with self._restored():
+        with self._undo_on_error():
             super().partial_fit(X, y, declared, sample_weight)
             if len(self.classes_) > len(declared):
                 found = labels_of(self.classes_)
@@ -124,7 +124,7 @@ class DropIn(TallyClassifier):
 
     def merge(self, other: Any) -> Self:
         """Add what another model of the same kind has learned; classes, categories and named columns unite."""
-        with self._restored():
+        with self._undo_on_error():
             super().merge(other)
             self._check_against_data()
         return self

@@ -21,7 +21,7 @@ from ingenuo.models.answers import Answering
 from ingenuo.models.classifier import summary_html
 from ingenuo.models.discriminant import plotted
 from ingenuo.models.linear_features import NumberFeatures, TextFeatures, groups_of, solve
-from ingenuo.models.model import Classifier, Packed, Refusals, check_is_fitted
+from ingenuo.models.model import ClassifierBase, Packed, Refusals, check_is_fitted
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.solver import Problem
 from ingenuo.rows import checks
@@ -59,7 +59,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Packed, Answering, Classifier):
+class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -265,7 +265,7 @@ class SoftmaxRegression(Refusals, Packed, Answering, Classifier):
         twin = None
         if plain["twin"]:
             twin = NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text))
-            twin._set(schema, tally)
+            twin._set_tally(schema, tally)
             if not same(labels_of(twin.classes_), classes):
                 raise InputError("the classes are not those of the tally")
         groups = groups_of(schema, tally, classes)

@@ -14,7 +14,7 @@ import numpy as np
 from ingenuo import __version__
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import frozen, refuse_besides
+from ingenuo.models.model import freeze, refuse_more_than_sums
 from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def dropped_rare(learned: Changed, minimum: int) -> Changed:
             raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
         after = model
     else:
-        refuse_besides(model)
+        refuse_more_than_sums(model)
         before, after = model.tally_, model.drop_rare(minimum).tally_
     rows = _rows(model)
     about = {**learned.about, **({} if rows is None else {"rows": rows})}
@@ -274,7 +274,7 @@ def _settings_that_differ(model: Any, other: Any) -> str:
     if type(model) is not type(other) or not hasattr(model, "get_params"):
         return ""
     mine, its = (each.get_params(deep=False) for each in (model, other))
-    return ", ".join(name for name in mine if name != "columns" and frozen(mine[name]) != frozen(its[name]))
+    return ", ".join(name for name in mine if name != "columns" and freeze(mine[name]) != freeze(its[name]))
 
 
 def _taken_up(name: str, model: Any, other: Any) -> list[str]:

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ingenuo import store
 from ingenuo.cli.work.change import Changed, about, dropped_rare, n_learned
 from ingenuo.errors import InputError, did_you_mean
-from ingenuo.models.classifier import TallyClassifier
+from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import clone, refuse_besides, sums
+from ingenuo.models.model import clone, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.rows.engines import Engine, Files
@@ -101,7 +101,7 @@ def train(
             f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
         )
     if minimum is not None:
-        refuse_besides(model)
+        refuse_more_than_sums(model)
     if isinstance(model, LanguageModel):
         return _of_many(_texts_alone(model, rows, engine, target, weight, checkpoint), minimum)
     rows = choose_columns(model, rows, target)
@@ -214,7 +214,7 @@ def _held_out(
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)
     learned, held = (pick_rows(rows, partial(_picked, share, seed, which)) for which in (False, True))
-    adds = isinstance(model, TallyClassifier) and model._is_additive
+    adds = isinstance(model, Classifier) and model._is_additive
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
     found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
@@ -234,7 +234,7 @@ def _held_out(
 
 def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | os.PathLike[str]) -> None:
     """Learn with what was learned kept in a file, going on from it where there is one."""
-    if not (isinstance(model, TallyClassifier) and model._is_additive):
+    if not (isinstance(model, Classifier) and model._is_additive):
         raise InputError(
             f"a {type(model).__name__} with these settings is not a sum of batches; leave the checkpoint out"
         )
@@ -262,7 +262,7 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
             number, total = latest
             part = clone(model)
             part._target = target
-            part._set(schema, before + total.sum())
+            part._set_tally(schema, before + total.sum())
             store.save(part, path, {"checkpoint": {"of": state, "batches": number}})
 
     def keep(number: int, total: Total) -> None:
@@ -273,14 +273,14 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
             last = time.monotonic()
 
     try:
-        tally = learned.reduce(sums, learner._bare(schema), done=done, after=keep)
+        tally = learned.reduce(tally_rows, learner._make_empty(schema), done=done, after=keep)
     except KeyboardInterrupt:
         write()
         raise KeyboardInterrupt(f"what was learned so far is in {path}; the same command goes on from it") from None
     tally = before + tally
     model._check_whole(schema, tally.labels("class", 0), tally)
     model._target = target
-    model._set(schema, tally)
+    model._set_tally(schema, tally)
     Path(path).unlink(missing_ok=True)
 
 
