@@ -432,7 +432,7 @@ def test_rows_that_cannot_be_explained(named, row, kind, words):
 @pytest.mark.parametrize(
     ("arguments", "kind", "words"),
     [
-        ({"n": -1}, InputError, ["cannot draw -1 rows"]),
+        ({"n": -1}, InputError, ["n is -1; it must be at least 0"]),
         ({"n": 1.5}, KindError, ["n must be a whole number, got float 1.5"]),
         ({"n": True}, KindError, ["n must be a whole number, got bool True"]),
         ({"n": 1, "class_": "ye"}, InputError, ["there is no class 'ye'; did you mean 'yes'?"]),

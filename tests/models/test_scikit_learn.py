@@ -757,7 +757,10 @@ def test_rows_drawn_from_one_class_are_all_of_it_and_others_are_refused(name):
         X, y = model.sample(50, class_=label, random_state=0)
         assert set(y) == {label}
         assert X.shape == (50, 4)
-    for arguments, word in (({"class_": "virginika"}, "did you mean 'virginica'"), ({"n": -1}, "cannot draw -1 rows")):
+    for arguments, word in (
+        ({"class_": "virginika"}, "did you mean 'virginica'"),
+        ({"n": -1}, "n is -1; it must be at least 0"),
+    ):
         assert_refused(model, lambda m, a=arguments: m.sample(**a), rows_of(name), word, kind=InputError)
 
 

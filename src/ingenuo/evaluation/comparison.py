@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.intervals import check_share
@@ -28,7 +28,6 @@ from ingenuo.evaluation.paired import (
 )
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm
-from ingenuo.models.language import whole
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of
 from ingenuo.show.plots import intervals
@@ -245,7 +244,7 @@ def compare(
     named = _named(models)
     level(confidence)
     alpha = check_share("alpha", alpha)
-    whole("random_state", random_state, 0)
+    check_whole("random_state", random_state, 0)
     here = rows_of(X, y).in_memory()
     X, y = here.X, here.y
     if y is None:

@@ -17,13 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
+from ingenuo.errors import IngenuoError, InputError, KindError, check_whole, did_you_mean
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels.threads import width
 from ingenuo.models.classifier import Classifier, tally_chunk
-from ingenuo.models.language import whole
 from ingenuo.models.left_out import (
     Answered,
     ChunkRows,
@@ -316,7 +315,7 @@ def splits_of(
         raise InputError("Found array with 0 sample(s): there are no rows to learn from; give two at least")
     if n_rows < 2:
         raise InputError("there is one row only, which cannot be both learned from and answered for; give two at least")
-    whole("random_state", random_state, 0)
+    check_whole("random_state", random_state, 0)
     grouped = None if groups is None else _groups(groups, n_rows)
     if isinstance(folds, str):
         if folds != LEAVE_ONE_OUT:

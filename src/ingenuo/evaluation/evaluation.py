@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.errors import InputError, KindError, MergeError, check_whole, did_you_mean
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.intervals import Interval, check_share
 from ingenuo.evaluation.measures import (
@@ -56,7 +56,6 @@ from ingenuo.evaluation.sums import (
     sums_of,
     with_certain_rows,
 )
-from ingenuo.models.language import whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
 from ingenuo.show.format import cell, count, span
@@ -177,7 +176,7 @@ def evaluate(
     0.750 [0.194, 0.994]
     """
     settings = check_share("confidence", confidence), random_state
-    whole("random_state", random_state, 0)
+    check_whole("random_state", random_state, 0)
     if not isinstance(keep_rows, bool | np.bool_):
         raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
     rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)

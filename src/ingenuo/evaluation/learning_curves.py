@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.models.bayes_optimal import log_probabilities
-from ingenuo.models.language import seeded, whole
 from ingenuo.models.model import clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows import checks
+from ingenuo.rows.checks import seeded_generator
 from ingenuo.rows.rows import take_rows
 from ingenuo.rows.schema import FAMILIES
 from ingenuo.rows.source import is_texts, open_source
@@ -118,8 +118,8 @@ def curves_of(
     models: Mapping[str, Any], X: Any, y: Any, sizes: Any, repeats: int, test_size: Any, random_state: Any
 ) -> LearningCurves:
     """Fit models on nested, stratified samples of growing size, the same for all, and measure them on held-out rows."""
-    whole("repeats", repeats, 1)
-    rng, n_rows = seeded("random_state", random_state), checks.count_rows(X)
+    check_whole("repeats", repeats, 1)
+    rng, n_rows = seeded_generator("random_state", random_state), checks.count_rows(X)
     codes, classes = checks.labels(next(iter(models.values())), y, n_rows)
     if isinstance(test_size, bool) or not isinstance(test_size, float | int) or not 0 < test_size < n_rows:
         raise InputError(f"test_size={test_size!r} must be a share of the rows, or a number below {n_rows}")
@@ -171,7 +171,7 @@ def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list
     if not isinstance(sizes, list | tuple | np.ndarray) or not len(sizes):
         raise KindError(f"sizes must be a list of numbers of rows, or how many sizes to take, got {sizes!r}")
     for size in sizes:
-        whole("a size", size, 1)
+        check_whole("a size", size, 1)
         if not least <= size <= most:
             raise InputError(f"a size is {size}; with these classes and held-out rows take from {least} to {most} rows")
     return sorted({int(size) for size in sizes})

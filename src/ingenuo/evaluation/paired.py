@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, check_whole, did_you_mean
 from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.evaluation.predictions import Predictions, predictions_of
-from ingenuo.models.language import seeded, whole
+from ingenuo.rows.checks import seeded_generator
 from ingenuo.show.table import aligned
 from ingenuo.tally.labels import public, unite
 
@@ -381,8 +381,8 @@ def paired_bootstrap(
     """
     from scipy import stats
 
-    whole("replicates", replicates, 1)
-    alpha, rng = level(confidence), seeded("random_state", random_state)
+    check_whole("replicates", replicates, 1)
+    alpha, rng = level(confidence), seeded_generator("random_state", random_state)
     answers = pair_of(y, first, second, classes)
     name, one, other, own = answers.compare(measure)
     n, effect, named = len(answers.first), one - other, f"difference in {name}"
@@ -465,8 +465,8 @@ def permutation(
     >>> found.p_value, found.details["ways"]
     (0.0625, 32)
     """
-    whole("replicates", replicates, 1)
-    alpha, rng = level(confidence), seeded("random_state", random_state)
+    check_whole("replicates", replicates, 1)
+    alpha, rng = level(confidence), seeded_generator("random_state", random_state)
     return permutation_of(pair_of(y, first, second, classes), measure, replicates, alpha, rng)
 
 

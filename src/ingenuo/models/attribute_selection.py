@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import softmax
 from ingenuo.models.classifier import keep_weighted, tally_chunk
-from ingenuo.models.language import whole
 from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.tuning import best_of, mean_loss
@@ -94,7 +93,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         learned = LearnedRows(schema, tally, chunk)
         auto, forward = self.n_attributes == "auto", self.method == "forward"
         if not auto:
-            whole("n_attributes", self.n_attributes, 1)
+            check_whole("n_attributes", self.n_attributes, 1)
         wanted = len(attributes) if auto else int(self.n_attributes)
         if wanted > len(attributes):
             raise InputError(f"n_attributes={wanted}, and the table has {len(attributes)}; take fewer")

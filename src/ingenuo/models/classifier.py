@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError
+from ingenuo.errors import check_whole
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
@@ -352,14 +352,8 @@ class Classifier(Learner, Answering, ClassifierBase):
             The rows (an Arrow table if the columns have names, else an array) and their classes.
         """
         check_is_fitted(self)
-        if isinstance(n, bool) or not isinstance(n, int | np.integer):
-            raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
-        if n < 0:
-            raise InputError(f"cannot draw {n} rows; n must not be negative")
-        try:
-            rng = np.random.default_rng(random_state)
-        except (TypeError, ValueError):
-            raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
+        check_whole("n", n)
+        rng = checks.seeded_generator("random_state", random_state)
         parameters = self._parameters()
         drawn = model.draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
         values = self._sample_values(drawn, rng)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, check_flag, check_whole
 from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
 from ingenuo.kernels import ngrams as loops
@@ -41,23 +41,14 @@ SCHEMA = Schema.of({})  # texts have no columns
 _SHARED = ("lowercase", "token", "stop_words", "stem", "negation", "errors")
 
 
-def whole(name: str, value: Any, least: int) -> None:
-    """Raise if the value is no whole number, or too small a one."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-    if value < least:
-        raise InputError(f"{name} is {value}; it must be at least {least}")
-
-
 def _check(model: Any) -> None:
     """Raise a clear error if a parameter makes no sense."""
-    whole("order", model.order, 1)
+    check_whole("order", model.order, 1)
     if model.order > LONGEST:
         raise InputError(f"the order is {model.order}; n-grams of more than {LONGEST} words are of no use")
-    whole("min_count", model.min_count, 1)
+    check_whole("min_count", model.min_count, 1)
     Smoothing.of(model.smoothing, model.order, model.discount, model.base)
-    if not isinstance(model.boundaries, bool | np.bool_):
-        raise KindError(f"boundaries must be True or False, got {type(model.boundaries).__name__} {model.boundaries!r}")
+    check_flag("boundaries", model.boundaries)
     if not isinstance(model.text, Words):
         raise KindError(f"text must be a Words, got {type(model.text).__name__} {model.text!r}")
     given, default = model.text.parameters(), Words().parameters()
@@ -121,14 +112,6 @@ def _check_words(row: int, words: Sequence[Any]) -> None:
         if not word or SEPARATOR in word or "\x00" in word:
             what = "an empty word" if not word else f"the word {word!r}, with a control character (\\x1f or \\x00)"
             raise InputError(f"text {row} has {what}; drop it")
-
-
-def seeded(name: str, seed: Any) -> np.random.Generator:
-    """NumPy's generator for a seed."""
-    try:
-        return np.random.default_rng(seed)
-    except (TypeError, ValueError):
-        raise KindError(f"{name} must be a whole number or None, got {seed!r}") from None
 
 
 class SequenceModel(Learner):
@@ -328,7 +311,7 @@ class LanguageModel(SequenceModel, Estimator):
     def next(self, context: Context = None, n: int = 10) -> list[tuple[str, float]]:
         """The n most probable words after a context (as in `prob`), with their probabilities; ties in their order."""
         reading = self._reading()
-        whole("n", n, 0)
+        check_whole("n", n, 0)
         p = ngrams.distribution(reading.parameters, reading.context(context))
         places = np.flatnonzero(reading.parameters.known)
         if n < len(places):
@@ -380,8 +363,8 @@ class LanguageModel(SequenceModel, Estimator):
             raise InputError("give n_words or n_documents, not both")
         for name, value in (("n_words", n_words), ("n_documents", n_documents)):
             if value is not None:
-                whole(name, value, 0)
-        generator = seeded("seed", seed)
+                check_whole(name, value, 0)
+        generator = checks.seeded_generator("seed", seed)
         before = None if context is None else reading.context(context)
         if n_words is not None:
             return reading.draw(n_words, 0, generator, before=before)[0]
@@ -517,8 +500,8 @@ class LanguageModelClassifier(SequenceModel, Classifier):
             The class of each text.
         """
         check_is_fitted(self)
-        whole("n", n, 0)
-        generator = seeded("random_state", random_state)
+        check_whole("n", n, 0)
+        generator = checks.seeded_generator("random_state", random_state)
         parameters = self._parameters()
         drawn = model.draw_classes(parameters.log_prior, parameters.classes, n, class_, generator)
         texts = np.empty(n, object)

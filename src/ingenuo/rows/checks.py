@@ -402,3 +402,11 @@ def refuse_one_class(classes: Labels, model: str) -> None:
             f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a {model} "
             "needs rows of two classes at least"
         )
+
+
+def seeded_generator(name: str, seed: Any) -> np.random.Generator:
+    """NumPy's generator for a seed."""
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must be a whole number or None, got {seed!r}") from None

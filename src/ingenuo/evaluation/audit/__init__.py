@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
 from ingenuo.evaluation.audit.groups import MISSING, GroupAudit, GroupSums, group_sums, judged
 from ingenuo.evaluation.audit.text import TextAudit, audit_text
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.evaluation.sums import known_classes
-from ingenuo.models.language import whole
 from ingenuo.rows import checks
 from ingenuo.rows.rows import EVERYTHING, Part, rows_of
 from ingenuo.rows.schema import column_name
@@ -93,7 +92,7 @@ def audit(
     (1.0, 0.25)
     """
     check_share("confidence", confidence)
-    whole("random_state", random_state, 0)
+    check_whole("random_state", random_state, 0)
     if isinstance(model, type):
         raise KindError(f"a fitted classifier was expected, got the class {model.__name__}; fit one first")
     if templates is not None and protected is not None:
