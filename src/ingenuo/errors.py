@@ -162,7 +162,7 @@ def check_number(name: str, value: Any, least: float = 0.0, most: float = math.i
     """Raise where a setting is no finite number between two ends, of which the lower may be excluded."""
     if isinstance(value, bool) or not isinstance(value, Real):
         raise KindError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not least <= value <= most or math.isinf(value) or (above and value == least):
+    if not least <= float(value) <= most or math.isinf(value) or (above and value == least):
         end = "finite" if math.isinf(most) else f"at most {most:g}"
         raise InputError(f"{name} is {value!r}; it must be {'above' if above else 'at least'} {least:g} and {end}")
 
