@@ -27,11 +27,8 @@ Every message is one sentence that says what happened, where, the value and the 
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable
-from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
 
 
 class IngenuoError(Exception):
@@ -148,26 +145,3 @@ def one_of(parameter: str, value: object, known: Iterable[str]) -> str:
     if value not in names:
         raise InputError(f"{parameter} must be one of {listed}, got {value!r}")
     return str(value)
-
-
-def check_whole(name: str, value: Any, least: int = 0) -> None:
-    """Raise where a setting is no whole number, or too small a one."""
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-    if value < least:
-        raise InputError(f"{name} is {value}; it must be at least {least}")
-
-
-def check_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> None:
-    """Raise where a setting is no finite number between two ends, of which the lower may be excluded."""
-    if isinstance(value, bool) or not isinstance(value, Real):
-        raise KindError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not least <= float(value) <= most or math.isinf(value) or (above and value == least):
-        end = "finite" if math.isinf(most) else f"at most {most:g}"
-        raise InputError(f"{name} is {value!r}; it must be {'above' if above else 'at least'} {least:g} and {end}")
-
-
-def check_flag(name: str, value: object) -> None:
-    """Raise where a setting is neither True nor False."""
-    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):  # NumPy's is no bool
-        raise KindError(f"{name} must be True or False, got {type(value).__name__} {value!r}")

@@ -9,7 +9,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.intervals import check_share
@@ -29,6 +29,7 @@ from ingenuo.evaluation.paired import (
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.significance import holm
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of
 from ingenuo.show.plots import intervals
 from ingenuo.show.table import Block, PrintedTable, Shown

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import IngenuoError, InputError, KindError, check_whole, did_you_mean
+from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import Predictions
@@ -36,6 +36,7 @@ from ingenuo.models.left_out import (
 from ingenuo.models.model import clone, is_classifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.show.format import Counter
 from ingenuo.tally.labels import Labels, encode, find, labels_of, objects, public

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, MergeError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.evaluation import intervals
 from ingenuo.evaluation.intervals import Interval, check_share
 from ingenuo.evaluation.measures import (
@@ -56,6 +56,7 @@ from ingenuo.evaluation.sums import (
     sums_of,
     with_certain_rows,
 )
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
 from ingenuo.show.format import cell, count, span

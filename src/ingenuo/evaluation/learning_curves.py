@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.models.bayes_optimal import log_probabilities
 from ingenuo.models.model import clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows import checks
-from ingenuo.rows.checks import seeded_generator
+from ingenuo.rows.checks import check_whole, seeded_generator
 from ingenuo.rows.rows import take_rows
 from ingenuo.rows.schema import FAMILIES
 from ingenuo.rows.source import is_texts, open_source

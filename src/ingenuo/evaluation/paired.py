@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.evaluation.predictions import Predictions, predictions_of
-from ingenuo.rows.checks import seeded_generator
+from ingenuo.rows.checks import check_whole, seeded_generator
 from ingenuo.show.table import aligned
 from ingenuo.tally.labels import public, unite
 

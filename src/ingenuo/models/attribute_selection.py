@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.left_out import LearnedRows
 from ingenuo.kernels import softmax
@@ -23,6 +23,7 @@ from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.tuning import best_of, mean_loss
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.source import is_texts

@@ -15,7 +15,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import check_whole
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
@@ -28,6 +27,7 @@ from ingenuo.models import model
 from ingenuo.models.answers import Answering, answer
 from ingenuo.models.model import _NONE, CLASS, ClassifierBase, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Block, Chunk, Texts
 from ingenuo.rows.rows import MemoryRows, Part, Rows
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name

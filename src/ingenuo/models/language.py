@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, check_flag, check_whole
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
 from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
 from ingenuo.kernels import ngrams as loops
@@ -20,7 +20,7 @@ from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, Parameters, tally_chunk
 from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
-from ingenuo.rows.checks import is_frame
+from ingenuo.rows.checks import check_flag, check_whole, is_frame
 from ingenuo.rows.part import ArrowText, Chunk, ListText, is_arrow
 from ingenuo.rows.rows import EVERYTHING, Part, Rows
 from ingenuo.rows.schema import Schema

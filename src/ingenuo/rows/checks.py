@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -402,6 +403,32 @@ def refuse_one_class(classes: Labels, model: str) -> None:
             f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a {model} "
             "needs rows of two classes at least"
         )
+
+
+# Settings.
+
+
+def check_whole(name: str, value: Any, least: int = 0) -> None:
+    """Raise where a setting is no whole number, or too small a one."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if value < least:
+        raise InputError(f"{name} is {value}; it must be at least {least}")
+
+
+def check_number(name: str, value: Any, least: float = 0.0, most: float = math.inf, *, above: bool = False) -> None:
+    """Raise where a setting is no finite number between two ends, of which the lower may be excluded."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise KindError(f"{name} must be a number, got {type(value).__name__} {value!r}")
+    if not least <= float(value) <= most or math.isinf(value) or (above and value == least):
+        end = "finite" if math.isinf(most) else f"at most {most:g}"
+        raise InputError(f"{name} is {value!r}; it must be {'above' if above else 'at least'} {least:g} and {end}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise where a setting is neither True nor False."""
+    if not isinstance(value, bool | np.bool_):
+        raise KindError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
 
 
 def seeded_generator(name: str, seed: Any) -> np.random.Generator:

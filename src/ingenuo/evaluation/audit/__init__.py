@@ -12,13 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, check_whole, did_you_mean
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.audit.groups import MISSING, GroupAudit, GroupSums, group_sums, judged
 from ingenuo.evaluation.audit.text import TextAudit, audit_text
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.evaluation.sums import known_classes
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import EVERYTHING, Part, rows_of
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.source import open_source
