@@ -84,7 +84,7 @@ def test_a_file_that_lacks_a_column_is_refused_with_file_and_column(tmp_path):
         (pa.array([1, 2], pa.int64()), pa.array([1.5, None]), pa.float64()),
         (pa.array([1, 2], pa.int32()), pa.array([2**40, 0], pa.int64()), pa.int64()),
         (pa.array([1, 2], pa.float32()), pa.array([0.1, 1e300], pa.float64()), pa.float64()),
-        (pa.array([1, 2], pa.uint8()), pa.array([-5, 300], pa.int16()), pa.int64()),
+        (pa.array([1, 2], pa.uint8()), pa.array([-5, 300], pa.int16()), pa.int16()),
         (pa.array([1, 2], pa.uint64()), pa.array([-5, 300], pa.int16()), pa.float64()),
     ],
 )

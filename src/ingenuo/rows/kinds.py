@@ -23,6 +23,7 @@ from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_WHOLE = r"^-?\d{1,18}$"
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
@@ -41,13 +42,13 @@ class Kind:
 class MixedColumn(Exception):
     """A column that is nearly all numbers: where the first value stands that is none."""
 
-    def __init__(self, name: str, row: int, value: str) -> None:
-        super().__init__(name, row, value)
-        self.name, self.row, self.value = name, row, value
+    def __init__(self, row: int, value: str) -> None:
+        super().__init__(row, value)
+        self.row, self.value = row, value
 
 
-def mixed(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
-    """A value that is no number in a column of numbers."""
+def not_a_number(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
+    """The error for a value that is no number in a column of numbers."""
     where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
     return FileError(
         f"{where}: column {column!r} holds numbers, and {value!r} is none; mend the file, name the value as missing "
@@ -61,60 +62,38 @@ def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: s
         raise KindError(f"columns must be a mapping of column to kind, got {type(columns).__name__} {columns!r}")
     result, known = {}, set(names)
     for name, kind in (columns or {}).items():
-        if name not in known:
-            if only:
-                continue
-            raise InputError(f"{where} has no column {name!r}{did_you_mean(name, names)}")
-        if isinstance(kind, list | tuple | set | frozenset | np.ndarray):
-            result[name] = "category"
-        elif isinstance(kind, str):
+        if name in known:
+            if isinstance(kind, list | tuple | set | frozenset | np.ndarray):
+                kind = "category"
+            elif type(kind).__name__ == "Words":
+                kind = "text"
             result[name] = FAMILIES[family_of(kind, name)]
-        else:  # settings such as Words(...)
-            result[name] = "text" if type(kind).__name__ == "Words" else FAMILIES[family_of(kind, name)]
+        elif not only:
+            raise InputError(f"{where} has no column {name!r}{did_you_mean(name, names)}")
     return result
 
 
 def infer_kind(
-    name: str,
-    values: Any,
-    *,
-    written: bool = False,
-    decimal: str = ".",
-    is_target: bool = False,
-    declared: str | None = None,
+    name: str, values: Any, *, decimal: str | None = None, is_target: bool = False, declared: str | None = None
 ) -> Kind:
-    """The kind of a column by its first values; `written` says that numbers are written as strings there."""
+    """The kind of a column by its first values; `decimal` says that numbers are written as strings, with that sign."""
     values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    plain = CATEGORY if is_string(values.type) else values.type
     if declared == "ignore" and not is_target:
-        return Kind("ignore", "declared", TEXT if written else values.type)
-    if declared is not None and declared != "ignore":
-        return Kind(declared, "declared", _declared_type(values, declared, written, decimal))
-    found = _written(name, values, decimal, is_target) if written else _typed(name, values, is_target)
+        return Kind("ignore", "declared", TEXT if decimal else values.type)
+    if declared in ("number", "count"):
+        if decimal is None:
+            type = values.type if pa.types.is_integer(values.type) else pa.float64()
+        else:
+            filled = pc.utf8_trim_whitespace(values.drop_null())
+            type = pa.int64() if len(filled) and _all(filled, _WHOLE) else pa.float64()
+        return Kind(declared, "declared", type)
+    if declared in ("category", "text"):
+        return Kind(declared, "declared", plain if declared == "category" else TEXT)
+    found = _typed(name, values, is_target) if decimal is None else _written(name, values, decimal, is_target)
     if is_target:
-        return Kind(
-            "target", found.why, found.type if found.kind in ("number", "category") else _plain(values, written)
-        )
+        return Kind("target", found.why, found.type if found.kind in ("number", "category") else plain)
     return found
-
-
-def _declared_type(values: Any, kind: str, written: bool, decimal: str) -> Any:
-    if kind in ("number", "count"):
-        if not written:
-            return values.type if pa.types.is_integer(values.type) else pa.float64()
-        filled = pc.utf8_trim_whitespace(values.drop_null())
-        return pa.int64() if len(filled) and _all(filled, _patterns(decimal)[1]) else pa.float64()
-    if kind == "category":
-        return CATEGORY if written or is_string(values.type) else values.type
-    return TEXT
-
-
-def _plain(values: Any, written: bool) -> Any:
-    return CATEGORY if written or is_string(values.type) else values.type
-
-
-def _patterns(decimal: str) -> tuple[str, str]:
-    """What numbers and whole numbers look like."""
-    return _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ","), r"^-?\d{1,18}$"
 
 
 def _all(values: Any, pattern: str) -> bool:
@@ -136,12 +115,13 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
     n = len(filled)
     if n == 0:
         return Kind("ignore", "no value", TEXT)
-    number, whole = _patterns(decimal)
-    if _all(filled.slice(0, _PROBE), whole) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
+    number = _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ",")
+    some = filled.slice(0, _PROBE)
+    if _all(some, _WHOLE) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
         if pc.any(pc.match_substring_regex(filled, r"^0\d")).as_py():
             return _strings(filled)
         return _whole(name, numbers, pa.int64())
-    if _all(filled.slice(0, _PROBE), number) and _cast(filled, pa.float64(), decimal) is not None:
+    if _all(some, number) and _cast(filled, pa.float64(), decimal) is not None:
         return Kind("number", "numbers", pa.float64())
     encoded = trimmed.dictionary_encode()
     numbers = pc.fill_null(pc.match_substring_regex(encoded.dictionary, number).take(encoded.indices), True)
@@ -150,7 +130,7 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
         return Kind("number", "numbers", pa.float64())
     if not is_target and n - n_others >= _MOSTLY * n:
         row = pc.index(numbers, False).as_py()
-        raise MixedColumn(name, row, values[row].as_py())
+        raise MixedColumn(row, values[row].as_py())
     return _strings(filled, is_target)
 
 
@@ -182,6 +162,17 @@ def is_string(type: Any) -> bool:
     return pa.types.is_string(type) or pa.types.is_large_string(type) or str(type) == "string_view"
 
 
+def sort_of(type: Any) -> str:
+    """What values of a type are: columns of two files or partitions are of one sort."""
+    if pa.types.is_dictionary(type):
+        return sort_of(type.value_type)
+    if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
+        return "number"
+    if is_string(type) or pa.types.is_binary(type) or pa.types.is_large_binary(type):
+        return "string"
+    return "date" if pa.types.is_temporal(type) else str(type)
+
+
 def _typed(name: str, values: Any, is_target: bool) -> Kind:
     """The kind of a column that has a type of its own."""
     type = values.type
@@ -206,18 +197,18 @@ def _typed(name: str, values: Any, is_target: bool) -> Kind:
 
 def as_types(table: Any, types: Mapping[str, Any], where: str) -> Any:
     """A table with the columns that are wanted, each in its type."""
+    if table.column_names == list(types) and table.schema.types == list(types.values()):
+        return table
     columns = []
     for name, type in types.items():
         column = table.column(name)
-        if column.type != type:
-            try:
-                if pa.types.is_dictionary(type) and not pa.types.is_dictionary(column.type):
-                    column = column.cast(type.value_type).dictionary_encode()
-                column = column.cast(type)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise InputError(
-                    f"{where}: column {name!r} holds {column.type} values, which cannot be read as {type} "
-                    f"({str(error).splitlines()[0]}); declare it as another kind"
-                ) from None
-        columns.append(column)
+        try:
+            if pa.types.is_dictionary(type) and not pa.types.is_dictionary(column.type):
+                column = column.cast(type.value_type).dictionary_encode()
+            columns.append(column if column.type == type else column.cast(type))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InputError(
+                f"{where}: column {name!r} holds {column.type} values, which cannot be read as {type} "
+                f"({str(error).splitlines()[0]}); declare it as another kind"
+            ) from None
     return pa.table(columns, schema=pa.schema(list(types.items())))

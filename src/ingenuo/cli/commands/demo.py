@@ -23,12 +23,12 @@ def command(folder: str | None, seed: int) -> None:
     """
     if folder is not None:
         from ingenuo.datasets import diabetes, play_tennis
-        from ingenuo.rows.files.write import written
+        from ingenuo.rows.files.write import write
         from ingenuo.tally.container import replace_file
 
         for name, table in (("play_tennis", play_tennis()), ("diabetes", diabetes())):
             path = os.path.join(folder, f"{name}.csv")
-            replace_file(os.path.realpath(path), written([table], "csv"))
+            replace_file(os.path.realpath(path), write([table], "csv"))
             options.say(f"written to {os.path.normpath(path)}")
         return
     for title, body in _shown(seed):

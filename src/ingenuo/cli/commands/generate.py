@@ -45,7 +45,7 @@ def command(model: str, n: int, output: str | None, format_: str | None, seed: i
     options.check_inputs(model)
     from ingenuo.cli.typed import written_class
     from ingenuo.cli.work.answer import as_lines, generate
-    from ingenuo.rows.files.write import format_of, written
+    from ingenuo.rows.files.write import format_of, write
 
     if format_ is None and output is not None and output != "-":
         format_ = "text" if output.endswith(".txt") else format_of(output)
@@ -65,7 +65,7 @@ def command(model: str, n: int, output: str | None, format_: str | None, seed: i
     if format_ == "text":
         options.write_text(as_lines(found), output)
     else:
-        options.write_bytes(b"".join(written(iter([found]), format_)), output)
+        options.write_bytes(b"".join(write(iter([found]), format_)), output)
 
 
 def _given(model: Any, given: tuple[str, ...]) -> Any:

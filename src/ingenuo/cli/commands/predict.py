@@ -49,7 +49,7 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     wanted = Wanted(given["all_classes"], given["reasons"])
     with watched(rows, "answering"):
         tables = answered(loaded, rows, wanted, only=given["only"])
-        pieces = write.written(tables, kind)
+        pieces = write.write(tables, kind)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
@@ -57,5 +57,5 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
             return
         from ingenuo.tally.container import replace_file
 
-        replace_file(os.path.realpath(output), write.packed(pieces, output))
+        replace_file(os.path.realpath(output), write.pack(pieces, output))
     options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")

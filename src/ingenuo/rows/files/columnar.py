@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError
-from ingenuo.rows.files.bytes import File, readable
-from ingenuo.rows.files.contents import Content, Part
+from ingenuo.rows.files.bytes import File, explain_refusal
+from ingenuo.rows.files.contents import Content, Options, Types
 from ingenuo.rows.kinds import as_types, is_string
 
 _ROWS = 1 << 17  # rows of a batch
 _BATCH = 1 << 25  # bytes of a batch, about, where rows are wide
 _BUFFERS = 1 << 25  # bytes of the buffers of all the columns that are read
-_FIRST = 1 << 15  # rows from which kinds are guessed
+_FIRST = 1 << 15  # rows from which kinds are inferred
 _PROBE = 1 << 13  # rows that are looked at first for the values of a dictionary
-
-Types = Mapping[str, Any]
 
 
 class Typed(Content):
@@ -29,41 +27,29 @@ class Typed(Content):
 
     what = ""  # as messages call the format
 
-    def __init__(self, file: File) -> None:
-        super().__init__(file)
-        self._bytes: Any = None  # of what cannot be opened twice, or is packed
-        self._own: Any = None
+    def __init__(self, file: File, options: Options) -> None:
+        super().__init__(file, options)
+        with self._explain():
+            self.own_schema = self._schema()  # the columns and types as they are in the file
         self.names = [str(name) for name in self.own_schema.names]
-        doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
-        if doubled is not None:
-            raise FileError(f"{file.name}: two columns are called {doubled!r}; rename one")
+        self.refuse_doubled()
 
-    @property
-    def own_schema(self) -> Any:
-        """The columns and types as they are in the file."""
-        if self._own is None:
-            with self._told():
-                self._own = self._schema()
-        return self._own
-
-    def share_schema(self, other: Typed) -> None:
-        """Hold that of another file, where it is the same: thousands of files have one between them."""
-        if self.own_schema.equals(other.own_schema):
-            self._own, self.names = other._own, other.names
+    @cached_property
+    def _held(self) -> Any:
+        """The bytes of what cannot be opened twice, or is packed."""
+        return self.file.buffer().read_buffer()
 
     def _source(self) -> Any:
-        """The bytes, from the start; what is packed or comes by standard input is held whole."""
-        if not self.file.is_stream and not self.file.packed():
-            return self._opened()
-        if self._bytes is None:
-            self._bytes = self.file.buffer().read_buffer()
-        return pa.BufferReader(self._bytes)
+        """The bytes, from the start."""
+        if self.file.is_stream or self.file.is_packed():
+            return pa.BufferReader(self._held)
+        return self._open()
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         return self.file.buffer()
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _explain(self) -> Iterator[None]:
         try:
             yield
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, OSError) as error:
@@ -77,28 +63,28 @@ class Typed(Content):
     def _schema(self) -> Any:
         raise NotImplementedError
 
-    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
+    def _tables(self, types: Mapping[str, Any] | None, rows: int) -> Iterator[tuple[Any, float]]:
         """Tables of at most so many rows with the columns of these types, and which share has then been read."""
         raise NotImplementedError
 
     def first(self) -> Any:
         """The first rows."""
-        with self._told():
+        with self._explain():
             for table, _ in self._tables(None, _FIRST):
                 if table.num_rows:
                     return table.slice(0, _FIRST)
             return self._schema().empty_table()
 
-    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
+    def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[Any, int]]:
         """The rows, some at a time."""
         tables = self._tables(types, _ROWS)
         while True:
-            with self._told():
+            with self._explain():
                 found = next(tables, None)
             if found is None:
                 return
             table, share = found
-            yield Part(as_types(table, types, self.file.name), int(share * (self.file.n_bytes or 0)))
+            yield as_types(table, types, self.file.name), int(share * (self.file.n_bytes or 0))
 
 
 class Parquet(Typed):
@@ -106,9 +92,9 @@ class Parquet(Typed):
 
     what = "Parquet"
 
-    def _opened(self) -> Any:
+    def _open(self) -> Any:
         # Not mapped: the pages of a mapped file would count as the memory of whoever reads it.
-        with readable(self.file.path):
+        with explain_refusal(self.file.path):
             return pa.OSFile(self.file.path)
 
     def _file(self, **options: Any) -> Any:
@@ -119,9 +105,8 @@ class Parquet(Typed):
     def _schema(self) -> Any:
         return self._file().schema_arrow
 
-    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
-        columns = None if types is None else list(types)
-        own = self.own_schema
+    def _tables(self, types: Mapping[str, Any] | None, rows: int) -> Iterator[tuple[Any, float]]:
+        columns, own = None if types is None else list(types), self.own_schema
         # Parquet has strings as dictionaries: to read them so is far quicker than to make a dictionary of them after.
         coded = [name for name, type in (types or {}).items() if pa.types.is_dictionary(type)]
         coded = [name for name in coded if is_string(own.field(name).type)]
@@ -129,16 +114,14 @@ class Parquet(Typed):
         large = (self.file.n_bytes or 0) > _BUFFERS
         file = self._file(read_dictionary=coded, buffer_size=max(1 << 16, _BUFFERS // n_columns) if large else 0)
         metadata = file.metadata
-        total, done = max(metadata.num_rows, 1), 0
-        width = 8 * n_columns
+        total, done, width = max(metadata.num_rows, 1), 0, 8 * n_columns
         if any(not pa.types.is_primitive(own.field(name).type) for name in columns or own.names if name not in coded):
             width += sum(metadata.row_group(group).total_byte_size for group in range(metadata.num_row_groups)) // total
-        if types is not None:  # the first rows, from which kinds are guessed, are as many whatever their width
+        if types is not None:  # the first rows, from which kinds are inferred, are as many whatever their width
             rows = max(1 << 10, min(rows, _BATCH // width, total))
         for batch in file.iter_batches(rows, columns=columns, use_threads=large):
             done += batch.num_rows
-            arrays = {name: _used(batch.column(name)) for name in coded}
-            found = [arrays.get(name, column) for name, column in zip(batch.schema.names, batch.columns)]
+            found = [_used(c) if n in coded else c for n, c in zip(batch.schema.names, batch.columns)]
             yield pa.Table.from_arrays(found, schema=batch.schema), done / total
 
 
@@ -162,14 +145,14 @@ class ArrowFile(Typed):
     def _batches(self) -> tuple[Any, int, Iterator[Any]]:
         """The schema, how many batches there are (0: unknown), and the batches."""
         source = self._source()
-        magic = source.read(6)
+        magic = bytes(source.read(6))
         source.seek(0)
-        if bytes(magic).startswith(b"FEA1"):
+        if magic.startswith(b"FEA1"):
             from pyarrow import feather
 
             table = feather.read_table(source)
             return table.schema, 0, iter(table.to_batches(_ROWS))
-        if bytes(magic) == b"ARROW1":
+        if magic == b"ARROW1":
             reader = pa.ipc.open_file(source)
             n = reader.num_record_batches
             return reader.schema, n, (reader.get_batch(i) for i in range(n))
@@ -179,7 +162,7 @@ class ArrowFile(Typed):
     def _schema(self) -> Any:
         return self._batches()[0]
 
-    def _tables(self, types: Types | None, rows: int) -> Iterator[tuple[Any, float]]:
+    def _tables(self, types: Mapping[str, Any] | None, rows: int) -> Iterator[tuple[Any, float]]:
         _, n, batches = self._batches()
         for place, batch in enumerate(batches, 1):
             for start in range(0, max(batch.num_rows, 1), rows):  # a file may be one batch, however long

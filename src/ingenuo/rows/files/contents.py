@@ -1,29 +1,30 @@
-"""What every format gives of one file: its columns, its first rows, and all its rows, in blocks of whole rows."""
+"""What every format gives of one file: its columns, its first rows, and all its rows; texts in blocks of whole rows."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+import pyarrow as pa
 
 from ingenuo.errors import FileError
-from ingenuo.rows.files.bytes import File
-from ingenuo.rows.files.sniff import MISSING, Dialect
-from ingenuo.rows.kinds import Kind
+from ingenuo.rows.files.bytes import File, detect_encoding, find_bad_byte
+from ingenuo.rows.kinds import Kind, as_types
 
+MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 BLOCK = 1 << 22  # bytes: measured, the least that parses as fast as larger ones
+LONGEST = 1 << 28  # bytes of one row
+_AHEAD = 4  # at most so many blocks are parsed, or batches read, before they are asked for
 T = TypeVar("T")
 R = TypeVar("R")
-_AHEAD = 4  # at most so many blocks are parsed at a time
-_READ = 4  # so many batches are read before they are asked for
-_END = object()
+Data = bytes | bytearray
+Types = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -39,14 +40,22 @@ class Options:
     errors: str = "strict"
     known: Sequence[str] = ()  # names of columns that a header would have
     block_size: int = BLOCK
-    look: int = 1 << 20  # bytes from which the form of a file is told
+    look: int = 1 << 20  # bytes from which the form of a file is inferred
 
 
-class Part(NamedTuple):
-    """Some rows, and the bytes of the file up to them."""
+@dataclass(frozen=True)
+class Dialect:
+    """The form of a delimited text."""
 
-    table: Any
-    consumed: int
+    separator: str = ","
+    quote: str | None = '"'
+    padded: bool = False  # whether cells have spaces around them that do not belong to them
+    decimal: str = "."
+    names: tuple[str, ...] = ()
+    body: int = 0  # where the rows begin, in bytes of UTF-8
+    header_line: int = 0  # the line of the header; 0 where there is none
+    line_end: bytes = b"\n"
+    notes: tuple[str, ...] = ()
 
 
 class Form(NamedTuple):
@@ -65,16 +74,16 @@ class Form(NamedTuple):
 class Content:
     """The rows of one file; a format fills in what it knows."""
 
-    written = False  # whether numbers are written as strings, and must be told by looking
+    written = False  # whether numbers are written as strings, and must be inferred
     decimal = "."
     may_lack_columns = False  # whether rows, and so files, may lack some columns
+    own_schema: Any = None  # of formats that have types
     format = ""  # as `open_content` calls it
-    options: Options = Options()
+    target: str | None = None  # the class, where the format itself names it
 
-    def __init__(self, file: File) -> None:
-        self.file = file
+    def __init__(self, file: File, options: Options) -> None:
+        self.file, self.options = file, options
         self.names: list[str] = []
-        self.target: str | None = None  # the class, where the format itself names it
         self.notes: list[str] = []
         self.kinds: dict[str, Kind] = {}  # that the format declares
         self.categories: dict[str, list[str]] = {}  # likewise
@@ -85,56 +94,143 @@ class Content:
 
     def form(self) -> Form:
         """How the file is written."""
-        return Form(self.format, self.file.packed())
+        return Form(self.format, self.file.is_packed())
 
     def line_of(self, row: int) -> int | None:
         """The line of one of the first rows, where rows are lines."""
         return None
 
-    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
-        """All the rows with the columns that are wanted, in their types.
+    def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[Any, int]]:
+        """All the rows with the columns that are wanted, in their types, and the bytes of the file up to them.
 
-        A whole number may become a double on the way, where a later row needs it: `types` is then changed. The
-        column `fixed` stays what it is.
+        Where a later row needs it, whole numbers become doubles, and `types` is changed; the column `fixed` is not.
         """
         raise NotImplementedError
 
+    def refuse_doubled(self, what: str = "columns") -> None:
+        """Raise where two columns have one name."""
+        doubled = next((name for name, count in Counter(self.names).items() if count > 1), None)
+        if doubled is not None:
+            raise FileError(f"{self.file.name}: two {what} are called {doubled!r}; rename one")
 
-def ahead(blocks: Iterator[T], parse: Callable[[T], R]) -> Iterator[tuple[T, Future[R]]]:
-    """Each block with what it parses to, in order; some are parsed in threads while the caller is at work."""
-    workers = min(os.cpu_count() or 1, _AHEAD)
+
+class Block(NamedTuple):
+    """Some whole rows of a text."""
+
+    data: Data
+    offset: int  # bytes before it
+    line: int  # the number of its first line
+
+
+class TextContent(Content):
+    """A text: its form is inferred from its first bytes, and its rows are parsed a block at a time, in threads."""
+
+    dialect = Dialect(quote=None)  # rows are lines
+    least = 0  # bytes from which the form is inferred, at least
+    body = 0  # where the rows begin, in bytes of UTF-8
+
+    def __init__(self, file: File, options: Options) -> None:
+        super().__init__(file, options)
+        self._size = max(options.look, self.least)
+        while True:
+            head = file.head(self._size)
+            complete = len(head) < self._size
+            self.encoding = detect_encoding(head, file.name, options.encoding)
+            text = self.encoding.decode(head)
+            self._begin(text, complete)
+            self._whole = len(text) if complete else find_row_end(text, self.dialect)[0]
+            if complete or self._whole > self.body or self._size > LONGEST:
+                break
+            self._size *= 4  # a first row that is longer
+        self.notes = [self.encoding.note] if self.encoding.note else []
+
+    def _begin(self, text: bytes, complete: bool) -> None:
+        """Infer the form from the first bytes, as UTF-8; where the rows begin is in `body`."""
+
+    def _parse(self, data: Data, types: Mapping[str, Any]) -> Any:
+        """Some rows as a table; pa.ArrowInvalid where they cannot be read so."""
+        raise NotImplementedError
+
+    def _diagnose(self, data: Data, line: int, types: Types) -> FileError | None:
+        """What is wrong with rows that cannot be read, should it be found; they begin at a line."""
+        return None
+
+    def _head(self) -> bytes:
+        return self.encoding.decode(self.file.head(self._size))
+
+    def first(self) -> Any:
+        """The first rows; of strings, where numbers are written so."""
+        data, start = self._head()[: self._whole], self.body
+        block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
+        types: Types = dict.fromkeys(self.names, pa.string()) if self.written else {}
+        try:
+            return self._parse(block.data, types)
+        except pa.ArrowInvalid as error:
+            return self._retry(block, types, None, error)
+
+    def _blocks(self) -> Iterator[Block]:
+        with self.file.open_text(self.encoding, self.options.errors) as text:
+            yield from cut(text, self.file.name, self.dialect, self.options.block_size)
+
+    def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[Any, int]]:
+        """The rows, a block at a time."""
+        blocks = skip(self._blocks(), self.body, self.dialect.line_end)
+        filled = ((block, self.file.n_read) for block in blocks if block.data.strip(b"\r\n"))
+        for (block, n_read), future in ahead(filled, lambda item: self._parse(item[0].data, dict(types))):
+            try:
+                table = future.result()
+            except pa.ArrowInvalid as error:
+                table = self._retry(block, types, fixed, error)
+            yield as_types(table, types, self.file.name), n_read
+
+    def _retry(self, block: Block, types: Types, fixed: str | None, error: Exception) -> Any:
+        """A block that was refused: with bytes replaced, or doubles for whole numbers; else what is wrong with it."""
+        name, data = self.file.name, block.data
+        if self.options.errors == "replace":
+            data = data.decode("utf-8", "replace").encode()
+        wider = {n: pa.float64() if pa.types.is_integer(t) and n != fixed else t for n, t in types.items()}
+        for attempt in (types, wider):
+            table = self._try(data, attempt)
+            if table is None:
+                continue
+            whole = {column: type for column, type in types.items() if type != attempt[column]}
+            types.update({c: attempt[c] for c, type in whole.items() if self._try(data, {c: type}) is None})
+            return as_types(table, types, name) if types else table
+        bad = find_bad_byte(data, block.offset + self.encoding.mark, block.line, name)
+        found = bad or self._diagnose(data, block.line, wider)
+        first_line = str(error).splitlines()[0]
+        raise found or FileError(f"{name}, after line {block.line}: the rows cannot be read ({first_line})") from None
+
+    def _try(self, data: Data, types: Mapping[str, Any]) -> Any:
+        try:
+            return self._parse(data, types)
+        except pa.ArrowInvalid:
+            return None
+
+
+def require_utf8(data: Data) -> None:
+    """Raise where bytes are not UTF-8, for readers that do not check it."""
+    if not data.isascii():
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            raise pa.ArrowInvalid("not UTF-8") from None
+
+
+def ahead(items: Iterator[T], work: Callable[[T], R], workers: int = _AHEAD) -> Iterator[tuple[T, Future[R]]]:
+    """Each item with what is made of it, in order; threads make some while the caller is at work."""
+    workers = min(os.cpu_count() or 1, workers)
     waiting: deque[tuple[T, Future[R]]] = deque()
     with ThreadPoolExecutor(workers, "parse") as pool:
         try:
-            for block in blocks:
-                waiting.append((block, pool.submit(parse, block)))
-                if len(waiting) > workers:
+            for item in items:
+                waiting.append((item, pool.submit(work, item)))
+                if len(waiting) > (_AHEAD if workers == 1 else workers):
                     yield waiting.popleft()
             while waiting:
                 yield waiting.popleft()
         finally:
             for _, future in waiting:
-                future.cancel()
-
-
-def beforehand(items: Iterator[T]) -> Iterator[T]:
-    """The items in their order; a thread makes the next ones while the caller is at work.
-
-    >>> list(beforehand(iter("abc")))
-    ['a', 'b', 'c']
-    """
-    waiting: deque[Future[Any]] = deque()
-    with ThreadPoolExecutor(1, "read") as pool:
-        try:
-            while True:
-                while len(waiting) <= _READ:
-                    waiting.append(pool.submit(next, items, _END))
-                item = waiting.popleft().result()
-                if item is _END:
-                    return
-                yield item
-        finally:
-            for future in waiting:
                 future.cancel()
 
 
@@ -145,48 +241,33 @@ def beforehand(items: Iterator[T]) -> Iterator[T]:
 # they open and close in turn, and an even number of them before a line end means that it lies outside. Where a quote
 # stands elsewhere (5" nails), the cells are walked through one by one.
 
-LONGEST = 1 << 28  # bytes of one row
-LINES = Dialect(quote=None)  # rows that are lines
 
-
-class Readable(Protocol):
-    """What gives bytes."""
-
-    def readinto(self, buffer: memoryview, /) -> int | None:
-        """Put bytes there, and say how many; none only at the end."""
-        ...
-
-
-@dataclass(frozen=True)
-class Block:
-    """Some whole rows."""
-
-    data: bytes | bytearray
-    offset: int  # bytes before it
-    line: int  # the number of its first line
-
-
-def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK) -> Iterator[Block]:
-    r"""Blocks of about so many bytes; an error where a quote is never closed.
-
-    >>> import io
-    >>> stream = io.BytesIO(b'good,"two\nlines"\nbad,one\n')
-    >>> [bytes(block.data) for block in cut(stream, "reviews.csv", Dialect(), size=12)]
-    [b'good,"two\nlines"\n', b'bad,one\n']
-    """
-    rest: bytes | bytearray = b""
-    asked, offset, line = size, 0, 1
+def cut(stream: Any, name: str, dialect: Dialect, size: int = BLOCK) -> Iterator[Block]:
+    """Blocks of about so many bytes; an error where a quote is never closed."""
+    rest: Data = b""
+    wanted, offset, line = size, 0, 1
     while True:
-        data, more = _filled(stream, rest, asked)
-        end = last_row_end(data, dialect) if more else len(data)
-        if end == 0 and more:
-            if len(data) > LONGEST:
-                raise _unclosed(data, name, line, dialect)
-            rest, asked = data, len(data)  # twice as much, so that long rows cost no square of their length
+        # Read where the bytes are to stay: a copy would cost as much as the reading.
+        data, at = bytearray(len(rest) + wanted), len(rest)
+        data[:at] = rest
+        with memoryview(data) as view:
+            while at < len(view) and (n := stream.readinto(view[at:])):
+                at += n
+        more = at > len(rest)
+        del data[at:]
+        end, opened = find_row_end(data, dialect)
+        if (more and end == 0 and len(data) > LONGEST) or (not more and opened >= 0):
+            if opened < 0:
+                raise FileError(
+                    f"{name}, line {line}: the line is longer than {LONGEST >> 20} MB, which is no row of a table"
+                )
+            cell = data[opened : opened + 30].decode("utf-8", "replace")
+            raise never_closed(name, line + data.count(dialect.line_end, 0, opened), cell)
+        if more and end == 0:
+            rest, wanted = data, len(data)  # twice as much, so that long rows cost no square of their length
             continue
-        if not more and _open(data, dialect):
-            raise _unclosed(data, name, line, dialect)
-        rest, asked = bytes(data[end:]), size
+        end = end if more else len(data)
+        rest, wanted = bytes(data[end:]), size
         del data[end:]
         if end:
             yield Block(data, offset, line)
@@ -196,74 +277,36 @@ def cut(stream: Readable, name: str, dialect: Dialect = LINES, size: int = BLOCK
             return
 
 
-def after(blocks: Iterator[Block], n: int, line_end: bytes = b"\n") -> Iterator[Block]:
+def skip(blocks: Iterator[Block], n: int, line_end: bytes) -> Iterator[Block]:
     """The blocks without the first n bytes."""
-    for block in blocks:
-        skipped = min(n, len(block.data))
-        n -= skipped
-        if skipped:
-            lines = block.data.count(line_end, 0, skipped)
-            block = Block(block.data[skipped:], block.offset + skipped, block.line + lines)
-        yield block
+    for data, offset, line in blocks:
+        own = min(n, len(data))
+        n -= own
+        yield Block(data[own:], offset + own, line + data.count(line_end, 0, own)) if own else Block(data, offset, line)
 
 
-def _filled(stream: Readable, rest: bytes | bytearray, size: int) -> tuple[bytearray, int]:
-    """The rest and so many bytes more, read where they are to stay: a copy would cost as much as the reading."""
-    start = len(rest)
-    data = bytearray(start + size)
-    data[:start] = rest
-    at = start
-    with memoryview(data) as view:
-        while at < len(view) and (n := stream.readinto(view[at:])):
-            at += n
-    del data[at:]
-    return data, at - start
-
-
-def last_row_end(data: bytes | bytearray, dialect: Dialect) -> int:
-    """Where the last row that is whole ends."""
-    line_end = dialect.line_end
+def find_row_end(data: Data, dialect: Dialect) -> tuple[int, int]:
+    """Where the last whole row ends, and where the quote stands that is open at the end of the data (-1: none is)."""
+    quote, line_end = (dialect.quote or "").encode(), dialect.line_end
     last = data.rfind(line_end) + 1
-    if last == 0 or not _quoted(data, dialect):
-        return last
-    places = _quotes(data, dialect)
-    if not _in_turn(data, places, dialect.separator):
-        return _walk(data, dialect)[0]
-    while last and np.searchsorted(places, last) % 2:  # the line end lies within quotes: go before the opening one
-        last = data.rfind(line_end, 0, int(places[np.searchsorted(places, last) - 1])) + 1
-    return last
+    if not quote or quote not in data:
+        return last, -1
+    signs = np.frombuffer(data, np.uint8)
+    quotes = np.flatnonzero(signs == ord(quote))
+    opening = quotes[::2]
+    before = signs[opening - 1]  # of the first byte: the last one, which is put right
+    fine = (before == ord(dialect.separator)) | (before == 10) | (before == 13) | (opening == 0)
+    if len(quotes) > 2:
+        fine |= np.r_[-2, quotes[1::2]][: len(opening)] == opening - 1
+    if not fine.all():
+        return _walk(data, dialect)
+    while last and (n := int(np.searchsorted(quotes, last))) % 2:  # within quotes: go before the opening one
+        last = data.rfind(line_end, 0, int(quotes[n - 1])) + 1
+    return last, int(quotes[-1]) if len(quotes) % 2 else -1
 
 
-def _quoted(data: bytes | bytearray, dialect: Dialect) -> bool:
-    return dialect.quote is not None and dialect.quote.encode() in data
-
-
-def _quotes(data: bytes | bytearray, dialect: Dialect) -> NDArray[np.intp]:
-    """Where the quotes stand."""
-    return np.flatnonzero(np.frombuffer(data, np.uint8) == ord(dialect.quote or '"'))
-
-
-def _in_turn(data: bytes | bytearray, places: NDArray[np.intp], separator: str) -> bool:
-    """Whether each quote of an even place begins a cell, or is the second of a doubled one."""
-    opening = places[::2]
-    before = np.frombuffer(data, np.uint8)[opening - 1]  # of the first byte: the last one, which is put right
-    fine = (before == ord(separator)) | (before == 10) | (before == 13) | (opening == 0)
-    if len(places) > 2:
-        closed = np.r_[-2, places[1::2]][: len(opening)]
-        fine |= closed == opening - 1
-    return bool(fine.all())
-
-
-def _open(data: bytes | bytearray, dialect: Dialect) -> bool:
-    """Whether the data ends within quotes."""
-    if not _quoted(data, dialect):
-        return False
-    places = _quotes(data, dialect)
-    return len(places) % 2 == 1 if _in_turn(data, places, dialect.separator) else _walk(data, dialect)[1] >= 0
-
-
-def _walk(data: bytes | bytearray, dialect: Dialect) -> tuple[int, int]:
-    """Where the last whole row ends, and where the quote opens that is not closed (or -1), cell by cell."""
+def _walk(data: Data, dialect: Dialect) -> tuple[int, int]:
+    """The same, cell by cell."""
     q, s = re.escape((dialect.quote or '"').encode()), re.escape(dialect.separator.encode())
     opening = re.compile(rb"(?:(?<=[" + s + rb"\r\n])|\A)" + (rb" *" if dialect.padded else b"") + q)
     closing = re.compile(q + q + rb"|" + q)
@@ -277,14 +320,6 @@ def _walk(data: bytes | bytearray, dialect: Dialect) -> tuple[int, int]:
             return end, found.start()
         at = close.end()
     return max(end, data.rfind(dialect.line_end, at) + 1), -1
-
-
-def _unclosed(data: bytes | bytearray, name: str, line: int, dialect: Dialect) -> FileError:
-    place = _walk(data, dialect)[1] if dialect.quote is not None else -1
-    if place < 0:
-        return FileError(f"{name}, line {line}: the line is longer than {LONGEST >> 20} MB, which is no row of a table")
-    line += data.count(dialect.line_end, 0, place)
-    return never_closed(name, line, data[place : place + 30].decode("utf-8", "replace"))
 
 
 def never_closed(name: str, line: int, cell: str) -> FileError:

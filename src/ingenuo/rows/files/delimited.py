@@ -1,175 +1,127 @@
-"""Delimited text (CSV, TSV and their kin): cut into blocks of rows, each parsed by Arrow in types fixed before.
+"""Delimited text (CSV, TSV and their kin): its form is inferred from its first rows, and each block parsed by Arrow.
 
 Arrow's own streaming reader parses in one thread and takes the types from its first block; here several blocks are
-parsed at a time, and what a block refuses is told with its line.
+parsed at a time, in types fixed before, and what a block refuses is reported with its line.
 """
 
 from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from ingenuo.errors import FileError
-from ingenuo.rows.files.bytes import File, Text, bad_byte, decode, detect
-from ingenuo.rows.files.contents import (
-    LONGEST,
-    Block,
-    Content,
-    Form,
-    Options,
-    Part,
-    after,
-    ahead,
-    cut,
-    last_row_end,
-    never_closed,
-)
-from ingenuo.rows.files.sniff import Dialect, is_number, rows, sniff
-from ingenuo.rows.kinds import as_types, mixed
+from ingenuo.errors import FileError, InputError
+from ingenuo.rows.files.bytes import File, find_bad_byte
+from ingenuo.rows.files.contents import Data, Dialect, Form, Options, TextContent, Types, never_closed
+from ingenuo.rows.kinds import not_a_number
 
-_LEAST = 1 << 16  # bytes from which the form of a file is told, at least
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".psv": "|"}
+_ROWS = 200  # rows by which the form is inferred
+_BYTES = 1 << 20  # at most, but for three lines
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 
 
-class Delimited(Content):
+class Delimited(TextContent):
     """The rows of a delimited text."""
 
     written = True
+    least = 1 << 16
 
     def __init__(self, file: File, options: Options) -> None:
-        super().__init__(file)
-        self.options = options
-        self._look()
-        self.decimal = self.dialect.decimal
-        self.names = list(self.dialect.names)
-        self.notes = [note for note in (self.encoding.note, *self.dialect.notes) if note]
+        super().__init__(file, options)
+        if options.errors == "strict":
+            error = find_bad_byte(self._head()[: self.body], self.encoding.mark, 1, file.name)
+            if error is not None:
+                raise error
+        self.decimal, self.names = self.dialect.decimal, list(self.dialect.names)
+        self.notes += self.dialect.notes
 
-    def _look(self) -> None:
-        """Find out the form of the text by its first bytes."""
-        file, options = self.file, self.options
-        size = max(options.look, _LEAST)
-        while True:
-            head = file.head(size)
-            complete = len(head) < size
-            self.encoding = detect(head, file.name, options.encoding)
-            head = decode(head, self.encoding)
-            self.dialect = sniff(
-                head, file.name, file.suffix(), separator=options.separator, quote=options.quote,
-                header=options.header, known=options.known, missing=options.missing, complete=complete,
-            )  # fmt: skip
-            self._whole = len(head) if complete else last_row_end(head, self.dialect)
-            if complete or self._whole > self.dialect.body or size > LONGEST:
-                break
-            size *= 4  # a first row that is longer
-        self._size = size
-        titles = head[: self.dialect.body]
-        if options.errors == "strict" and (error := bad_byte(titles, self.encoding.mark, 1, file.name)):
-            raise error
-
-    def _head(self) -> bytes:
-        return decode(self.file.head(self._size), self.encoding)
-
-    def first(self) -> Any:
-        """The first rows, all of strings."""
-        types, start, data = dict.fromkeys(self.names, pa.string()), self.dialect.body, self._head()[: self._whole]
-        if not data[start:].strip(b"\r\n"):
-            return pa.schema(list(types.items())).empty_table()
-        block = Block(data[start:], start, 1 + data.count(self.dialect.line_end, 0, start))
-        try:
-            return self._parse(block.data, types)
-        except pa.ArrowInvalid as error:
-            return self._again(block, types, None, error)
+    def _begin(self, text: bytes, complete: bool) -> None:
+        self.dialect = infer_dialect(text, self.file, self.options, complete)
+        self.body = self.dialect.body
 
     def form(self) -> Form:
         """How the text is written."""
-        name, mark, form = self.encoding.name, self.encoding.mark, replace(self.dialect, body=0, notes=())
-        name = {"utf-8": "utf-8-sig"}.get(name, name) if mark else name
-        skipped = self._head().count(self.dialect.line_end, 0, self.dialect.body)
-        missing = tuple(self.options.missing)
-        return Form(self.format, self.file.packed(), name, form, skipped, missing, self.options.errors)
+        name, missing = self.encoding.name, tuple(self.options.missing)
+        name = "utf-8-sig" if name == "utf-8" and self.encoding.mark else name
+        skipped = self._head().count(self.dialect.line_end, 0, self.body)
+        plain = replace(self.dialect, body=0, notes=())
+        return Form(self.format, self.file.is_packed(), name, plain, skipped, missing, self.options.errors)
 
     def line_of(self, row: int) -> int | None:
         """The line of one of the first rows."""
         d = self.dialect
         text = self._head().decode("utf-8", "replace")
-        found = next(islice(rows(text, d.separator, d.quote, padded=d.padded), row + (d.header_line > 0), None), None)
+        rows = split_rows(text, d.separator, d.quote, padded=d.padded)
+        found = next(islice(rows, row + (d.header_line > 0), None), None)
         return None if found is None else found.line
 
-    def parts(self, types: dict[str, Any], fixed: str | None) -> Iterator[Part]:
-        """The rows, a block at a time."""
-        with self.file.open() as stream:
-            text = Text(stream, self.encoding, self.options.errors)
-            for (block, consumed), future in ahead(
-                self._blocks(text, stream), lambda b: self._parse(b[0].data, dict(types))
-            ):
-                try:
-                    table = future.result()
-                except pa.ArrowInvalid as error:
-                    table = self._again(block, types, fixed, error)
-                if table.schema.types != list(types.values()):  # parsed before a whole number became a double
-                    table = as_types(table, types, self.file.name)
-                yield Part(table, consumed)
-
-    def _blocks(self, text: Any, stream: Any) -> Iterator[tuple[Block, int]]:
-        """The blocks, without the header."""
-        d = self.dialect
-        for block in after(cut(text, self.file.name, d, self.options.block_size), d.body, d.line_end):
-            if block.data.strip(b"\r\n"):
-                yield block, stream.consumed()
-
-    def _parse(self, data: bytes | bytearray, types: Mapping[str, Any]) -> Any:
+    def _parse(self, data: Data, types: Mapping[str, Any]) -> Any:
         return parse(data, self.dialect, types, self.options.missing)
 
-    def _mended(self, data: bytes | bytearray) -> bytes | bytearray:
-        """Bytes that are no UTF-8 replaced, where that is wanted."""
-        return data.decode("utf-8", "replace").encode() if self.options.errors == "replace" else data
+    def _diagnose(self, data: Data, line: int, types: Types) -> FileError | None:
+        """The first bad row, its line, cell and remedy."""
+        d, name = self.dialect, self.file.name
+        numbers = [(d.names.index(c), c, pa.types.is_integer(t)) for c, t in types.items() if pa.types.is_primitive(t)]
+        for row in split_rows(data.decode(), d.separator, d.quote, line, d.padded):
+            if row.unclosed:
+                return never_closed(name, row.line, next(c for c in row.cells if c.startswith(d.quote or '"')))
+            if len(row.cells) != len(d.names):
+                return self._ragged(row)
+            for place, column, is_whole in numbers:
+                cell = row.cells[place].strip()
+                if cell in self.options.missing:
+                    continue
+                if is_number(cell, d.decimal):
+                    infinite = math.isinf(float(cell.replace(d.decimal, ".")))
+                else:
+                    infinite = cell.lower().lstrip("+-") in ("inf", "infinity")
+                    if not infinite:
+                        return not_a_number(name, row.line, column, cell)
+                if infinite:
+                    return FileError(
+                        f"{name}, line {row.line}: column {column!r} has {cell!r}, which is out of the range of "
+                        f"numbers; name it missing (--missing {cell!r}), or mend the file"
+                    )
+                if is_whole and not cell.lstrip("+-").isdecimal():
+                    return FileError(
+                        f"{name}, line {row.line}: column {column!r} held whole numbers as far as was looked, and "
+                        f"{cell!r} is none; declare the column (--column {column}=category or {column}=number)"
+                    )
+        return None
 
-    def _again(self, block: Block, types: dict[str, Any], fixed: str | None, error: Exception) -> Any:
-        """A block that was refused: with bytes replaced, or doubles for whole numbers; else what is wrong with it."""
-        data = self._mended(block.data)
-        wider = {
-            name: pa.float64() if pa.types.is_integer(type) and name != fixed else type for name, type in types.items()
-        }
-        for attempt in (types, wider):
-            try:
-                table = self._parse(data, attempt)
-            except pa.ArrowInvalid:
-                continue
-            if attempt is wider:
-                whole = {name: type for name, type in types.items() if type != wider[name]}
-                types.update({name: wider[name] for name in whole if not self._fits(data, name, types[name])})
-                return as_types(table, types, self.file.name)
-            return table
-        found = diagnose(
-            data, self.dialect, self.file.name, line=block.line, offset=block.offset + self.encoding.mark,
-            types=wider, missing=self.options.missing,
-        )  # fmt: skip
-        told = FileError(
-            f"{self.file.name}, after line {block.line}: the rows cannot be read ({str(error).splitlines()[0]})"
+    def _ragged(self, row: Row) -> FileError:
+        """The error for a row that has too many cells, or too few."""
+        d, n = self.dialect, len(row.cells)
+        shown = d.separator.join(row.cells)
+        shown = shown if len(shown) <= 60 else shown[:57] + "…"
+        remedy = "add what is missing, if only empty cells, or mend the row"
+        if n > len(d.names):
+            quoted = f"quote a cell that holds {d.separator!r}" if d.quote else "take the separator out of a cell"
+            remedy = f"{quoted}, or mend the row"
+        others = f"the header (line {d.header_line}) has" if d.header_line else "the other rows have"
+        return FileError(
+            f"{self.file.name}, line {row.line}: the row has {n} field{'s' * (n != 1)} and {others} {len(d.names)} "
+            f"({shown!r}); {remedy}"
         )
-        raise (found or told) from None
-
-    def _fits(self, data: bytes | bytearray, name: str, type: Any) -> bool:
-        try:
-            self._parse(data, {name: type})
-        except pa.ArrowInvalid:
-            return False
-        return True
 
 
-def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str]) -> Any:
+def parse(data: Data, dialect: Dialect, types: Mapping[str, Any], missing: Sequence[str]) -> Any:
     """Some rows as a table with the columns that are wanted."""
     if not types:  # Arrow would read all the columns
         return parse(data, dialect, {dialect.names[0]: pa.string()}, missing).select([])
     if dialect.padded:
-        data = _trimmed(data, dialect)
+        data = _trim(data, dialect)
     if not data.strip(b" \r\n"):
         return pa.schema(list(types.items())).empty_table()
     table = csv.read_csv(
@@ -190,7 +142,7 @@ def parse(data: bytes | bytearray, dialect: Dialect, types: Mapping[str, Any], m
     return table
 
 
-def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
+def _trim(data: Data, dialect: Dialect) -> Data:
     """The data without spaces around its cells."""
     separator = dialect.separator.encode()
     if dialect.quote is None or dialect.quote.encode() not in data:
@@ -206,71 +158,196 @@ def _trimmed(data: bytes | bytearray, dialect: Dialect) -> bytes | bytearray:
     return re.sub(before + rb"|" + after, lambda found: (found[1] or b"") + (found[2] or b""), data)
 
 
-# What is wrong with a block that Arrow refuses: the first bad row, its line, cell and remedy.
+# The form of a text: separator, quotes, padding, decimal commas, header.
 
 
-def diagnose(
-    data: bytes | bytearray,
-    dialect: Dialect,
-    name: str,
-    *,
-    line: int,
-    offset: int,
-    types: Mapping[str, Any],
-    missing: Sequence[str],
-) -> FileError | None:
-    """The error for the first thing that is wrong, or None where nothing is found."""
-    if (error := bad_byte(data, offset, line, name)) is not None:
-        return error
-    numbers = {
-        dialect.names.index(column): (column, type)
-        for column, type in types.items()
-        if pa.types.is_integer(type) or pa.types.is_floating(type)
-    }
-    expected = len(dialect.names)
-    for row in rows(data.decode(), dialect.separator, dialect.quote, line, dialect.padded):
-        if row.unclosed:
-            return never_closed(
-                name, row.line, next(cell for cell in row.cells if cell.startswith(dialect.quote or '"'))
-            )
-        if len(row.cells) != expected:
-            return _ragged(row.cells, expected, row.line, dialect, name)
-        for place, (column, type) in numbers.items():
-            cell = row.cells[place].strip()
-            if cell in missing:
-                continue
-            if not is_number(cell, dialect.decimal):
-                if cell.lower().lstrip("+-") in ("inf", "infinity"):
-                    return _infinite(name, row.line, column, cell)
-                return mixed(name, row.line, column, cell)
-            value = float(cell.replace(dialect.decimal, "."))
-            if math.isinf(value):
-                return _infinite(name, row.line, column, cell)
-            if pa.types.is_integer(type) and not cell.lstrip("+-").isdecimal():
-                return FileError(
-                    f"{name}, line {row.line}: column {column!r} held whole numbers as far as was looked, and {cell!r} "
-                    f"is none; declare the column (--column {column}=category or {column}=number)"
-                )
-    return None
+def is_number(cell: str, decimal: str = ".") -> bool:
+    """Whether a cell is a number."""
+    cell = cell.strip().replace(",", ".", 1) if decimal == "," else cell.strip()
+    return _NUMBER.fullmatch(cell) is not None
 
 
-def _ragged(cells: list[str], expected: int, line: int, dialect: Dialect, name: str) -> FileError:
-    found = f"{len(cells)} field{'s' * (len(cells) != 1)}"
-    shown = dialect.separator.join(cells)
-    shown = shown if len(shown) <= 60 else shown[:57] + "…"
-    if len(cells) > expected:
-        quoted = (
-            f"quote a cell that holds {dialect.separator!r}" if dialect.quote else "take the separator out of a cell"
-        )
-        remedy = f"{quoted}, or mend the row"
+def infer_dialect(head: bytes, file: File, options: Options, complete: bool = True) -> Dialect:
+    """The form of a text whose first bytes are given."""
+    separator, quote, missing = options.separator, options.quote, options.missing
+    lines = re.match(rb"(?:[^\n]*\n){3}", head)
+    enough = max(_BYTES, lines.end() if lines else len(head))
+    complete = complete and len(head) <= enough
+    text = head[:enough].decode("utf-8", "surrogateescape")
+    skipped = 0
+    if named := re.match(r"sep=(.)\r?\n", text):  # as Excel writes it
+        separator, skipped = separator or named[1], named.end()
+    usual = _SEPARATORS.get(file.suffix(), ",")
+    if separator is not None and (not isinstance(separator, str) or len(separator) != 1 or separator in "\r\n"):
+        raise InputError(f"separator must be one character, such as ',' or ';', got {separator!r}")
+    if quote is not None and (not isinstance(quote, str) or len(quote) > 1):
+        raise InputError(f"quote must be one character, or '' for none, got {quote!r}")
+    text = text[skipped:]
+    separator = separator or _infer_separator(text, usual, quote, complete)
+    mark = _infer_quote(text, separator) if quote is None else quote or None
+    if mark == separator:
+        raise InputError(f"separator and quote must differ, got {mark!r} for both")
+    first, padded = _first_rows(text, separator, mark, complete)
+    if not first:
+        raise FileError(f"{file.name}: the file is empty; give one with a header and rows")
+    if padded := padded or _is_padded([row.cells for row in first]):
+        first = [row._replace(cells=[cell.strip(" \t") for cell in row.cells]) for row in first]
+    cells = [row.cells for row in first]
+    decimal = "," if separator != "," and _has_decimal_commas(cells[1:], missing) else "."
+    titled = options.header if options.header is not None else _has_header(cells, decimal, options.known, missing)
+    notes = []
+    if separator != usual:
+        notes.append(f"separated by {separator!r}" if separator != "\t" else "separated by tabs")
+    if mark not in (None, '"') and quote is None:
+        notes.append(f"quoted by {mark}")
+    if decimal == ",":
+        notes.append("numbers with decimal commas")
+    if padded:
+        notes.append("cells trimmed of the spaces around them")
+    if titled:
+        names = [cell.encode("utf-8", "surrogateescape").decode("utf-8", "replace").strip() for cell in cells[0]]
+        if "" not in names[:-1] and names[-1:] == [""] and all(len(row) < len(names) for row in cells[1:]):
+            names.pop()  # a separator too many at the end of the header alone
+        notes += [f"column {i + 1} has no name and is called x{i}" for i, name in enumerate(names) if not name]
+        names = [name or f"x{i}" for i, name in enumerate(names)]
     else:
-        remedy = "add what is missing, if only empty cells, or mend the row"
-    source = f"the header (line {dialect.header_line}) has" if dialect.header_line else "the other rows have"
-    return FileError(f"{name}, line {line}: the row has {found} and {source} {expected} ({shown!r}); {remedy}")
+        names = [f"x{i}" for i in range(Counter(map(len, cells)).most_common(1)[0][0])]
+        notes.append("no header, columns called x0" + (f" to {names[-1]}" if len(names) > 1 else ""))
+    doubled = next((name for name, count in Counter(names).items() if count > 1), None)
+    if doubled is not None:
+        places = [i + 1 for i, name in enumerate(names) if name == doubled]
+        raise FileError(
+            f"{file.name}, line {first[0].line}: two columns are called {doubled!r} (columns {places[0]} and "
+            f"{places[1]}); rename one"
+        )
+    body = text[: first[0].end if titled else 0].encode("utf-8", "surrogateescape")
+    line_end = b"\r" if "\n" not in text and "\r" in text else b"\n"
+    header_line, note = first[0].line if titled else 0, (", ".join(notes),) if notes else ()
+    return Dialect(separator, mark, padded, decimal, tuple(names), len(body) + skipped, header_line, line_end, note)
 
 
-def _infinite(name: str, line: int, column: str, cell: str) -> FileError:
-    return FileError(
-        f"{name}, line {line}: column {column!r} has {cell!r}, which is out of the range of numbers; name it missing "
-        f"(--missing {cell!r}), or mend the file"
+def _first_rows(text: str, separator: str, quote: str | None, complete: bool) -> tuple[list[Row], bool]:
+    """The first rows that are whole, and whether spaces stand between separators and opening quotes."""
+    spaced = quote is not None and bool(re.search(re.escape(separator) + " +" + re.escape(quote), text[: 1 << 16]))
+    found = list(islice(split_rows(text, separator, quote, padded=spaced), _ROWS + 1))
+    return found[:-1] if not complete and 1 < len(found) <= _ROWS else found[:_ROWS], spaced
+
+
+def _infer_separator(text: str, usual: str, quote: str | None, complete: bool) -> str:
+    """The separator whose number is the same in most rows; the usual one where that does nearly as well."""
+    scores: dict[str, float] = {}
+    for candidate in dict.fromkeys((usual, *",;\t|")):
+        mark = (None if candidate == "\t" else '"') if quote is None else quote or None
+        found = [row.cells for row in _first_rows(text, candidate, mark, complete)[0]]
+        if not found:
+            continue
+        n_cells, same = Counter(map(len, found)).most_common(1)[0]
+        scores[candidate] = same / len(found) if n_cells > 1 else 0.0
+        if len(found[0]) != n_cells:  # a header has as many cells as the rows
+            scores[candidate] /= 2
+        if candidate == usual and scores[usual] >= 0.9 and not _parts_decimal_commas(text, found, usual, complete):
+            return usual
+    if scores.get(";", 0.0) == 1.0 and usual == ",":  # 3,14;2,71 has as many commas in every row
+        return ";"
+    best = max(scores, key=lambda candidate: scores[candidate], default=usual)
+    return best if scores.get(best, 0.0) >= 0.7 else usual
+
+
+def _parts_decimal_commas(text: str, found: list[list[str]], usual: str, complete: bool) -> bool:
+    """Whether semicolons part numbers with decimal commas."""
+    if usual != "," or not all(";" in "".join(cells) for cells in found):
+        return False
+    parted = [row.cells for row in _first_rows(text, ";", '"', complete)[0]]
+    columns = zip(*parted[1:] or parted)
+    return len(set(map(len, parted))) == 1 and any(
+        all(_DECIMAL_COMMA.fullmatch(cell.strip()) for cell in column) for column in columns
     )
+
+
+def _infer_quote(text: str, separator: str) -> str | None:
+    """Double quotes; single ones where cells begin and end with them and none with double ones."""
+    if separator == "\t":  # tabs need no quotes, and a stray one would join lines
+        return None
+    s, some = re.escape(separator), text[: 1 << 16]
+    single = '"' not in some and len(re.findall(rf"(?:^|{s})'[^'\n]*'(?={s}|\r?$)", some, re.MULTILINE)) >= 2
+    return "'" if single else '"'
+
+
+def _columns(cells: list[list[str]]) -> list[tuple[str, ...]]:
+    """The cells by column, of the rows that have as many as most."""
+    usual = Counter(map(len, cells)).most_common(1)[0][0] if cells else 0
+    return list(zip(*(row for row in cells if len(row) == usual)))
+
+
+def _is_padded(cells: list[list[str]]) -> bool:
+    """Whether some column has a space before (or after) every cell."""
+    columns = [column for column in _columns(cells[1:]) if all(column)]
+    return any(all(cell[end] == " " for cell in column) for column in columns for end in (0, -1))
+
+
+def _has_decimal_commas(cells: list[list[str]], missing: Sequence[str]) -> bool:
+    """Whether some column has only numbers, some with a decimal comma, and none has decimal points."""
+    filled = [[cell.strip() for cell in column if cell.strip() not in missing] for column in _columns(cells)]
+    numbers = [cell for column in filled if all(is_number(cell, ",") for cell in column) for cell in column]
+    return any("," in cell for cell in numbers) and not any("." in cell for cell in numbers)
+
+
+def _has_header(cells: list[list[str]], decimal: str, known: Sequence[str], missing: Sequence[str]) -> bool:
+    """Whether the first row names the columns: it does not look like the rows below."""
+    titles, below = [cell.strip() for cell in cells[0]], cells[1:]
+    if any(name in titles for name in known):
+        return True
+    if not below:
+        return not any(is_number(cell, decimal) for cell in titles)
+    alike = False
+    for title, column in zip(titles, _columns(below)):
+        filled = [cell.strip() for cell in column if cell.strip() not in missing]
+        if filled and sum(is_number(cell, decimal) for cell in filled) >= 0.9 * len(filled):
+            if title and title not in missing and not is_number(title, decimal):
+                return True
+            alike |= is_number(title, decimal)
+        elif title in filled:
+            alike = True
+    return not alike
+
+
+# Cell by cell, slowly: for the first rows, and for rows that are wrong.
+
+
+class Row(NamedTuple):
+    """The cells of a row, and the number of the line where it begins."""
+
+    line: int
+    cells: list[str]
+    end: int  # where it ends in the text
+    unclosed: bool = False  # whether a quote opens that is never closed
+
+
+@lru_cache(maxsize=16)
+def _cell(separator: str, quote: str | None, padded: bool) -> re.Pattern[str]:
+    s, q = re.escape(separator), re.escape(quote or "")
+    opened = rf"(?:{' *' if padded else ''}{q}(?P<quoted>[^{q}]*(?:{q}{q}[^{q}]*)*){q})?" if quote else "(?P<quoted>)??"
+    return re.compile(rf"{opened}(?P<plain>[^{s}\r\n]*)(?P<end>{s}|\r\n|\n|\r|\Z)")
+
+
+def split_rows(text: str, separator: str, quote: str | None, line: int = 1, padded: bool = False) -> Iterator[Row]:
+    """The rows of a text; empty lines are none. In a padded one, spaces may stand before quotes."""
+    cell = _cell(separator, quote, padded)
+    at, n = 0, len(text)
+    while at < n:
+        cells: list[str] = []
+        first, unclosed, end = line, False, separator
+        while end == separator:
+            found = cell.match(text, at)
+            assert found is not None  # a cell may be empty, and the text's end ends it
+            quoted, plain, end = found.groups()
+            if quoted is not None and quote is not None:
+                line += quoted.count("\n")
+                plain = quoted.replace(quote + quote, quote) + plain
+            elif quote is not None and plain.startswith(quote):
+                unclosed = True
+            cells.append(plain)
+            at = found.end()
+        line += 1
+        if len(cells) > 1 or cells[0] != "" or quoted is not None:
+            yield Row(first, cells, at, unclosed)

@@ -7,20 +7,21 @@ import os
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.rows.files.bytes import STANDARD_INPUT, File
-from ingenuo.rows.files.columnar import Typed
-from ingenuo.rows.files.contents import BLOCK, Content, Form, Options, beforehand
-from ingenuo.rows.files.sniff import MISSING
-from ingenuo.rows.kinds import Kind, MixedColumn, declared_kinds, infer_kind, is_string, mixed
+from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
+from ingenuo.rows.kinds import Kind, MixedColumn, declared_kinds, infer_kind, not_a_number, sort_of
 from ingenuo.rows.streams import Stream, concatenate
 
-_LOOK = 1 << 16  # bytes of every further file from which its form is told
+_LOOK = 1 << 16  # bytes of every further file from which its form is inferred
 _TINY = 256  # bytes of a packed file that may be empty
 
 
@@ -32,58 +33,47 @@ class Scan(Stream):
     names : list of str
         All the columns, in the order of the first file.
     target : str or None
-        The column to learn: the one that was asked for, else the one that the format itself names.
+        The column to learn: as given, else the one that the format itself names.
     kinds : dict
         Of each column but the target: its kind (number, category, text, count or ignore), and why.
     categories : dict
         Of columns whose values the format declares: these values.
     notes : list of str
         What was found out about the files that is not as usual.
-    paths : list of str
-        The files.
-    n_bytes : int or None
-        The size of the files as they are, packed or not; None for standard input.
-    schema : pyarrow.Schema
-        The columns and types of the batches: those of all columns that are not set aside.
     """
 
     def __init__(
-        self,
-        contents: list[Content],
-        kinds: dict[str, Kind],
-        types: dict[str, Any],
-        target: str | None,
-        *,
-        categories: Mapping[str, Sequence[str]],
+        self, contents: list[Content], kinds: dict[str, Kind], types: dict[str, Any], target: str | None
     ) -> None:
         self._contents, self._kinds, self._types = contents, kinds, types
-        self.names = list(kinds)
-        self.target = target
+        self.names, self.target = list(kinds), target
         self.kinds = {name: (kind.kind, kind.why) for name, kind in kinds.items() if name != target}
-        self.categories = {name: list(values) for name, values in categories.items()}
+        self.categories = contents[0].categories
         self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
         self.paths = [content.file.path for content in contents]
-        sizes = [content.file.n_bytes for content in contents]
-        self.n_bytes = None if None in sizes else sum(size for size in sizes if size is not None)
+        sizes = [content.file.n_bytes for content in contents if content.file.n_bytes is not None]
+        self.n_bytes = sum(sizes) if len(sizes) == len(contents) else None  # as they are, packed or not
 
     @property
     def schema(self) -> Any:
-        """The columns of the batches and their types."""
+        """The columns of the batches, all that are not ignored, and their types."""
         return pa.schema(list(self._types.items()))
 
     def __repr__(self) -> str:
         return f"Scan of {', '.join(self.paths)}: {len(self.names)} columns"
 
     def batches(self) -> Iterator[Any]:
-        """The rows as Arrow tables of one schema, from the start; `progress` is told how many bytes have been read.
+        """The rows as Arrow tables of one schema, from the start.
 
         A column of whole numbers becomes one of doubles from the batch on that needs it.
         """
-        parts = self._read()
-        # Some are read ahead; but whoever leaves standard input is not to wait for more of it.
-        for table, consumed in parts if self.n_bytes is None else beforehand(parts):
+        parts: Iterator[Any] = self._read()
+        if self.n_bytes is not None:  # some are read ahead; but nobody is to wait for more of standard input
+            waiting = ahead(repeat(parts), lambda each: next(each, None), workers=1)
+            parts = iter(lambda: next(waiting)[1].result(), None)
+        for table, n_read in parts:
             if self.progress is not None:
-                self.progress(consumed)
+                self.progress(n_read)
             if table.num_rows:
                 yield table
         if self.progress is not None and self.n_bytes:
@@ -93,9 +83,9 @@ class Scan(Stream):
         """The rows, and the bytes up to them."""
         before = 0
         for content in self._contents:
-            for table, consumed in content.parts(self._types, self.target):
+            for table, n_read in content.parts(self._types, self.target):
                 wanted = list(self._types)
-                yield table if table.column_names == wanted else table.select(wanted), before + consumed
+                yield table if table.column_names == wanted else table.select(wanted), before + n_read
             before += content.file.n_bytes or 0
 
     def forms(self) -> list[Form]:
@@ -113,14 +103,14 @@ class Scan(Stream):
         if others:
             kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
-        return Scan(self._contents, kinds, types, target, categories=self.categories)
+        return Scan(self._contents, kinds, types, target)
 
     def with_kinds(self, columns: Mapping[str, Any], target: str | None = None) -> Scan:
-        """The same files, of which these columns are what is said; what the others are is inferred."""
-        asked = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
-        if all(self._kinds[name].kind == kind for name, kind in asked.items()):
+        """The same files, of which these columns are what is declared; what the others are is inferred."""
+        declared = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
+        if all(self._kinds[name].kind == kind for name, kind in declared.items()):
             return self
-        return Scan(self._contents, *_columns(self._contents, asked, target), target, categories=self.categories)
+        return Scan(self._contents, *_columns(self._contents, declared, target), target)
 
     def table(self) -> Any:
         """All the rows."""
@@ -159,7 +149,7 @@ def scan(
     encoding : str, optional
         Of text; by default UTF-8, or what the first bytes tell.
     header : bool, optional
-        Whether the first row of delimited text names the columns; by default it is told from the rows below.
+        Whether the first row of delimited text names the columns; by default the rows below tell.
     missing : list of str, optional
         The cells of delimited text that stand for missing values, instead of NA, N/A, NaN, nan, null, NULL and ?;
         empty cells always do.
@@ -188,11 +178,11 @@ def scan(
         raise InputError(f"errors must be 'strict' or 'replace', got {errors!r}")
     if isinstance(missing, str):
         missing = [missing]
-    holes = MISSING if missing is None else tuple(dict.fromkeys(["", *missing]))
+    empty = MISSING if missing is None else tuple(dict.fromkeys(["", *missing]))
     known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
     separator = "\t" if format == "tsv" and separator is None else separator
     look = min(block_size, Options.look)
-    options = Options(format, separator, quote, encoding, header, holes, errors, known, block_size, look)
+    options = Options(format, separator, quote, encoding, header, empty, errors, known, block_size, look)
     contents = _contents(paths, options)
     first = contents[0]
     if target is not None and target not in first.names:
@@ -202,7 +192,7 @@ def scan(
     declared = declared_kinds(columns, first.names, first.file.name, only)
     if only:
         declared = {name: declared.get(name, "ignore") for name in first.names if name != target or name in declared}
-    return Scan(contents, *_columns(contents, declared, target, keep_all), target, categories=first.categories)
+    return Scan(contents, *_columns(contents, declared, target, keep_all), target)
 
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
@@ -242,7 +232,7 @@ def _columns(
     contents: list[Content], declared: dict[str, str], target: str | None, keep_all: bool = False
 ) -> tuple[dict[str, Kind], dict[str, Any]]:
     """What each column is, and the types of those that are read."""
-    kinds = united(_kinds(contents, declared, target), contents, declared, target)
+    kinds = _unite_types(_kinds(contents, declared, target), contents, declared, target)
     for content in contents:
         content.file.release()
     types = {
@@ -256,7 +246,7 @@ def _columns(
 def _contents(paths: Any, options: Options) -> list[Content]:
     files = expand(paths)
     if isinstance(files, Path):
-        from ingenuo.rows.files.text_files import Folder
+        from ingenuo.rows.files.lines import Folder
 
         return [Folder(files, options)]
     contents: list[Content] = []
@@ -267,7 +257,7 @@ def _contents(paths: Any, options: Options) -> list[Content]:
             empty.append(Path(file.name).name)
             continue
         contents.append(open_content(file, format, options))
-        if len(contents) == 1:  # the kinds of columns are told from the first file
+        if len(contents) == 1:  # kinds are inferred from the first file
             options = replace(options, known=options.known or tuple(contents[0].names), look=_LOOK)
         else:
             file.release()
@@ -290,23 +280,17 @@ def _is_empty(file: File) -> bool:
 
 def _same_columns(first: Content, other: Content) -> None:
     """Refuse files whose columns differ."""
-    if isinstance(first, Typed) and isinstance(other, Typed):
-        other.share_schema(first)
-    if other.names == first.names:
-        return
-    own, theirs = set(first.names), set(other.names)
-    lacking = [name for name in first.names if name not in theirs]
-    strange = [name for name in other.names if name not in own]
+    if first.own_schema is not None and first.own_schema.equals(other.own_schema):
+        other.own_schema, other.names = first.own_schema, first.names  # thousands of files have one between them
+    one, two = first.file.name, other.file.name
+    lacking = [name for name in first.names if name not in set(other.names)]
+    strange = [name for name in other.names if name not in set(first.names)]
     if lacking and not other.may_lack_columns:
         hint = did_you_mean(lacking[0], strange)
-        raise FileError(
-            f"{other.file.name} lacks the column {lacking[0]!r} that {first.file.name} has"
-            + (hint if "did you mean" in hint else "; add it, or read the files apart")
-        )
+        hint = hint if "did you mean" in hint else "; add it, or read the files separately"
+        raise FileError(f"{two} lacks the column {lacking[0]!r} that {one} has{hint}")
     if strange:
-        raise FileError(
-            f"{other.file.name} has a column {strange[0]!r} that {first.file.name} has not; drop it, or read them apart"
-        )
+        raise FileError(f"{two} has a column {strange[0]!r} that {one} has not; drop it, or read them separately")
     if lacking:
         other.names = list(first.names)
 
@@ -325,33 +309,38 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
             continue
         try:
             kinds[name] = infer_kind(
-                name, sample.column(name), written=content.written, decimal=content.decimal, is_target=name == target,
+                name,
+                sample.column(name),
+                decimal=content.decimal if content.written else None,
+                is_target=name == target,
                 declared=declared.get(name),
-            )  # fmt: skip
+            )
         except MixedColumn as error:
-            raise mixed(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
+            raise not_a_number(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
     return kinds
 
 
 # Which files, and of which format.
 
-SUFFIXES = {
-    ".csv": "delimited",
-    ".tsv": "delimited",
-    ".tab": "delimited",
-    ".psv": "delimited",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".json": "json",
-    ".arff": "arff",
-    ".ft": "fasttext",
+_ENDINGS = {
+    "delimited": "csv tsv tab psv",
+    "parquet": "parquet pq",
+    "arrow": "arrow feather ipc",
+    "json": "jsonl ndjson json",
+    "arff": "arff",
+    "fasttext": "ft",
 }
+SUFFIXES = {f".{ending}": format for format, endings in _ENDINGS.items() for ending in endings.split()}
 FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+_CLASSES = {
+    "delimited": ("delimited", "Delimited"),
+    "parquet": ("columnar", "Parquet"),
+    "arrow": ("columnar", "ArrowFile"),
+    "json": ("lines", "JsonLines"),
+    "arff": ("arff", "Arff"),
+    "fasttext": ("lines", "FastText"),
+    "label-lines": ("lines", "LabelledLines"),
+}
 _KNOWN_BINARY = {
     b"%PDF": "a PDF",
     b"\x89PNG": "a picture",
@@ -374,16 +363,14 @@ def format_of(file: File, wanted: str | None) -> str:
             f"{file.name}: a file of type {file.suffix()!r} cannot be read; known: {', '.join(SUFFIXES)}, also packed: "
             "save the sheet as CSV"
         )
-    by_name = SUFFIXES.get(file.suffix())
-    head = file.head(4096)
+    by_name, head = SUFFIXES.get(file.suffix()), file.head(4096)
     by_content = _by_content(head)
-    if by_name is None:
-        if by_content is None and (what := next((w for m, w in _KNOWN_BINARY.items() if head.startswith(m)), None)):
-            raise FileError(f"{file.name}: this is {what}, no table; save it as CSV or Parquet")
-        return by_content or "delimited"
-    if by_content in ("parquet", "arrow") and by_content != by_name:  # a name that is plainly wrong
+    binary = next((what for mark, what in _KNOWN_BINARY.items() if head.startswith(mark)), None)
+    if by_name is None and by_content is None and binary:
+        raise FileError(f"{file.name}: this is {binary}, no table; save it as CSV or Parquet")
+    if by_content in ("parquet", "arrow"):  # which a wrong name does not change
         return by_content
-    return by_name
+    return by_name or by_content or "delimited"
 
 
 def _by_content(head: bytes) -> str | None:
@@ -393,7 +380,7 @@ def _by_content(head: bytes) -> str | None:
     if head.startswith((b"ARROW1", b"FEA1", b"\xff\xff\xff\xff")):
         return "arrow"
     start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if start.startswith((b"{", b"[{")) or re.match(rb"\[\s*\{", start):
+    if re.match(rb"\{|\[\s*\{", start):
         return "json"
     if start.startswith(b"__label__"):
         return "fasttext"
@@ -405,30 +392,26 @@ def _by_content(head: bytes) -> str | None:
 def expand(paths: Any) -> list[File] | Path:
     """The files, in sorted order for each glob and folder; or the folder that has a sub-folder of texts per class."""
     given = [paths] if isinstance(paths, str | os.PathLike) else paths
-    if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise KindError(f"path must be the path of a file, got {type(paths).__name__} {paths!r}")
+    listed = list(given) if isinstance(given, Iterable) and not isinstance(given, bytes) else [given]
     files: list[File] = []
-    listed = list(given)
     for path in listed:
         if not isinstance(path, str | os.PathLike):
             raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
         name = os.fspath(path)
-        if name == STANDARD_INPUT:
-            files.append(File(name))
-        elif os.path.isdir(name):
+        if os.path.isdir(name):
             inside = _folder(Path(name))
             if isinstance(inside, Path):
                 if len(listed) > 1:
                     raise FileError(f"{name} is a folder of texts by class, which is read alone; give it by itself")
                 return inside
             files += inside
-        elif os.path.exists(name):
+        elif name == STANDARD_INPUT or os.path.exists(name):
             files.append(File(name))
         elif any(sign in name for sign in "*?["):
             found = sorted(entry for entry in glob.glob(name, recursive=True) if os.path.isfile(entry))
             if not found:
                 raise MissingFileError(f"no file is like {name!r}; check the pattern")
-            files += [File(entry) for entry in found]
+            files += map(File, found)
         else:
             raise missing_file(name)
     if not files:
@@ -445,18 +428,15 @@ def _folder(path: Path) -> list[File] | Path:
     except PermissionError:
         raise FileError(f"{path}: the folder may not be read; ask for the permission") from None
     files = [File(str(entry)) for entry in entries if entry.is_file()]
-    known = [file for file in files if file.suffix() in SUFFIXES]
-    folders = [entry for entry in entries if entry.is_dir()]
-    if known:
-        formats = {SUFFIXES[file.suffix()]: file for file in known}
-        if len(formats) > 1:
-            one, other = list(formats.values())[:2]
+    if known := {SUFFIXES[file.suffix()]: file for file in files if file.suffix() in SUFFIXES}:
+        if len(known) > 1:
+            one, other = list(known.values())[:2]
             raise FileError(
                 f"{path}: the folder has files of several kinds ({Path(one.name).name}, {Path(other.name).name}); give "
                 f"those of one kind, such as '{path}/*{one.suffix()}'"
             )
-        return known
-    if folders:
+        return [file for file in files if file.suffix() in SUFFIXES]
+    if folders := [entry for entry in entries if entry.is_dir()]:
         inside = next((e for folder in folders for e in sorted(folder.rglob("*")) if e.is_file()), None)
         if inside is not None and File(str(inside)).suffix() in SUFFIXES:
             raise FileError(
@@ -472,58 +452,29 @@ def _folder(path: Path) -> list[File] | Path:
 
 def open_content(file: File, format: str, options: Options) -> Content:
     """The content of a file in its format."""
-    content = _content(file, format, options)
+    if format == "texts":
+        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
+    module, name = _CLASSES[format]
+    content: Content = getattr(import_module(f"ingenuo.rows.files.{module}"), name)(file, options)
     content.format = format
     return content
 
 
-def _content(file: File, format: str, options: Options) -> Content:
-    if format == "delimited":
-        from ingenuo.rows.files.delimited import Delimited
-
-        return Delimited(file, options)
-    if format == "parquet":
-        from ingenuo.rows.files.columnar import Parquet
-
-        return Parquet(file)
-    if format == "arrow":
-        from ingenuo.rows.files.columnar import ArrowFile
-
-        return ArrowFile(file)
-    if format == "json":
-        from ingenuo.rows.files.json_lines import JsonLines
-
-        return JsonLines(file, options)
-    if format == "arff":
-        from ingenuo.rows.files.arff import Arff
-
-        return Arff(file, options)
-    if format == "texts":
-        raise InputError(f"{file.name} is a file; the format 'texts' is a folder with a sub-folder of texts per class")
-    from ingenuo.rows.files.text_files import LabelledLines
-
-    return LabelledLines(file, options, format)
-
-
-# One type for each column of several files that have types of their own (Parquet, Arrow), whatever their order.
-#
-# Where one file has whole numbers and another doubles, as pandas writes them where values are missing, the column is
-# read as doubles from the first row on. Where one has numbers and another strings, they are not the same column.
-
-
-def united(
+def _unite_types(
     kinds: dict[str, Kind], contents: Sequence[Content], declared: Container[str], target: str | None
 ) -> dict[str, Kind]:
-    """The kinds, each with a type that holds the column in every file; an error where a file has another sort."""
+    """The kinds, each with a type that holds the column in every file that has types, whatever their order.
+
+    Where one file has whole numbers and another doubles, as pandas writes them where values are missing, the column is
+    read as doubles from the first row on. Where one has numbers and another strings, they are not the same column.
+    """
     result = dict(kinds)
-    for content in _different(contents):
+    for content in {id(content.own_schema): content for content in contents if content.own_schema is not None}.values():
         for name, kind in result.items():
-            if kind.kind == "ignore":
-                continue
             own = content.own_schema.field(name).type
-            if pa.types.is_null(own) or own == kind.type:
+            if kind.kind == "ignore" or pa.types.is_null(own) or own == kind.type:
                 continue
-            if _sort(own) == _sort(kind.type):
+            if sort_of(own) == sort_of(kind.type):
                 result[name] = replace(kind, type=_wider(kind.type, own, whole=kind.kind not in ("number", "count")))
             elif (name not in declared or name == target) and content.first().num_rows:
                 raise FileError(
@@ -533,37 +484,13 @@ def united(
     return result
 
 
-def _different(contents: Sequence[Content]) -> Iterator[Typed]:
-    """A file for each schema that there is."""
-    seen: set[int] = set()
-    for content in contents:
-        if isinstance(content, Typed) and id(content.own_schema) not in seen:
-            seen.add(id(content.own_schema))
-            yield content
-
-
-def _sort(type: Any) -> str:
-    if pa.types.is_dictionary(type):
-        return _sort(type.value_type)
-    if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
-        return "number"
-    if is_string(type) or pa.types.is_binary(type) or pa.types.is_large_binary(type):
-        return "string"
-    return str(type)
-
-
 def _wider(one: Any, other: Any, *, whole: bool) -> Any:
     """A type of numbers that holds both; with `whole`, labels, which stay whole."""
-    if pa.types.is_dictionary(one) or _sort(one) != "number" or pa.types.is_dictionary(other):
+    if sort_of(one) != "number" or pa.types.is_dictionary(one) or pa.types.is_dictionary(other):
         return one
-    if pa.types.is_integer(one) and pa.types.is_integer(other):
-        signed = [pa.types.is_signed_integer(type) for type in (one, other)]
-        if signed[0] == signed[1]:
-            return max(one, other, key=lambda type: type.bit_width)
-        unsigned = other if signed[0] else one
-        return pa.int64() if whole or unsigned.bit_width < 64 else pa.float64()
-    if whole and pa.types.is_integer(one):
-        return one
-    if pa.types.is_floating(one) and pa.types.is_floating(other):
-        return max(one, other, key=lambda type: type.bit_width)
-    return pa.float64()
+    if pa.types.is_decimal(one) or pa.types.is_decimal(other):
+        return one if whole and pa.types.is_integer(one) else pa.float64()
+    wide = pa.from_numpy_dtype(np.promote_types(one.to_pandas_dtype(), other.to_pandas_dtype()))
+    if whole and pa.types.is_integer(one) and not pa.types.is_integer(wide):
+        return pa.int64() if pa.types.is_integer(other) else one
+    return wide

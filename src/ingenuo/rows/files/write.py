@@ -30,7 +30,7 @@ FORMATS = {
 
 
 def format_of(path: str | None, wanted: str | None = None) -> str:
-    """The format to write: as asked for, as the ending of a name says, else CSV."""
+    """The format to write: as wanted, as the ending of a name says, else CSV."""
     if wanted is not None:
         return wanted
     if path is None or path == "-":
@@ -43,18 +43,17 @@ def format_of(path: str | None, wanted: str | None = None) -> str:
     return FORMATS[suffix]
 
 
-def packed(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
+def pack(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
     """The pieces, in gzip where the name of the file ends so."""
     if not path.endswith(".gz"):
         yield from pieces
         return
     packing = zlib.compressobj(wbits=31)
-    for piece in pieces:
-        yield packing.compress(piece)
+    yield from map(packing.compress, pieces)
     yield packing.flush()
 
 
-def written(tables: Iterable[pa.Table], kind: str) -> Iterator[bytes]:
+def write(tables: Iterable[pa.Table], kind: str) -> Iterator[bytes]:
     """The bytes of a file that holds the tables, all of the same columns."""
     if kind in ("csv", "tsv"):
         return _delimited(tables, "," if kind == "csv" else "\t")
@@ -70,26 +69,21 @@ def _delimited(tables: Iterable[pa.Table], separator: str) -> Iterator[bytes]:
             yield header.getvalue().encode()
         plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in table.schema]
         table = table.cast(pa.schema(list(zip(table.column_names, plain))))
-        try:
-            yield _cells(table, separator, "none")
-        except pa.ArrowInvalid:
-            yield _cells(table, separator, "needed")
-
-
-def _cells(table: pa.Table, separator: str, quotes: str) -> bytes:
-    out = pa.BufferOutputStream()
-    options = arrow_csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=quotes)
-    arrow_csv.write_csv(table, out, options)
-    return bytes(out.getvalue().to_pybytes())
+        for quotes in ("none", "needed"):
+            out = pa.BufferOutputStream()
+            options = arrow_csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=quotes)
+            try:
+                arrow_csv.write_csv(table, out, options)
+            except pa.ArrowInvalid:
+                continue
+            yield out.getvalue().to_pybytes()
+            break
 
 
 def _lines(tables: Iterable[pa.Table]) -> Iterator[bytes]:
     for table in tables:
-        text = io.StringIO()
-        for row in table.to_pylist():
-            text.write(json.dumps(row, ensure_ascii=False, default=str))
-            text.write("\n")
-        yield text.getvalue().encode()
+        lines = (json.dumps(row, ensure_ascii=False, default=str) + "\n" for row in table.to_pylist())
+        yield "".join(lines).encode()
 
 
 class _Pieces(io.RawIOBase):
@@ -110,7 +104,7 @@ class _Pieces(io.RawIOBase):
     def tell(self) -> int:
         return self._at
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         """What was written since the last time."""
         parts, self._parts = self._parts, []
         return b"".join(parts)
@@ -126,7 +120,7 @@ def _columnar(tables: Iterable[pa.Table], kind: str) -> Iterator[bytes]:
             schema = table.schema.remove_metadata()
             writer = pq.ParquetWriter(sink, schema) if kind == "parquet" else pa.ipc.new_file(sink, schema)
         writer.write_table(table.cast(writer.schema if kind == "parquet" else table.schema.remove_metadata()))
-        yield pieces.taken()
+        yield pieces.take()
     if writer is not None:
         writer.close()
-    yield pieces.taken()
+    yield pieces.take()
