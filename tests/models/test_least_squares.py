@@ -120,8 +120,8 @@ def test_an_explanation_adds_up(row):
     model = LeastSquaresClassifier().fit(pd.DataFrame(X, columns=list("abcd")), NAMES)
     said = model.explain(dict(zip("abcd", row)))
     for k in range(3):
-        total = said.constant.amounts[k] + sum(each.amounts[k] for each in said.addends if each.amounts)
-        assert total == pytest.approx(said.sums[k], rel=1e-9, abs=1e-12)
+        total = said.prior.terms[k].value + sum(each.terms[k].value for each in said.factors if each.terms)
+        assert total == pytest.approx(said.joint[k], rel=1e-9, abs=1e-12)
     told = said.to_dict()
     assert told["prediction"] == said.prediction
     assert sum(told["probability"].values()) == pytest.approx(1)

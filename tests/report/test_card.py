@@ -15,7 +15,7 @@ from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import KindError
 from ingenuo.evaluation.audit import audit
 from ingenuo.report.card import card
-from ingenuo.show.table import code, plain
+from ingenuo.show.format import code, markdown
 
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 ABOUT = {
@@ -75,7 +75,7 @@ def test_what_was_noted_of_an_evaluation_is_enough(patients: tuple[Any, Any]) ->
     assert "| log loss (nats) | 0.500 | – |" in text
 
 
-def test_rows_classes_and_holes_are_those_of_the_table(patients: tuple[Any, Any]) -> None:
+def test_rows_classes_and_missing_values_are_those_of_the_table(patients: tuple[Any, Any]) -> None:
     model, table = patients
     text = card(model)
     learned = table.slice(0, 300)
@@ -97,13 +97,13 @@ def test_what_nobody_said_is_marked(patients: tuple[Any, Any]) -> None:
     assert "\n- Few rows.\n" in told
 
 
-def test_an_audit_is_told_in_plain_words() -> None:
+def test_an_audit_is_given_in_plain_words() -> None:
     days = play_tennis()
     model = ing.NaiveBayes().fit(days, "Play")
     found = audit(model, days, "Play", protected="Wind")
     text = card(model, audit=found)
     for said in [*found.plain, *found.warnings]:
-        assert f"- {plain(said)}\n" in text
+        assert f"- {markdown(said)}\n" in text
     assert "How it treats groups of people was not looked at." not in text
 
 
@@ -122,8 +122,8 @@ def test_names_cannot_break_the_tables() -> None:
 
 
 def test_text_is_shown_as_it_is() -> None:
-    assert plain("1. first - last") == "1\\. first - last"
-    assert plain("- first") == "\\- first"
+    assert markdown("1. first - last") == "1\\. first - last"
+    assert markdown("- first") == "\\- first"
     assert code("a ` b") == "`` a ` b ``"
 
 

@@ -59,8 +59,8 @@ from ingenuo.evaluation.sums import (
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
-from ingenuo.show.format import cell, count, span
-from ingenuo.show.table import Block, PrintedTable, Shown, shortened
+from ingenuo.show.format import cell, count, shortened, span
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, objects, public, same, unite
 from ingenuo.tally.tally import Tally

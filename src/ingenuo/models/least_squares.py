@@ -22,7 +22,7 @@ from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source
-from ingenuo.show.arithmetic import Addend, SumExplanation, difference, logs
+from ingenuo.show.arithmetic import Factor, SumExplanation, Term, difference, logs
 from ingenuo.tally.labels import Labels, find, labels_of
 
 Floats = NDArray[np.float64]
@@ -158,14 +158,14 @@ class LeastSquaresClassifier(Classifier):
         addends, position = [], 0
         for name, x in zip(self.schema_.names.tolist(), values):
             if np.isnan(x):
-                addends.append(Addend(column_name(name), "missing", note="left out, here and in the other weights"))
+                addends.append(Factor(column_name(name), "missing", note="left out, here and in the other weights"))
                 continue
             weights, mean = lines.weights[:, position], lines.centre[position]
             position += 1
-            how = tuple(f"{w:.6g}·({difference(x, mean)})" for w in weights)
-            addends.append(Addend(column_name(name), f"{x:.6g}", how, tuple((weights * (x - mean)).tolist())))
-        shares = tuple(lines.shares.tolist())
-        constant = Addend("share", "", ("",) * len(shares), shares)
+            amounts = (weights * (x - mean)).tolist()
+            terms = (Term(f"{w:.6g}·({difference(x, mean)})", amount, amount) for w, amount in zip(weights, amounts))
+            addends.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
+        constant = Factor("share", "", tuple(Term("", share, share) for share in lines.shares.tolist()))
         scores, probabilities = self._scores(found, 1)[0], self._posterior(found, 1)[0]
         return SumExplanation(labels_of(self.classes_), constant, tuple(addends), scores, probabilities)
 

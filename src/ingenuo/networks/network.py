@@ -711,14 +711,15 @@ class Network:
         return drawn
 
     def _repr_html_(self) -> str:
-        from ingenuo.show.table import STYLE, html_table
+        from ingenuo.show.table import STYLE, PrintedTable
 
         bars = len(self.nodes) <= BARS
         try:
             drawn = self.draw(beliefs=bars, strengths=bars, title=self.evidence if self._tables is not None else None)
         except InputError:  # too wide to ask
             drawn = self.draw(beliefs=False, strengths=False)
-        scrolls, table = "overflow:auto;max-width:100%", html_table(self._lines())
+        heads, *rows = self._lines()
+        scrolls, table = "overflow:auto;max-width:100%", PrintedTable(heads, rows).html()
         return (
             f"<div><style>{STYLE}</style>"
             f"<div style='{scrolls};max-height:560px;background:#ffffff'>{drawn}</div>"

@@ -1,503 +1,52 @@
 """The report: one HTML page that needs nothing else, on what a model is and how good it is.
 
-No script, no request, no font from elsewhere; the same rows and the same seed give the same page.
+What the sections show is gathered here; how it looks is in `show/templates/report.html`. No script, no request, no
+font from elsewhere; the same rows and the same seed give the same page.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from html import escape
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import IngenuoError, KindError
+from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.evaluation.audit import findings
 from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.reliability import Reliability
-from ingenuo.report import sections
-from ingenuo.report.sections import Rows, rows_of
+from ingenuo.explanation.explain import explain
+from ingenuo.explanation.nomogram import nomogram
+from ingenuo.explanation.strongest import strongest
+from ingenuo.rows import checks
+from ingenuo.rows.rows import is_stream, take_rows, target_and_weight
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
+from ingenuo.rows.source import Source, open_source
+from ingenuo.rows.streams import draw_rows
 from ingenuo.show import page, plots
-from ingenuo.show.arithmetic import Addend, Explanation, Factor, Passage, SumExplanation, Term, exponential
-from ingenuo.show.format import count, span
-from ingenuo.show.page import drawing
-from ingenuo.show.table import (
-    PrintedTable,
-    Section,
-    details,
-    embedded,
-    figure,
-    listing,
-    paragraphs,
-    percent,
-    sentence,
-    shortened,
-    table,
-)
-from ingenuo.tally.container import replace_file
+from ingenuo.show.format import count, percent, sentence, shortened
 
-# The sections on how good the model is: in a few sentences, in measures, in confusions, in reliability.
-
-
-_FEW = 30  # rows of which no measure says much
-_SMALL = 10  # rows of a class of which no measure says much
-_MATRIX = 20  # classes whose confusion matrix can be read
-
-
-def _lines(table: PrintedTable) -> list[list[str]]:
-    """A table as cells of text, the first of them heads."""
-    return [list(table.heads), *table.cells()]
-
-
-def summary_sentences(found: Evaluation, given: int) -> list[str]:
-    """How good the model is, for somebody who reads nothing else."""
-    accuracy, majority = found["accuracy"], found["majority_rate"]
-    right, rate = float(accuracy), float(majority)
-    of = "" if given == found.n_rows else f", drawn at random from {given:,}"
-    said = [f"Of {found.n_rows:,} rows{of}, the model answers {percent(right)} correctly."]
-    if accuracy.low is not None and accuracy.high is not None:
-        said[0] = (
-            said[0][:-1] + f" ({found.confidence:.0%} interval {percent(accuracy.low)} to {percent(accuracy.high)})."
-        )
-    always = f"Always answering {shortened(found.majority)!r} would be right for {percent(rate)}"
-    if accuracy.low is not None and accuracy.low > rate:
-        said.append(f"{always}: the model has learned something that holds for new rows.")
-    elif right > rate:
-        said.append(f"{always}, which lies within the interval: these rows do not show that the model is better.")
-    else:
-        said.append(f"{always}: on these rows the model is no better than no model.")
-    if found.probable:
-        shares = found.support[found.support > 0] / found.support.sum()
-        plain = float(-(shares * np.log(shares)).sum())
-        loss = float(found["log_loss"])
-        worse = ", which is less: the probabilities do more harm than good, and should be calibrated" * (loss > plain)
-        said.append(
-            f"The log loss of its probabilities is {loss:.3f} nats; to forecast nothing but the share of each class "
-            f"would cost {plain:.3f}{worse}."
-        )
-        said.append(
-            f"What it says and how often it is right differ by {percent(float(found['ece']))} on average (ECE, the "
-            "expected calibration error)."
-        )
-    if found.confused:
-        true, answered, n = found.confused[0]
-        said.append(
-            f"The most frequent confusion: {count(n)} row{'s' if n != 1 else ''} of "
-            f"{shortened(true)!r} answered as {shortened(answered)!r}."
-        )
-    else:
-        said.append("No row was answered wrongly.")
-    return said
-
-
-def warnings(found: Evaluation) -> list[str]:
-    """What makes the numbers less sure than they look."""
-    said = []
-    if found.n_rows < _FEW:
-        said.append(f"{found.n_rows} rows are few: read the intervals, not the values.")
-    labels, support = found.labels, found.support
-    small = [shortened(labels[k], 30) for k in np.flatnonzero((support > 0) & (support < _SMALL)).tolist()]
-    if small and found.n_rows >= _FEW:
-        more = f" and {len(small) - 5} more" if len(small) > 5 else ""
-        said.append(
-            f"Fewer than {_SMALL} rows each, so little is known of these classes: {', '.join(small[:5])}{more}."
-        )
-    return said
-
-
-def summary(found: Evaluation, given: int, notes: Iterable[str] = ()) -> Section:
-    """A few numbers and a few sentences."""
-    names = [("accuracy", "right"), ("majority_rate", "always the largest class"), ("log_loss", "log loss (nats)")]
-    tiles = [f"<div><dt>rows judged</dt><dd>{found.n_rows:,}</dd></div>"]
-    for name, called in [*names, ("ece", "ECE")]:
-        measure = found[name]
-        if measure.value is not None:
-            ends = "" if measure.low is None else f"<small>{span(measure.low, measure.high)}</small>"
-            tiles.append(f"<div><dt>{called}</dt><dd>{measure.value:.3f}{ends}</dd></div>")
-    body = f'<dl class="figures">{"".join(tiles)}</dl>' + paragraphs([" ".join(summary_sentences(found, given))])
-    return Section("summary", "In short", "", body + paragraphs([*notes, *warnings(found)], "warning"))
-
-
-def evaluation(found: Evaluation, curves: tuple[Any, Any] | None) -> Section:
-    """The measures with their intervals, of all classes together and of each."""
-    measures = _lines(found.measure_table())
-    classes = _lines(found.class_table())
-    body = "<h3>All classes together</h3>" + table(measures, "measures of all classes", (1, 2))
-    body += "<h3>Class by class</h3>" + table(classes, "measures of each class", range(1, len(classes[0])))
-    if len(found.classes) > len(classes) - 4:  # the heads, and three means
-        body += paragraphs([f"Of {len(found.classes)} classes those of the lowest F1 are shown."])
-    body += paragraphs(found.remarks)
-    if curves is not None:
-        names = (
-            "ROC curves: of each class, what is found against what is wrongly taken for it",
-            "Precision and recall",
-        )
-        pair = [figure(page.svg(ax, n, f"c{i}"), n + ".") for i, (ax, n) in enumerate(zip(curves, names))]
-        body += details("ROC and precision-recall curves", f'<div class="several">{"".join(pair)}</div>')
-    how = (
-        f"Every measure stands with its {found.confidence:.0%} interval, the values that so few or so many rows leave "
-        "possible. Precision is the share of the answers of a class that are right, recall the share of the class's "
-        "rows that are found."
-    )
-    return Section("evaluation", "Evaluation", how, body)
-
-
-def confusion(found: Evaluation, ax: Any) -> Section:
-    """The confusion matrix, or of many classes the pairs that are most confused."""
-    n = len(found.classes)
-    lines = _lines(found.confusion_table())
-    if n > _MATRIX:
-        how = f"{n} classes are too many for a table: these are the pairs that are most often confused."
-        body = table(lines, "most confused pairs", (2,)) if len(lines) > 1 else paragraphs(["No row is confused."])
-    else:
-        how = "Down stands what is true, across what was answered: on the diagonal is what was predicted correctly."
-        body = table(lines, "confusion matrix", range(1, n + 1))
-    caption = "Confusion matrix; the darker a cell, the larger its share of the rows of that class."
-    picture = figure(page.svg(ax, "confusion matrix; the table has its numbers", "confusion", crowded=n > 8), caption)
-    return Section("confusion", "Confusions", how, picture + body)
-
-
-def evaluation_panels(found: Evaluation) -> list[Any]:
-    """The axes of the confusion matrix and, where there are probabilities, of the ROC and precision-recall curves."""
-    crowded = len(found.classes) > 8
-    if not found.probable:
-        axes = [plots.new_axes(None, (6.4, 5.6) if crowded else (4.6, 4.0))]
-    else:
-        axes = [plots.new_axes(None, (6.4, 5.6) if crowded and k == 0 else (4.6, 4.0)) for k in range(4)]
-    EvaluationDisplay(found).plot(axes)
-    axes[0].set_title("")  # the caption says it
-    return axes
-
-
-def reliability(found: Evaluation) -> Section:
-    """Whether the probabilities can be believed."""
-    how = (
-        "Of the answers that were given with 80%, 80% should be right: then the points lie on the dotted diagonal. "
-        "Points below it are answers that were too sure. The bars beneath are the rows."
-    )
-    if not found.probable:
-        why = "The model answers with classes only, without probabilities, so there is nothing to compare."
-        return Section("reliability", "Can the probabilities be believed?", "", paragraphs([why]))
-    judged = Reliability(found, 10, "width", None, found.confidence)
-    picture = page.svg(judged.plot(), "reliability diagram; the table has its numbers", "reliability")
-    body = figure(picture, "How often answers are right, over how sure they were, with intervals.")
-    body += details("The numbers", embedded(judged._repr_html_(), "reliability in numbers"))
-    return Section("reliability", "Can the probabilities be believed?", how, body)
-
-
-# The section of audits: how the model treats groups of people, in plain words first, then in a picture and tables.
-
-
-_CELL = 200  # letters: sentences are shown whole, unless they are very long
-
-
-def audits_of(given: Any) -> list[Any]:
-    """One audit or several, as a list; an error where something else was given."""
-    found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
-    for each in found:
-        if isinstance(each, type) or not all(hasattr(each, name) for name in ("plain", "warnings", "_repr_html_")):
-            raise KindError(f"audit must be what ingenuo.audit gives, or a list of it, got {type(each).__name__}")
-    return found
-
-
-def audits(given: Any) -> Section:
-    """What was found, each audit under a heading of its own; or that nobody looked."""
-    found = audits_of(given)
-    how = "How the model treats groups of people. An audit shows what it looks at, and nothing else."
-    if not found:
-        said = (
-            "No audit was made. That says nothing of whether the model treats groups alike: run “ingenuo audit” with "
-            "sentences, or with the column that says who is of which group."
-        )
-        return Section("audit", "Audit for harms", "", paragraphs([said]))
-    body = ""
-    for number, each in enumerate(found, 1):
-        body += f"<h3>{escape(_heading(each, number))}</h3>" + paragraphs(each.warnings, "warning")
-        body += f"<ul>{''.join(f'<li>{escape(sentence)}</li>' for sentence in each.plain)}</ul>"
-        body += _shown(each, number)
-    return Section("audit", "Audit for harms", how, body)
-
-
-def _heading(audit: Any, number: int) -> str:
-    if hasattr(audit, "protected"):
-        return f"Groups by {shortened(audit.protected)}"
-    return "Sentences that differ in a name or a term only" if hasattr(audit, "comparisons") else f"Audit {number}"
-
-
-def _shown(audit: Any, number: int) -> str:
-    """The picture and the tables of an audit."""
-    if hasattr(audit, "protected"):
-        lines = {
-            "Rates of each group": findings.rate_lines(audit),
-            "Differences between groups": findings.difference_lines(audit),
-            "Calibration of each group": findings.calibration_lines(audit),
-        }
-        caption = "Rates of each group, with intervals; dotted is the group that the others are compared with."
-    elif hasattr(audit, "comparisons"):
-        lines = {
-            "Differences between groups": findings.comparison_lines(audit),
-            "Scores of each group": findings.score_lines(audit),
-            "The worst sentences": findings.worst_lines(audit),
-        }
-        caption = "Mean differences between groups in the same sentences, with intervals."
-    else:
-        return details("In numbers", embedded(audit._repr_html_(), f"audit {number}", 4))
-    axes = audit.plot()
-    first = axes[0] if isinstance(axes, list) else axes
-    picture = figure(page.svg(first, caption, f"audit{number}", crowded=True), caption)
-    tables = "".join(
-        f"<h4>{name}</h4>" + table([[shortened(cell, _CELL) for cell in line] for line in each], name.lower())
-        for name, each in lines.items()
-        if len(each) > 1
-    )
-    return picture + details("In numbers", tables)
-
-
-# The section of examples: rows predicted correctly and wrongly, each with its arithmetic, cut to what can be read.
-
-
-_EACH = 3  # right, and wrong
-_FACTORS = 24  # shown one by one
-_LETTERS = 900  # of a text
-_VALUE = 48  # letters of a value
-
-
-def chosen(predictions: Predictions) -> list[tuple[str, int]]:
-    """Rows to show, each with what it is an example of: right ones sure, typical and unsure; the surest wrong ones."""
-    right = predictions.codes == predictions.predicted
-    if predictions.probabilities is None:
-        found = [("right", row) for row in np.flatnonzero(right)[:_EACH].tolist()]
-        return found + [("wrong", row) for row in np.flatnonzero(~right)[:_EACH].tolist()]
-    sure = predictions.probabilities[np.arange(len(predictions)), predictions.predicted]
-    good, bad = (rows[np.argsort(-sure[rows], kind="stable")].tolist() for rows in map(np.flatnonzero, (right, ~right)))
-    places = {0: "right, and most sure", len(good) // 2: "right, and as sure as usual"}
-    places.setdefault(len(good) - 1, "right, but least sure")
-    found = [(what, good[place]) for place, what in places.items() if 0 <= place < len(good)]
-    names = ("wrong, and most sure", "wrong, and second most sure", "wrong, and third most sure")
-    return found + list(zip(names, bad[:_EACH]))
-
-
-def examples(model: Any, rows: Rows, predictions: Predictions) -> Section:
-    """The arithmetic behind some answers."""
-    labels, parts = predictions.classes.tolist(), []
-    shown = chosen(predictions)
-    for what, row in shown:
-        true, answered = (shortened(labels[codes[row]]) for codes in (predictions.codes, predictions.predicted))
-        said = f"Row {rows.numbers[row] + 1:,}: {what}. Answered {answered!r}"
-        if predictions.probabilities is not None:
-            said += f" with {percent(float(predictions.probabilities[row, predictions.predicted[row]]))}"
-        said += f", and it is {true!r}" if what.startswith("right") else f", but it is {true!r}"
-        first = what == shown[0][0] or what.startswith("wrong, and most")
-        parts.append(details(said + ".", _arithmetic(model, rows, row), unfolded=first))
-    how = (
-        "Each answer with its working: the prior, what each column says of each class, the product, and the division "
-        "by the sum. Wrong answers that were sure show best what the model does not know. Rows are counted from 1."
-    )
-    if not any(what.startswith("wrong") for what, _ in shown):
-        parts.append(paragraphs(["No row was answered wrongly."]))
-    return Section("examples", "Examples, right and wrong", how, "".join(parts))
-
-
-def _arithmetic(model: Any, rows: Rows, row: int) -> str:
-    if not hasattr(model, "explain"):
-        return paragraphs([f"A {type(model).__name__} does not show its working."])
-    try:
-        explanation = abridged(model.explain(rows.row(row)))
-    except IngenuoError as error:
-        return paragraphs([sentence(error)])
-    return embedded(explanation._repr_html_(), f"arithmetic of row {row}")
-
-
-def abridged(explanation: Any) -> Any:
-    """An explanation with the strongest factors one by one, the others together, and a window of every long text."""
-    if isinstance(explanation, SumExplanation):
-        return _shorter_sum(explanation)
-    if not isinstance(explanation, Explanation):
-        return explanation
-    factors = [replace(f, column=_cut(f.column), value=_cut(f.value)) for f in explanation.factors]
-    if len(factors) > _FACTORS and not any(factor.part_of for factor in factors):
-        factors = _strongest(factors, len(explanation.classes))
-    passages = tuple(window(passage) for passage in explanation.passages)
-    return replace(explanation, factors=tuple(factors), passages=passages)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _VALUE else shortened(text, _VALUE)
-
-
-def _strongest(factors: list[Factor], n_classes: int) -> list[Factor]:
-    """The factors that move the answer most, in their order; what the others come to in one line."""
-    spoken = [factor for factor in factors if factor.terms]
-    kept = _most([[term.log for term in factor.terms] for factor in spoken])
-    rest = [factor for k, factor in enumerate(spoken) if k not in kept]
-    logs = [sum(factor.terms[k].log for factor in rest) for k in range(n_classes)]
-    terms = tuple(Term(f"{len(rest):,} factors", exponential(log), log) for log in logs)
-    shown = [factor for k, factor in enumerate(spoken) if k in kept]
-    silent = len(factors) - len(spoken)
-    left_out = [Factor("…", "", (), f"{silent:,} columns say nothing, for their values are missing")] if silent else []
-    return [*shown, *([Factor(f"… {len(rest):,} more", "", terms)] if rest else []), *left_out]
-
-
-def _most(amounts: list[list[float]]) -> set[int]:
-    """The places of the factors that differ most between the classes."""
-    spread = np.array([np.nan_to_num(np.ptp(np.clip(each, -1e300, 1e300)), nan=np.inf) for each in amounts])
-    return set(np.argsort(-spread, kind="stable")[:_FACTORS].tolist())
-
-
-def _shorter_sum(explanation: SumExplanation) -> SumExplanation:
-    """The same for sums."""
-    addends = [replace(each, column=_cut(each.column), value=_cut(each.value)) for each in explanation.addends]
-    spoken = [each for each in addends if each.amounts]
-    if len(addends) > _FACTORS:
-        kept = _most([list(each.amounts) for each in spoken])
-        rest = [each for k, each in enumerate(spoken) if k not in kept]
-        sums = tuple(float(sum(each.amounts[k] for each in rest)) for k in range(len(explanation.classes)))
-        more = Addend(f"… {len(rest):,} more", "", tuple(f"{len(rest):,} terms" for _ in sums), sums)
-        addends = [each for k, each in enumerate(spoken) if k in kept] + ([more] if rest else [])
-    return replace(explanation, addends=tuple(addends))
-
-
-def window(passage: Passage, letters: int = _LETTERS) -> Passage:
-    """The part of a text that says most, with "…" where something was left out.
-
-    >>> text = Passage("text", (("so ", None),) * 9 + (("good", 2.0),) + ((" so", None),) * 9)
-    >>> "".join(piece for piece, _ in window(text, 12).pieces)
-    '… so so good…'
-    """
-    pieces = [(text[:letters], weight) for text, weight in passage.pieces]
-    ends = np.cumsum([0, *(len(text) for text, _ in pieces)])
-    if ends[-1] <= letters:
-        return replace(passage, pieces=tuple(pieces))
-    strength = np.cumsum([0.0, *(abs(weight or 0.0) for _, weight in pieces)])
-    # Of each beginning the last piece that still fits.
-    last: NDArray[Any] = np.searchsorted(ends, ends[:-1] + letters, side="right") - 1
-    said = strength[last] - strength[:-1]
-    first = int(np.argmax(said))
-    kept = pieces[first : int(last[first])]
-    before = [("… ", None)] if first else []
-    after = [("…", None)] if last[first] < len(pieces) else []
-    return replace(passage, pieces=(*before, *kept, *after))
-
-
-# The section on how to have the same again: where the model comes from, its parameters, the lines to run.
-
-
-_SOURCES = 50  # files that are listed
-_HISTORY = 30  # steps
-_PARAMETER = 300  # letters
-
-
-def version() -> str:
-    """The version of this package."""
-    import ingenuo
-
-    return str(ingenuo.__version__)
-
-
-def parameters_of(model: Any) -> dict[str, str]:
-    """The parameters of the model's constructor, as they are written."""
-    if not hasattr(model, "get_params"):
-        return {}
-    return {name: shortened(repr(value), _PARAMETER) for name, value in model.get_params(deep=False).items()}
-
-
-def facts(model: Any, about: Mapping[str, Any]) -> list[list[str]]:
-    """What is known of the model's making, a line each."""
-    lines = [["model", type(model).__name__]]
-    for key, called in (
-        ("title", "title"),
-        ("target", "class column"),
-        ("rows", "rows learned from"),
-        ("command", "command"),
-        ("created", "made on"),
-        ("version", "made with ingenuo"),
-    ):
-        value = about.get(key)
-        if value is not None:
-            said = f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
-            lines.append([called, shortened(said, 1000)])
-    return lines
-
-
-def sources_of(about: Mapping[str, Any]) -> list[list[str]]:
-    """The files that were learned from: name, bytes, SHA-256."""
-    found = []
-    for source in about.get("sources") or ():
-        one = source if isinstance(source, Mapping) else {"path": source}
-        size = one.get("bytes")
-        found.append(
-            [str(one.get("path", "not stated")), "" if size is None else f"{size:,}", str(one.get("sha256") or "")]
-        )
-    return found
-
-
-def history_of(about: Mapping[str, Any]) -> list[list[str]]:
-    """What was done to the model: what, rows, source, when."""
-    return [
-        [shortened(step.get(key, "") if step.get(key) is not None else "", 200) for key in keys]
-        for keys in [("what", "rows", "source", "when")]
-        for step in about.get("history") or ()
-    ]
-
-
-def quoted(text: str) -> str:
-    """A string as it is written in Python.
-
-    >>> print(quoted("rows.csv"), quoted('say "no"'))
-    "rows.csv" 'say "no"'
-    """
-    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
-
-
-def python_lines(model: Any, about: Mapping[str, Any], seed: int) -> str:
-    """Lines that make the same model, and judge it."""
-    name = type(model).__name__
-    files = [source[0] for source in sources_of(about)]
-    first = quoted(files[0] if files else "rows.csv")
-    target = quoted(str(about.get("target") or getattr(model, "_target", None) or "class"))
-    maker = shortened(repr(model), 2000) if type(model).__module__.startswith("ingenuo") else f"{name}(…)"
-    return "\n".join(
-        [
-            "import ingenuo as ing",
-            *([f"from ingenuo import {name}"] if maker.startswith(name) and not maker.endswith("(…)") else []),
-            "",
-            f"table = ing.read({first})" + ("" if files else "  # the rows to learn from"),
-            f"model = {maker}.fit(table, {target})",
-            'judged = ing.read("judged.csv")  # rows that the model has not learned from',
-            f"print(ing.evaluate(model, judged, {target}, random_state={seed}))",
-        ]
-    )
-
-
-def reproduction(model: Any, about: Mapping[str, Any], seed: int) -> Section:
-    """How the model and this page were made."""
-    how = "With the same files, the same parameters and the same version, the model comes out the same."
-    body = table([["what", "value"], *facts(model, about), ["this page made with ingenuo", version()]], "origin")
-    if not about:
-        body += paragraphs(["Nothing was noted of where the model comes from, when it was saved."])
-    files = sources_of(about)
-    if files:
-        lines = [["file", "bytes", "SHA-256"], *files[:_SOURCES]]
-        body += "<h3>Files learned from</h3>" + table(lines, "files learned from", (1,))
-        if len(files) > _SOURCES:
-            body += paragraphs([f"{len(files) - _SOURCES:,} more files are not listed."])
-    steps = history_of(about)
-    if steps:
-        lines = [["what", "rows", "source", "when"], *steps[-_HISTORY:]]
-        body += "<h3>History</h3>" + table(lines, "history", (1,))
-    given = [[name, value] for name, value in parameters_of(model).items()]
-    if given:
-        body += details("Parameters of the model", table([["parameter", "value"], *given], "parameters"))
-    body += "<h3>In Python</h3>" + listing(python_lines(model, about, seed), "Python lines")
-    return Section("reproduce", "How to reproduce it", how, body + paragraphs([f"The seed of this page is {seed}."]))
-
+Floats = NDArray[np.float64]
+Data = dict[str, Any]  # what a section of the template is given
 
 SIZE = 2_000_000  # bytes that no page exceeds
 ROWS = 100_000
+COLUMNS = 60  # described one by one
+_VALUES = 5  # of a category
+_NUMBERS = 12  # different numbers from which on a column of categories is described as one of numbers
+_TEXTS = 2_000  # whose words are counted
+_BARS = "▁▂▃▄▅▆▇█"
+_EMPTY = "\u2007"  # as wide as a digit
+_FEW, _SMALL = 30, 10  # rows, and rows of a class, of which no measure says much
+_MATRIX = 20  # classes whose confusion matrix can be read
+_CLASSES = 20  # whose shares are drawn
+_DENSITIES, _CURVES, _POINTS = 6, 8, 400  # columns, classes in one picture, and rows that are drawn
+_NODES, _LARGE = 80, 400_000  # nodes of a network, and letters of a picture, that the page can carry
+_EXAMPLES = 3  # right, and wrong
+_PARAMETER = 300  # letters
 
 
 def report(
@@ -518,27 +67,18 @@ def report(
     ----------
     model : classifier
         Fitted.
-    X : table, array, list of texts, or what `scan` gives
-        Rows that it has not learned from.
-    y : array-like, or the name of a column of X
-        What is true of each row; by default the column of that name that the model learned.
+    X, y : rows and their classes
+        Rows that it has not learned from; y is by default the column that the model learned.
     about : mapping, optional
         Where the model comes from, as `ingenuo.store.about` gives it.
     title : str, optional
         The page's heading.
     audit : audit, or list of these, optional
         What `ingenuo.audit` found.
-    seed : int
-        Of the bootstrap, and of which rows are drawn.
-    max_rows : int
-        Of more rows so many are drawn at random; the page says so.
+    seed, max_rows : int
+        Of the bootstrap, and of which rows are drawn; of more rows so many are drawn at random.
     notes : list of str
         Sentences that a reader should see first.
-
-    Returns
-    -------
-    str
-        HTML, of two million bytes at most.
 
     Examples
     --------
@@ -549,76 +89,555 @@ def report(
     >>> page.startswith("<!doctype html>"), "Shall we play?" in page
     (True, True)
     """
+    name = type(model).__name__
     if isinstance(model, type) or not hasattr(model, "predict"):
-        raise KindError(f"a report is on a fitted classifier, got {_called(model)}; give one that was fitted")
+        called = f"the class {model.__name__}" if isinstance(model, type) else f"{name} {shortened(model)!r}"
+        raise KindError(f"a report is on a fitted classifier, got {called}; give one that was fitted")
     if hasattr(model, "predict_quantiles"):
         raise KindError(
-            f"a {type(model).__name__} answers with numbers, and a report is on classes; cut the target into classes "
-            "and fit a NaiveBayes, or look at one answer with model.explain(row)"
+            f"a {name} answers with numbers, and a report is on classes; cut the target into classes and fit a "
+            "NaiveBayes, or look at one answer with model.explain(row)"
         )
     if about is not None and not isinstance(about, Mapping):
         raise KindError(f"about must be a mapping, got {type(about).__name__}; give ingenuo.store.about(path)")
-    audits_of(audit)  # refuses what is none, before the work begins
-    rows = rows_of(model, X, y, max_rows, seed)
+    audits = audits_of(audit)
+    rows = _rows_of(model, X, y, max_rows, seed)
     found = evaluate(model, rows.X, rows.y, random_state=seed)
-    sections = _sections(model, rows, found, dict(about or {}), audit, seed, notes)
-    heading = title or (about or {}).get("title") or f"Report on a {type(model).__name__}"
-    return _page(shortened(heading, 200), sections)
+    sections: dict[str, tuple[str, Data | None]] = {}
+    with page.drawing():
+        panels = _panels(found)
+        sections = {
+            "summary": ("In short", _summary(found, rows.given, notes)),
+            "data": ("What the data is", _data(model, rows)),
+            "schema": ("Schema", _schema(model)),
+            "balance": ("Class balance", _balance(model, found)),
+            "evaluation": ("Evaluation", _evaluation(found, panels)),
+            "confusion": ("Confusions", _confusion(found, panels[0])),
+            "reliability": ("Can the probabilities be believed?", _reliability(found)),
+            "evidence": ("Strongest evidence", _evidence(model)),
+            "model": _picture(model),
+            "densities": _densities(model, rows),
+            "examples": ("Examples, right and wrong", _examples(model, rows, found.predictions)),
+            "audit": ("Audit for harms", {"audits": [_audit(each, k) for k, each in enumerate(audits, 1)]}),
+            "reproduce": ("How to reproduce it", _reproduction(model, dict(about or {}), seed)),
+        }
+    heading = title or (about or {}).get("title") or f"Report on a {name}"
+    macros = page.template("report.html").module
+    bodies = {at: (head, getattr(macros, at)(**data)) for at, (head, data) in sections.items() if data is not None}
+    return _page(shortened(heading, 200), bodies)
 
 
-def write(model: Any, X: Any, y: Any, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write a report to a file, whole or not at all; the options are those of `report`.
+def _page(heading: str, sections: Mapping[str, tuple[str, str]]) -> str:
+    """The page, with the largest sections left out should it be too large; each has its name, heading and body."""
+    section = page.template("report.html").module.section
+    parts = {at: str(section(at, head, body)) for at, (head, body) in sections.items()}
+    while sum(len(part.encode()) for part in parts.values()) > SIZE - 20_000:
+        worst = max(parts, key=lambda at: len(parts[at].encode()))
+        head = sections[worst][0]
+        left_out = f"<p>{head} would make this page larger than {SIZE / 1e6:g} MB, and is left out.</p>"
+        parts[worst] = str(section(worst, head, left_out))
+    return page.page(heading, "\n".join(parts.values()), {at: head for at, (head, _) in sections.items()})
 
-    >>> import tempfile, os
-    >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.datasets import play_tennis
-    >>> model = NaiveBayes().fit(play_tennis(), "Play")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write(model, play_tennis(), "Play", os.path.join(folder, "report.html"))
-    ...     os.listdir(folder)
-    ['report.html']
+
+# The rows that a report judges: as they were given, or as many of them as a report can take.
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows and what is true of them."""
+
+    X: Any
+    y: NDArray[Any]
+    codes: NDArray[np.int32]  # of y
+    given: int  # rows there were
+    numbers: NDArray[np.int64]  # which of them these are, from 0
+
+    def source(self) -> Source | None:
+        """The rows column by column; None where they have no columns that could be named."""
+        nested = (
+            isinstance(self.X, list | tuple) and len(self.X) > 0 and isinstance(self.X[0], list | tuple | np.ndarray)
+        )
+        try:
+            return open_source(checks.array_of(self.X) if nested else self.X)
+        except IngenuoError:
+            return None
+
+
+def _rows_of(model: Any, X: Any, y: Any, max_rows: int, seed: int) -> _Rows:
+    """The rows to judge a model on; of more than so many, that many drawn at random."""
+    for name, value in (("max_rows", max_rows), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer):
+            raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if max_rows < 1 or seed < 0:
+        raise InputError(f"max_rows must be 1 at least and seed 0 at least, got {max_rows} and {seed}")
+    y = getattr(model, "_target", None) if y is None else y
+    if y is None:
+        raise InputError("y is missing: give the name of the column of classes, or the class of each row")
+    if isinstance(y, str) and not checks.is_frame(X) and not is_stream(X):
+        raise InputError(f"y={y!r} names a column, and X is no table with names; give the class of each row")
+    numbers, given = None, None
+    if is_stream(X):
+        y = target_and_weight(X, y, None)[0]
+        X, numbers, given = draw_rows(X, int(max_rows), int(seed))
+    X, y = checks.target_column(X, y)
+    codes, classes = checks.labels(None, y, len(y))
+    n = len(codes)
+    if hasattr(X, "to_list") and not checks.is_frame(X):  # a series of texts
+        X = X.to_list()
+    if n > max_rows:
+        numbers, given = np.sort(np.random.default_rng(seed).choice(n, int(max_rows), replace=False)), n
+        X, codes = take_rows(X, numbers), codes[numbers]
+    numbers = np.arange(n) if numbers is None else numbers
+    return _Rows(X, np.asarray(classes[codes]), codes, n if given is None else given, numbers)
+
+
+# The data: what the rows hold, what the model takes the columns for, how many rows a class has.
+
+
+def schema_of(model: Any) -> Schema | None:
+    """What the model takes each column for, if it has a schema."""
+    found = getattr(model, "schema_", None)
+    return found if isinstance(found, Schema) and len(found) else None
+
+
+def rows_by_class(model: Any) -> dict[Any, float]:
+    """How many rows of each class were learned, if the model's sums say so."""
+    tally = getattr(model, "tally_", None)
+    if tally is None or "class" not in tally or not hasattr(model, "classes_"):
+        return {}
+    labels = tally.labels("class", 0)
+    return dict(zip(labels.tolist(), tally.over("class", labels).floats().tolist()))
+
+
+def _data(model: Any, rows: _Rows) -> Data:
+    source, schema = rows.source(), schema_of(model)
+    if source is None:
+        return {"rows": rows, "columns": None, "n": 0, "unlisted": ""}
+    if schema is None:
+        n = len(source.names)
+        kinds = [(column_name(source.names[k]), k, source.guess(k)[0]) for k in range(min(n, COLUMNS))]
+        unlisted = f"The first {COLUMNS} are listed." if n > COLUMNS else ""
+    else:
+        n, unlisted = len(schema), _unlisted(schema)
+        listed = zip(schema.rows(COLUMNS), _places(source, schema))
+        kinds = [(name, place, kind) for (name, kind, _, _), place in listed]
+    return {"rows": rows, "columns": [_column(source, *each) for each in kinds], "n": n, "unlisted": unlisted}
+
+
+def _places(source: Source, schema: Schema) -> list[Any]:
+    """Where the columns of a schema are in a table; None for those that are not there."""
+    if not schema.named or source.names.dtype != object or source.anonymous:
+        return list(range(len(schema)))
+    own = {name: place for place, name in enumerate(source.names.tolist())}
+    return [own.get(name) for name in schema.names.tolist()]
+
+
+def _column(source: Source, name: str, place: int | None, kind: str) -> list[str]:
+    """A column in words: its name, kind, missing values, values, and a histogram of numbers."""
+    if place is None:
+        return [shortened(name), kind, "all", "not in this table", ""]
+    try:
+        missing, values, bars = _describe(source, np.array([place]), kind)
+    except IngenuoError as error:
+        missing, values, bars = None, str(error), ""
+    share = "" if missing is None else {0.0: "none", 1.0: "all"}.get(missing) or percent(missing)
+    return [shortened(name), "ignored" if kind == "ignore" else kind, share, values, bars]
+
+
+def _describe(source: Source, at: NDArray[Any], kind: str) -> tuple[float | None, str, str]:
+    """The share of missing values, the values in words, and their histogram."""
+    names = source.names[at]
+    if kind == "ignore":
+        return None, "set aside: the model does not look at it", ""
+    if kind == "text":
+        return _describe_texts(source.texts(at, names).columns[0])  # type: ignore[attr-defined]
+    if kind == "number":
+        return _describe_numbers(source.numbers(at, names).column(0))
+    if kind == "count":
+        matrix: Any = source.counts(at, names).matrix
+        values = np.asarray(matrix.todense() if hasattr(matrix, "todense") else matrix, np.float64).ravel()
+        some = values[values > 0]
+        if not len(some):
+            return 0.0, "0 in every row", ""
+        return 0.0, f"in {len(some) / len(values):.1%} of the rows; {some.mean():.3g} there, on average", ""
+    block = source.codes(at, names)
+    codes = np.asarray(block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0])
+    there = codes[codes >= 0].astype(np.int64)
+    missing, counts = 1 - len(there) / max(len(codes), 1), np.bincount(there)
+    labels = np.arange(len(counts)) if block.labels is None else block.labels[0][: len(counts)]
+    order = np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+    shown = labels[order].tolist()
+    if len(shown) > _NUMBERS and all(isinstance(x, int | float) and not isinstance(x, bool) for x in shown):
+        return missing, *_describe_numbers(np.asarray(labels.tolist(), np.float64)[there])[1:]
+    shares = [f"{shortened(x, 30)} {n / len(there):.0%}" for x, n in zip(shown[:_VALUES], counts[order].tolist())]
+    more = f" and {len(shown) - _VALUES:,} more" if len(shown) > _VALUES else ""
+    return missing, ", ".join(shares) + more or "no value", ""
+
+
+def _describe_numbers(values: Floats) -> tuple[float, str, str]:
+    """Least, quarters and most, and a histogram in a line, between the outermost hundredths."""
+    there = values[np.isfinite(values)]
+    missing = 1 - len(there) / max(len(values), 1)
+    if not len(there):
+        return missing, "no value", ""
+    quarters = np.quantile(there, [0, 0.25, 0.5, 0.75, 1]).tolist()
+    low, first, middle, third, high = (
+        f"{q:,.0f}" if q.is_integer() or abs(q) >= 10_000 else f"{q:.4g}" for q in quarters
+    )
+    text = f"{low} to {high}; half between {first} and {third}, median {middle}" if low != high else f"always {low}"
+    least, most = np.quantile(there, [0.01, 0.99])
+    if not least < most:
+        return missing, text, ""
+    counts = np.histogram(there.clip(least, most), len(_BARS), (least, most))[0]
+    heights = np.ceil(counts / counts.max() * len(_BARS)).astype(int) - 1
+    return missing, text, "".join(_BARS[height] if height >= 0 else _EMPTY for height in heights)
+
+
+def _describe_texts(text: Any) -> tuple[float, str, str]:
+    """How long the texts are, by the first of them."""
+    lengths: list[int] = []
+    missing = n_rows = 0
+    for piece in text.pieces("replace"):
+        n_rows += piece.n_rows
+        there = np.ones(piece.n_rows, bool) if piece.missing is None else ~piece.missing
+        missing += int(np.count_nonzero(~there))
+        for row in np.flatnonzero(there)[: _TEXTS - len(lengths)].tolist():
+            lengths.append(len(bytes(piece.data[piece.offsets[row] : piece.offsets[row + 1]]).split()))
+    if not lengths:
+        return 1.0, "no text", ""
+    low, middle, high = np.quantile(lengths, [0, 0.5, 1])
+    of = "" if len(lengths) + missing == n_rows else f", of the first {len(lengths):,}"
+    return missing / n_rows, f"{low:.0f} to {high:.0f} words, median {middle:.0f}{of}", ""
+
+
+def _unlisted(schema: Schema) -> str:
+    """How many columns of each kind are not described, in words; "" where all are."""
+    kinds = [kind for _, kind, _, _ in schema.rows(len(schema))[COLUMNS:]]
+    if not kinds:
+        return ""
+    counted = ", ".join(f"{kinds.count(kind):,} {kind}" for kind in sorted(set(kinds)))
+    return f"{len(kinds):,} more column{'s are' if len(kinds) > 1 else ' is'} not listed: {counted}."
+
+
+def _schema(model: Any) -> Data:
+    found = schema_of(model)
+    if found is None:
+        return {"columns": None, "unlisted": "", "texts": hasattr(model, "order")}
+    rows = [[shortened(name), kind, family, shortened(why, 200)] for name, kind, family, why in found.rows(COLUMNS)]
+    return {"columns": rows, "unlisted": _unlisted(found), "texts": False}
+
+
+def _balance(model: Any, found: Evaluation) -> Data:
+    """The classes' shares of the rows learned from and of the rows judged."""
+    by_class, labels = rows_by_class(model), found.labels
+    both = {"judged on": found.support}
+    if by_class:
+        both = {"learned from": np.array([by_class.get(label, 0.0) for label in labels]), **both}
+    order, n = np.arange(len(labels)), len(labels)
+    if n > _CLASSES:
+        order = np.argsort(-next(iter(both.values())), kind="stable")[: 3 * _CLASSES]
+    rows = [
+        [shortened(labels[k])]
+        + [text for all_ in both.values() for text in (count(float(all_[k])), percent(all_[k] / max(all_.sum(), 1)))]
+        for k in order.tolist()
+    ]
+    drawn = order[:_CLASSES]
+    shares = {name: counts[drawn] / max(float(counts.sum()), 1.0) for name, counts in both.items()}
+    ax = plots.balance([plots.short(labels[k]) for k in drawn.tolist()], shares)
+    picture = page.svg(ax, "share of each class; the table has its numbers", "balance")
+    heads = ["class", *(head for name in both for head in (name, "share"))]
+    return {"picture": picture, "heads": heads, "rows": rows, "n": n, "drawn": len(drawn)}
+
+
+# How good the model is: in a few sentences, in measures, in confusions, in reliability.
+
+
+def _summary(found: Evaluation, given: int, notes: Sequence[str]) -> Data:
+    """What the sentences need, and what makes the numbers less sure than they look."""
+    shares = found.support[found.support > 0] / found.support.sum()
+    warnings = [*notes]
+    small = [shortened(found.labels[k], 30) for k in np.flatnonzero((found.support > 0) & (found.support < _SMALL))]
+    if found.n_rows < _FEW:
+        warnings.append(f"{found.n_rows} rows are few: read the intervals, not the values.")
+    elif small:
+        named = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
+        warnings.append(f"Fewer than {_SMALL} rows each, so little is known of these classes: {named}.")
+    return {"found": found, "given": given, "chance": float(-(shares * np.log(shares)).sum()), "notes": warnings}
+
+
+def _panels(found: Evaluation) -> list[Any]:
+    """The axes of the confusion matrix and, where there are probabilities, of the ROC and precision-recall curves."""
+    large = len(found.classes) > 8
+    axes = [
+        plots.new_axes(None, (6.4, 5.6) if large and k == 0 else (4.6, 4.0)) for k in range(4 if found.probable else 1)
+    ]
+    EvaluationDisplay(found).plot(axes)
+    axes[0].set_title("")  # the caption says it
+    return axes
+
+
+def _evaluation(found: Evaluation, panels: list[Any]) -> Data:
+    names = ("ROC curves: of each class, what is found against what is wrongly taken for it", "Precision and recall")
+    curves = [(page.svg(ax, name, f"c{k}"), f"{name}.") for k, (ax, name) in enumerate(zip(panels[1:3], names))]
+    return {"found": found, "measures": found.measure_table(), "classes": found.class_table(), "curves": curves}
+
+
+def _confusion(found: Evaluation, ax: Any) -> Data:
+    n = len(found.classes)
+    picture = page.svg(ax, "confusion matrix; the table has its numbers", "confusion", crowded=n > 8)
+    return {"n": n, "many": n > _MATRIX, "table": found.confusion_table(), "picture": picture}
+
+
+def _reliability(found: Evaluation) -> Data:
+    if not found.probable:
+        return {"judged": None, "picture": ""}
+    judged = Reliability(found, 10, "width", None, found.confidence)
+    picture = page.svg(judged.plot(), "reliability diagram; the table has its numbers", "reliability")
+    return {"judged": judged, "picture": picture}
+
+
+# The model: its strongest evidence, its picture, its densities.
+
+
+def _evidence(model: Any, n: int = 10) -> Data:
+    """What speaks most for each class."""
+    try:
+        found = strongest(model, n)
+    except IngenuoError as error:
+        return {"classes": [], "linear": False, "remarks": [sentence(error)]}
+    classes, silent = [], []
+    for k, label in enumerate(found.classes.tolist()):
+        if not found.signs[k]:
+            silent.append(shortened(label, 30))
+            continue
+        signs = found.table(k)
+        cells = [[shortened(cell, 120) for cell in row] for row in signs.cells()]
+        classes.append((shortened(label), ["column", *signs.heads[1:]], cells))
+    remarks = [found.remark if classes else sentence(found.remark.strip("()"))] if found.remark else []
+    if silent and (classes or not remarks):
+        more = f" and {len(silent) - 8} more" if len(silent) > 8 else ""
+        remarks.insert(0, f"Nothing speaks for {', '.join(silent[:8])}{more}.")
+    return {"classes": classes, "linear": found.linear, "remarks": remarks}
+
+
+def _picture(model: Any) -> tuple[str, Data]:
+    """The whole model in one picture: its network, or its nomogram."""
+    network = getattr(model, "network_", None) if hasattr(model, "structure") else None
+    if network is not None:
+        drawn = ""
+        if len(network.nodes) <= _NODES:
+            try:
+                drawn = str(network.draw(title="the network of the model"))
+            except IngenuoError:  # too wide to ask for beliefs
+                drawn = str(network.draw(beliefs=False, strengths=False, title="the network of the model"))
+        return "The network", {"picture": drawn if len(drawn) <= _LARGE else "", "network": network}
+    try:
+        drawn = str(nomogram(model).svg())
+    except IngenuoError as error:
+        return "Nomogram", {"picture": "", "remark": str(error)}
+    too_large = {"picture": "", "remark": "The nomogram is too large for this page."}
+    return "Nomogram", {"picture": drawn} if len(drawn) <= _LARGE else too_large
+
+
+def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
+    """The columns of numbers that tell the classes apart best; nothing where the model has none."""
+    schema, source = schema_of(model), rows.source()
+    if schema is None or source is None or not hasattr(model, "plot"):
+        return "Densities", None
+    chosen = _telling_columns(source, schema, rows.codes)
+    if not chosen:
+        return "Densities", None
+    n = len(model.classes_)
+    if not hasattr(model, "numbers"):
+        some = np.linspace(0, len(rows.y) - 1, min(len(rows.y), _POINTS)).round().astype(np.intp)
+        pair = chosen[:2]
+        try:
+            ax = plots.new_axes(None, (5.6, 4.6))
+            model.plot(take_rows(rows.X, some), rows.y[some], columns=pair if len(pair) == 2 else None, ax=ax)
+        except IngenuoError:
+            return "Regions", None
+        names = " and ".join(column_name(name) for name in pair)
+        drawn = page.svg(ax, f"regions of the classes in {names}", "regions", own_colours=True)
+        return "Regions", {
+            "pictures": [(drawn, f"Regions of the classes: {names}.")],
+            "n": n,
+            "drawn": n,
+            "regions": True,
+        }
+    largest = np.argsort(-np.bincount(rows.codes), kind="stable")[:_CURVES]
+    labels = [str(rows.y[rows.codes == k][0]) for k in largest.tolist()]
+    pictures = []
+    for at, name in enumerate(chosen):
+        ax = model.plot(name, ax=plots.new_axes(None, (4.4, 3.0)))
+        ax.set_ylabel("density")
+        if n > _CURVES:
+            plots.keep_curves(ax, set(labels))
+        drawn = page.svg(ax, f"densities of {column_name(name)}", f"density{at}")
+        pictures.append((drawn, f"{column_name(name)}, within each class."))
+    return "Densities", {"pictures": pictures, "n": n, "drawn": min(n, _CURVES), "regions": False}
+
+
+def _telling_columns(source: Source, schema: Schema, codes: NDArray[Any]) -> list[Any]:
+    """The columns of numbers that differ most between the classes of the rows, the most telling first.
+
+    What is compared is the share of a column's variance that lies between the classes' means (η²).
     """
-    if not isinstance(path, str | os.PathLike):
-        raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
-    page = report(model, X, y, **options)
-    replace_file(os.path.realpath(os.fspath(path)), [page.encode()])
+    strength: list[tuple[float, int, Any]] = []
+    kinds = [FAMILIES[list(FAMILIES)[family]] for family in schema.families]
+    for name, kind, place in zip(schema.names.tolist(), kinds, _places(source, schema)):
+        if kind == "number" and place is not None:
+            values = source.numbers(np.array([place]), source.names[[place]]).column(0)
+            there = np.isfinite(values)
+            x, y = values[there], codes[there].astype(np.int64)
+            between = 0.0
+            if len(x) > 1 and x.min() < x.max():
+                x = (x - x.mean()) / np.abs(x).max()
+                means = np.bincount(y, x) / np.maximum(np.bincount(y), 1)
+                between = float(np.var(means[y]) / max(np.var(x), 1e-300))
+            strength.append((-between, len(strength), name))
+    return [name for _, _, name in sorted(strength)[:_DENSITIES]]
 
 
-def _called(model: Any) -> str:
-    return f"the class {model.__name__}" if isinstance(model, type) else f"{type(model).__name__} {shortened(model)!r}"
+# Examples: rows predicted correctly and wrongly, each with its arithmetic.
 
 
-def _sections(
-    model: Any, rows: Rows, found: Evaluation, about: dict[str, Any], audit: Any, seed: int, notes: Sequence[str]
-) -> list[Section]:
-    """The parts of the page, in the order they are read."""
-    with drawing():
-        panels = evaluation_panels(found)
-        curves = (panels[1], panels[2]) if len(panels) == 4 else None
-        parts = [
-            summary(found, rows.given, notes),
-            sections.data(model, rows),
-            sections.schema(model),
-            sections.balance(model, found),
-            evaluation(found, curves),
-            confusion(found, panels[0]),
-            reliability(found),
-            sections.evidence(model),
-            sections.picture(model),
-            sections.densities(model, rows),
-            examples(model, rows, found.predictions),
-            audits(audit),
-            reproduction(model, about, seed),
-        ]
-    return [part for part in parts if part is not None]
+def choose_examples(predictions: Predictions) -> list[tuple[str, int]]:
+    """Rows to show, each with what it is an example of: right ones sure, typical and unsure; the surest wrong ones."""
+    right = predictions.codes == predictions.predicted
+    good, bad = (np.flatnonzero(each) for each in (right, ~right))
+    if predictions.probabilities is None:
+        chosen = {"right": good, "wrong": bad}
+        return [(what, row) for what, rows in chosen.items() for row in rows[:_EXAMPLES].tolist()]
+    sure = predictions.probabilities[np.arange(len(predictions)), predictions.predicted]
+    good, bad = (rows[np.argsort(-sure[rows], kind="stable")] for rows in (good, bad))
+    places = {0: "right, and most sure", len(good) // 2: "right, and as sure as usual"}
+    places.setdefault(len(good) - 1, "right, but least sure")
+    found = [(what, int(good[place])) for place, what in places.items() if 0 <= place < len(good)]
+    names = ("wrong, and most sure", "wrong, and second most sure", "wrong, and third most sure")
+    return found + list(zip(names, bad[:_EXAMPLES].tolist()))
 
 
-def _page(heading: str, sections: Iterable[Section]) -> str:
-    """The page, with the largest sections left out should it be too large."""
-    parts = list(sections)
-    bodies = {part.anchor: part.html() for part in parts}
-    while sum(len(body.encode()) for body in bodies.values()) > SIZE - 20_000:
-        worst = max(parts, key=lambda part: len(bodies[part.anchor].encode()))
-        said = f"{worst.heading} would make this page larger than {SIZE / 1e6:g} MB, and is left out."
-        bodies[worst.anchor] = Section(worst.anchor, worst.heading, "", paragraphs([said])).html()
-    return page.page(heading, "\n".join(bodies.values()), parts)
+def _examples(model: Any, rows: _Rows, predictions: Predictions) -> Data:
+    """The arithmetic behind some answers."""
+    labels, p, shown = predictions.classes.tolist(), predictions.probabilities, []
+    chosen = choose_examples(predictions)
+    for what, row in chosen:
+        remark, explanation = "", None
+        try:
+            if hasattr(model, "explain"):
+                explanation = explain(model, rows.X, rows=[row])[0]
+                explanation = explanation.abridge() if hasattr(explanation, "abridge") else explanation
+            else:
+                remark = f"a {type(model).__name__} does not show its working"
+        except IngenuoError as error:
+            remark = str(error)
+        shown.append(
+            {
+                "number": int(rows.numbers[row]) + 1,
+                "what": what,
+                "right": what.startswith("right"),
+                "open": what == chosen[0][0] or what.startswith("wrong, and most"),
+                "true": labels[predictions.codes[row]],
+                "answered": labels[predictions.predicted[row]],
+                "sure": None if p is None else float(p[row, predictions.predicted[row]]),
+                "explanation": explanation,
+                "remark": remark,
+            }
+        )
+    return {"rows": shown}
+
+
+# Audits: how the model treats groups of people, in plain words first, then in a picture and tables.
+
+
+def audits_of(given: Any) -> list[Any]:
+    """One audit or several, as a list; an error where something else was given."""
+    found = [] if given is None else list(given) if isinstance(given, list | tuple) else [given]
+    for each in found:
+        if isinstance(each, type) or not (hasattr(each, "protected") or hasattr(each, "comparisons")):
+            raise KindError(f"audit must be what ingenuo.audit gives, or a list of it, got {type(each).__name__}")
+    return found
+
+
+def _audit(audit: Any, number: int) -> tuple[Any, str, str, str, dict[str, list[list[str]]]]:
+    """An audit with its heading, its picture and what is said of it, and its tables."""
+    if hasattr(audit, "protected"):
+        heading = f"Groups by {shortened(audit.protected)}"
+        caption = "Rates of each group, with intervals; dotted is the group that the others are compared with."
+        tables = {
+            "Rates of each group": findings.rate_lines(audit),
+            "Differences between groups": findings.difference_lines(audit),
+            "Calibration of each group": findings.calibration_lines(audit),
+        }
+    else:
+        heading = "Sentences that differ in a name or a term only"
+        caption = "Mean differences between groups in the same sentences, with intervals."
+        tables = {
+            "Differences between groups": findings.comparison_lines(audit),
+            "Scores of each group": findings.score_lines(audit),
+            "The worst sentences": findings.worst_lines(audit),
+        }
+    tables = {name: [[shortened(cell, 200) for cell in line] for line in lines] for name, lines in tables.items()}
+    drawn = page.svg(np.ravel(audit.plot())[0], caption, f"audit{number}", crowded=True)
+    return audit, heading, drawn, caption, tables
+
+
+# How to have the same again: where the model comes from, its parameters, the lines to run.
+
+
+def version() -> str:
+    """The version of this package."""
+    import ingenuo
+
+    return str(ingenuo.__version__)
+
+
+def parameters_of(model: Any) -> dict[str, str]:
+    """The parameters of the model's constructor, as they are written."""
+    given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+    return {name: shortened(repr(value), _PARAMETER) for name, value in given.items()}
+
+
+def sources_of(about: Mapping[str, Any]) -> list[list[str]]:
+    """The files that were learned from: name, bytes, SHA-256."""
+    sources = [each if isinstance(each, Mapping) else {"path": each} for each in about.get("sources") or ()]
+    sizes = ["" if each.get("bytes") is None else f"{each['bytes']:,}" for each in sources]
+    return [[str(s.get("path", "not stated")), size, str(s.get("sha256") or "")] for s, size in zip(sources, sizes)]
+
+
+def history_of(about: Mapping[str, Any]) -> list[list[str]]:
+    """What was done to the model: what, rows, source, when."""
+    keys = ("what", "rows", "source", "when")
+    steps = about.get("history") or ()
+    return [[shortened("" if step.get(key) is None else step[key], 200) for key in keys] for step in steps]
+
+
+_FACTS = {
+    "title": "title",
+    "target": "class column",
+    "rows": "rows learned from",
+    "command": "command",
+    "created": "made on",
+    "version": "made with ingenuo",
+}
+
+
+def _reproduction(model: Any, about: Mapping[str, Any], seed: int) -> Data:
+    name = type(model).__name__
+    facts = [
+        [called, shortened(f"{value:,}" if type(value) is int else value, 1000)]
+        for key, called in _FACTS.items()
+        if (value := about.get(key)) is not None
+    ]
+    ours = type(model).__module__.startswith("ingenuo")
+    return {
+        "facts": [["model", name], *facts, ["this page made with ingenuo", version()]],
+        "about": about,
+        "files": sources_of(about),
+        "steps": history_of(about),
+        "parameters": parameters_of(model),
+        "name": name,
+        "target": str(about.get("target") or getattr(model, "_target", None) or "class"),
+        "maker": shortened(repr(model), 2000) if ours else f"{name}(…)",
+        "seed": seed,
+    }

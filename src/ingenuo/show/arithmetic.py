@@ -1,7 +1,7 @@
 """One prediction as the table a person would write by hand.
 
 The prior, one line per column (or word), the product, and the division by the sum: the numbers shown multiply to
-the product shown, and the products normalise to the posterior shown. A text is shown as well, its words coloured by
+the product shown, and the products normalise to the posterior shown. A text is shown too, its words coloured by
 what they say.
 """
 
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import html
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain, groupby
 from typing import Any
 
@@ -17,17 +18,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.kernels import portable
-from ingenuo.show.format import plain
+from ingenuo.show.format import markdown, plain, shortened
 from ingenuo.show.table import Block, PrintedTable, Shown
-from ingenuo.show.table import plain as markdown_text
 from ingenuo.tally.labels import Labels
 
 Floats = NDArray[np.float64]
 
+# So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
+WORDS = 20
+CLASSES = 6
+_FULL = 2.0  # log odds from which a colour is full: e^2 is about 7 to 1
+_WEAK = 0.05  # and below which there is none
+_FACTORS, _CELL, _LETTERS = 24, 48, 900  # of an abridged explanation: factors, letters of a cell and of a text
+
 
 @dataclass(frozen=True)
 class Term:
-    """One factor of one class: how a person would write it, its value and its logarithm."""
+    """One factor of one class: how a person would write it, its value and its logarithm (of a sum, its amount)."""
 
     how: str
     value: float
@@ -45,30 +52,17 @@ class Factor:
     part_of: str = ""  # of a word: its column
 
 
-# So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
-WORDS = 20
-CLASSES = 6
-_FULL = 2.0  # log odds from which a colour is full: e^2 is about 7 to 1
-_WEAK = 0.05  # and below which there is none
-
-
 @dataclass(frozen=True)
 class Passage:
-    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all).
-
-    It is shown with its words coloured: green for the answer, red for the next best class.
-    """
+    """A text in pieces, each with how much it speaks for the answer and against the next best (None: not at all)."""
 
     column: str
     pieces: tuple[tuple[str, float | None], ...]
 
     def _strengths(self) -> list[tuple[str, float]]:
         """The pieces with a strength from -1 to 1; 0 where one says next to nothing."""
-        found = []
-        for text, weight in self.pieces:
-            silent = weight is None or abs(weight) < _WEAK
-            found.append((text, 0.0 if silent or weight is None else max(-1.0, min(1.0, weight / _FULL))))
-        return found
+        weights = [(text, 0.0 if weight is None else weight) for text, weight in self.pieces]
+        return [(text, max(-1.0, min(1.0, w / _FULL)) if abs(w) >= _WEAK else 0.0) for text, w in weights]
 
     def text(self, *, colour: bool = False) -> str:
         """In 256 colours of a terminal, strong words bold; or with signs after the words, two where they say much."""
@@ -99,11 +93,28 @@ class Passage:
 
     def markdown(self) -> str:
         """With signs after the words."""
-        return markdown_text(self.text())
+        return markdown(self.text())
 
     def to_dict(self) -> dict[str, Any]:
         """The pieces with their weights."""
         return {self.column: [{"text": text, "weight": weight} for text, weight in self.pieces]}
+
+    def window(self, letters: int = _LETTERS) -> Passage:
+        """The part of a text that says most, with "…" where something was left out.
+
+        >>> text = Passage("text", (("so ", None),) * 9 + (("good", 2.0),) + ((" so", None),) * 9)
+        >>> "".join(piece for piece, _ in text.window(12).pieces)
+        '… so so good…'
+        """
+        pieces = [(text[:letters], weight) for text, weight in self.pieces]
+        ends = np.cumsum([0, *(len(text) for text, _ in pieces)])
+        if ends[-1] <= letters:
+            return replace(self, pieces=tuple(pieces))
+        strength = np.cumsum([0.0, *(abs(weight or 0.0) for _, weight in pieces)])
+        last = np.searchsorted(ends, ends[:-1] + letters, side="right") - 1  # of each beginning, what still fits
+        first = int(np.argmax(strength[last] - strength[:-1]))
+        after = [("…", None)] if last[first] < len(pieces) else []
+        return replace(self, pieces=(*([("… ", None)] if first else []), *pieces[first : int(last[first])], *after))
 
 
 def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digits: int = 12) -> str:
@@ -118,22 +129,14 @@ def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digit
 
 
 def powers_of_e(weight: float, value: float) -> str:
-    """What a feature of a linear model multiplies the odds by, as a person writes it.
-
-    >>> powers_of_e(-0.25, 1), powers_of_e(0.5, 3), powers_of_e(0.0, 3)
-    ('e^-0.25', 'e^(0.5·3)', '1')
-    """
+    """What a feature of a linear model multiplies the odds by, as a person writes it: e^-0.25, e^(0.5·3)."""
     if weight == 0:
         return "1"
     return f"e^{weight:.6g}" if value == 1 else f"e^({weight:.6g}·{value:.6g})"
 
 
 def difference(x: float, mean: float) -> str:
-    """x less the mean, as a person writes it.
-
-    >>> difference(3, 2.5), difference(3, -2.5)
-    ('3 - 2.5', '3 + 2.5')
-    """
+    """x less the mean, as a person writes it: 3 - 2.5, 3 + 2.5."""
     return f"{x:.6g} {'+' if mean < 0 else '-'} {abs(mean):.6g}"
 
 
@@ -152,123 +155,6 @@ def term(how: str, value: float) -> Term:
     return Term(how, float(value), float(logs(np.array(value))))
 
 
-# One answer of a linear model as the sum a person would write by hand: a constant, and a term for each column.
-
-
-@dataclass(frozen=True)
-class Addend:
-    """What one column adds to each class; nothing where it was left out, with the reason."""
-
-    column: str
-    value: str
-    how: tuple[str, ...] = ()
-    amounts: tuple[float, ...] = ()
-    note: str = ""
-
-
-@dataclass(frozen=True, repr=False)
-class SumExplanation(Shown):
-    """The arithmetic of one answer; prints as a table, and `to_dict` gives the same as data."""
-
-    classes: Labels
-    constant: Addend
-    addends: tuple[Addend, ...]
-    sums: NDArray[np.float64]  # for each class: the constant and all addends
-    probabilities: NDArray[np.float64]
-
-    @property
-    def prediction(self) -> Any:
-        """The class of the largest sum."""
-        return self.classes[int(np.argmax(self.sums))]
-
-    def _title(self) -> str:
-        return f"Why {self.prediction}?"
-
-    def to_dict(self) -> dict[str, Any]:
-        """The table as plain data."""
-        names = self.classes.tolist()
-
-        def cells(each: Addend) -> dict[str, Any]:
-            terms = [{"class": n, "how": h, "amount": a} for n, h, a in zip(names, each.how, each.amounts)]
-            return {
-                "column": each.column,
-                "value": each.value,
-                **({"note": each.note} if each.note else {}),
-                "terms": terms,
-            }
-
-        found = {
-            "prediction": self.classes[[int(np.argmax(self.sums))]].tolist()[0],
-            "constant": cells(self.constant),
-            "addends": [cells(each) for each in self.addends],
-            "sum": dict(zip(names, self.sums.tolist())),
-            "probability": dict(zip(names, self.probabilities.tolist())),
-        }
-        return plain(found)  # type: ignore[no-any-return]
-
-    def _blocks(self) -> list[str | Block]:
-        chosen = np.sort(np.argsort(-self.sums, kind="stable")[:CLASSES]).tolist()
-        rows = []
-        for each in (self.constant, *self.addends):
-            terms = [(each.how[k], f"= {each.amounts[k]:.6f}") for k in chosen] if each.amounts else [(each.note,)]
-            rows.append([each.column, each.value, *chain(*terms)])
-        for name, numbers in (("sum", self.sums), ("not below 0", self.probabilities)):
-            rows.append([name, "", *chain(*(("", f"= {numbers[k]:.6f}") for k in chosen))])
-        hidden = len(self.classes) - len(chosen)
-        return [
-            PrintedTable(_heads(self.classes, chosen), rows, rule=True, totals=2),
-            *([f"({hidden} classes with smaller sums are not shown)"] if hidden else []),
-            f"→ {self.prediction}",
-        ]
-
-
-def _heads(classes: Labels, chosen: list[int]) -> list[str]:
-    """Above the terms of each class how they are written, and their values."""
-    return ["", "", *chain(*((str(classes[k]), "") for k in chosen))]
-
-
-# The few columns or words that decided an answer, in one short line.
-
-
-def reasons(explanation: Any, n: int) -> list[tuple[str, float]]:
-    """What spoke most for the answer, or against it, with its log odds against the next best class.
-
-    Parameters
-    ----------
-    explanation : Explanation or SumExplanation
-        The arithmetic of one answer.
-    n : int
-        How many to name.
-
-    >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.datasets import play_tennis
-    >>> model = NaiveBayes().fit(play_tennis(), "Play")
-    >>> [(what, round(odds, 2)) for what, odds in reasons(model.explain({"Outlook": "Sunny", "Wind": "Weak"}), 1)]
-    [('Outlook = Sunny', -0.69)]
-    """
-    scores = explanation.posterior if hasattr(explanation, "posterior") else explanation.sums
-    best, *others = np.argsort(-np.asarray(scores), kind="stable").tolist()
-    second = others[0] if others else best
-    found = []
-    for name, value, amounts in _parts(explanation):
-        odds = amounts[best] - amounts[second] if amounts[best] != amounts[second] else 0.0
-        found.append((f"{name} = {value}" if value and not value.startswith("×") else name, float(odds)))
-    found.sort(key=lambda each: -abs(each[1]))
-    return found[:n]
-
-
-def _parts(explanation: Any) -> list[tuple[str, str, list[float]]]:
-    """Column or word, value, and what it adds to the logarithm of each class."""
-    if hasattr(explanation, "factors"):
-        return [(f.column, f.value, [term.log for term in f.terms]) for f in explanation.factors if f.terms]
-    return [(a.column, a.value, list(a.amounts)) for a in explanation.addends if a.amounts]
-
-
-def in_words(found: list[tuple[str, float]]) -> str:
-    """The reasons in one line, each with its sign."""
-    return "; ".join(f"{what} {odds:+.2f}".replace("-", "−") for what, odds in found)
-
-
 @dataclass(frozen=True, repr=False)
 class Explanation(Shown):
     """The arithmetic of one prediction; prints as a table, and `to_dict` gives the same as data."""
@@ -283,89 +169,115 @@ class Explanation(Shown):
     calibration: str = ""  # and how
 
     @property
+    def _scores(self) -> Floats:
+        """What the answer is the largest of."""
+        return self.posterior
+
+    @property
+    def order(self) -> list[int]:
+        """The classes' places, the most probable first."""
+        return np.argsort(-self._scores, kind="stable").tolist()  # type: ignore[no-any-return]
+
+    @property
     def prediction(self) -> Any:
         """The most probable class."""
-        return self.classes[int(np.argmax(self.posterior))]
+        return self.classes[self.order[0]]
 
     def _title(self) -> str:
         return f"Why {self.prediction}?"
 
     def to_dict(self) -> dict[str, Any]:
-        """The table as plain data, as JSON can say it: what is impossible has the log "-inf"."""
-        names = self.classes.tolist()
-
-        def terms(factor: Factor) -> dict[str, Any]:
-            return {
-                "column": factor.column,
-                "value": factor.value,
-                **({"note": factor.note} if factor.note else {}),
-                "terms": [
-                    {"class": name, "how": t.how, "value": t.value, "log": t.log}
-                    for name, t in zip(names, factor.terms)
-                ],
-            }
-
+        """The table as plain data, as JSON can hold it: what is impossible has the log "-inf"."""
         found = {
-            "prediction": self.classes[[int(np.argmax(self.posterior))]].tolist()[0],
-            "prior": terms(self.prior),
-            "factors": [terms(factor) for factor in self.factors],
-            "log_joint": dict(zip(names, self.joint.tolist())),
-            "product": {name: exponential(log) for name, log in zip(names, self.joint.tolist())},
-            "posterior": dict(zip(names, self.posterior.tolist())),
-            **(
-                {}
-                if self.uncalibrated is None
-                else {"uncalibrated": dict(zip(names, self.uncalibrated.tolist())), "calibration": self.calibration}
-            ),
-            **(
-                {"texts": {p.column: [{"text": t, "weight": w} for t, w in p.pieces] for p in self.passages}}
-                if self.passages
-                else {}
-            ),
+            "prediction": self.prediction,
+            "prior": self._line(self.prior),
+            "factors": [self._line(factor) for factor in self.factors],
+            "log_joint": self._by_class(self.joint),
+            "product": self._by_class([exponential(log) for log in self.joint.tolist()]),
+            "posterior": self._by_class(self.posterior),
         }
+        if self.uncalibrated is not None:
+            found |= {"uncalibrated": self._by_class(self.uncalibrated), "calibration": self.calibration}
+        if self.passages:
+            found["texts"] = dict(chain(*(passage.to_dict().items() for passage in self.passages)))
         return plain(found)  # type: ignore[no-any-return]
 
-    @property
-    def order(self) -> list[int]:
-        """The classes' places, the most probable first."""
-        return np.argsort(-self.posterior, kind="stable").tolist()  # type: ignore[no-any-return]
+    def _by_class(self, values: Iterable[float]) -> dict[Any, float]:
+        return dict(zip(self.classes.tolist(), values))
 
-    def _shown(self) -> list[Factor]:
+    def _line(self, factor: Factor) -> dict[str, Any]:
+        terms = [{"class": name, **self._cells(each)} for name, each in zip(self.classes.tolist(), factor.terms)]
+        note = {"note": factor.note} if factor.note else {}
+        return {"column": factor.column, "value": factor.value, **note, "terms": terms}
+
+    def _cells(self, each: Term) -> dict[str, Any]:
+        return {"how": each.how, "value": each.value, "log": each.log}
+
+    def _combine(self, name: str, factors: Sequence[Factor]) -> Factor:
+        """Several factors in one line."""
+        sums = [sum(factor.terms[k].log for factor in factors) for k in range(len(self.classes))]
+        return Factor(name, "", tuple(self._several(len(factors), total) for total in sums))
+
+    def _several(self, n: int, log: float) -> Term:
+        return Term(f"{n:,} factors", exponential(log), log)
+
+    def abridge(self) -> Explanation:
+        """The strongest factors one by one, the others together, and a window of every long text."""
+        factors = [replace(f, column=_cut(f.column), value=_cut(f.value)) for f in self.factors]
+        if len(factors) > _FACTORS and not any(factor.part_of for factor in factors):
+            spoken = [factor for factor in factors if factor.terms]
+            amounts = ([np.clip(each.log, -1e300, 1e300) for each in factor.terms] for factor in spoken)
+            spread = np.array([np.nan_to_num(np.ptp(each), nan=np.inf) for each in amounts])
+            kept = set(np.argsort(-spread, kind="stable")[:_FACTORS].tolist())
+            rest = [factor for k, factor in enumerate(spoken) if k not in kept]
+            silent = len(factors) - len(spoken)
+            factors = [factor for k, factor in enumerate(spoken) if k in kept]
+            factors += [self._combine(f"… {len(rest):,} more", rest)] if rest else []
+            if silent:
+                factors.append(Factor("…", "", (), f"{silent:,} columns say nothing, for their values are missing"))
+        return replace(self, factors=tuple(factors), passages=tuple(each.window() for each in self.passages))
+
+    def _join_words(self) -> list[Factor]:
         """The factors, with all but the strongest words of a column in one line together."""
         shown: list[Factor] = []
         for _, group in groupby(self.factors, key=lambda factor: factor.part_of):
             words = list(group)
-            if not words[0].part_of or len(words) <= WORDS:
-                shown += words
-                continue
-            rest = words[WORDS - 1 :]
-            logs = [sum(factor.terms[k].log for factor in rest) for k in range(len(self.classes))]
-            terms = tuple(Term(f"{len(rest)} factors", exponential(log), log) for log in logs)
-            shown += [*words[: WORDS - 1], Factor(f"… {len(rest)} more words", "", terms)]
+            if words[0].part_of and len(words) > WORDS:
+                rest = words[WORDS - 1 :]
+                words = [*words[: WORDS - 1], self._combine(f"… {len(rest)} more words", rest)]
+            shown += words
         return shown
 
     def _table(self) -> PrintedTable:
         """Column, value, then how and value for each class (of many classes, the most probable)."""
         chosen = self.order[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
         rows = []
-        for factor in (self.prior, *self._shown()):
-            terms = (
-                [(factor.terms[k].how, _figure(factor.terms[k])) for k in chosen] if factor.terms else [(factor.note,)]
-            )
-            rows.append([factor.column, factor.value, *chain(*terms)])
-        joint = [Term("", exponential(log), log) for log in self.joint[chosen].tolist()]
-        rows.append(["product", "", *chain(*(("", _figure(product)) for product in joint))])
+        for each in (self.prior, *self._join_words()):
+            terms = [(each.terms[k].how, self._figure(each.terms[k])) for k in chosen] if each.terms else [(each.note,)]
+            rows.append([each.column, each.value, *chain(*terms)])
+        totals = self._totals()
+        rows += [[name, "", *chain(*(("", figures[k]) for k in chosen))] for name, figures in totals.items()]
+        heads = ["", "", *chain(*((str(self.classes[k]), "") for k in chosen))]
+        return PrintedTable(heads, rows, rule=True, totals=len(totals))
+
+    def _figure(self, each: Term) -> str:
+        """A value with seven digits; where a double cannot hold it, e to the power of its logarithm."""
+        if (each.value == 0 and each.log > -math.inf) or math.isinf(each.value):
+            return f"= e^{each.log:.7g}"
+        return f"= {each.value:.7g}"
+
+    def _totals(self) -> dict[str, list[str]]:
         shares = {"÷ their sum": self.posterior}
         if self.uncalibrated is not None:
             shares = {"÷ their sum": self.uncalibrated, "calibrated": self.posterior}
-        rows += [[name, "", *chain(*(("", f"= {share[k]:.6f}") for k in chosen))] for name, share in shares.items()]
-        return PrintedTable(_heads(self.classes, chosen), rows, rule=True, totals=1 + len(shares))
+        product = [self._figure(Term("", exponential(log), log)) for log in self.joint.tolist()]
+        return {"product": product} | {name: [f"= {p:.6f}" for p in share] for name, share in shares.items()}
 
     def _blocks(self) -> list[str | Block]:
         order = self.order
         blocks: list[str | Block] = [
             self._table(),
-            f"→ {self.classes[order[0]]}, with probability {self.posterior[order[0]]:.6f}",
+            f"→ {self.prediction}, with probability {self.posterior[order[0]]:.6f}",
         ]
         if self.calibration:
             blocks.append(f"(calibrated: {self.calibration})")
@@ -379,9 +291,61 @@ class Explanation(Shown):
                 blocks += ["", f"{passage.column}: + speaks for {names[0]}{against}", passage]
         return blocks
 
+    def reasons(self, n: int) -> list[tuple[str, float]]:
+        """What spoke most for the answer, or against it, with its log odds against the next best class.
 
-def _figure(term: Term) -> str:
-    """A value with seven digits; where a double cannot hold it, e to the power of its logarithm."""
-    if (term.value == 0 and term.log > -math.inf) or math.isinf(term.value):
-        return f"= e^{term.log:.7g}"
-    return f"= {term.value:.7g}"
+        >>> from ingenuo import NaiveBayes
+        >>> from ingenuo.datasets import play_tennis
+        >>> model = NaiveBayes().fit(play_tennis(), "Play")
+        >>> [(what, round(odds, 2)) for what, odds in model.explain({"Outlook": "Sunny", "Wind": "Weak"}).reasons(1)]
+        [('Outlook = Sunny', -0.69)]
+        """
+        best, *others = self.order
+        second = others[0] if others else best
+        found = []
+        for each in (factor for factor in self.factors if factor.terms):
+            first, other = each.terms[best].log, each.terms[second].log
+            named = f"{each.column} = {each.value}" if each.value and not each.value.startswith("×") else each.column
+            found.append((named, float(first - other) if first != other else 0.0))
+        return sorted(found, key=lambda each: -abs(each[1]))[:n]
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _CELL else shortened(text, _CELL)
+
+
+class SumExplanation(Explanation):
+    """One answer of a linear model as a sum: the prior is its constant, and each term an amount that is added."""
+
+    @property
+    def _scores(self) -> Floats:
+        return self.joint
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain data."""
+        found = {
+            "prediction": self.prediction,
+            "constant": self._line(self.prior),
+            "addends": [self._line(factor) for factor in self.factors],
+            "sum": self._by_class(self.joint),
+            "probability": self._by_class(self.posterior),
+        }
+        return plain(found)  # type: ignore[no-any-return]
+
+    def _cells(self, each: Term) -> dict[str, Any]:
+        return {"how": each.how, "amount": each.value}
+
+    def _several(self, n: int, log: float) -> Term:
+        return Term(f"{n:,} terms", log, log)
+
+    def _figure(self, each: Term) -> str:
+        return f"= {each.value:.6f}"
+
+    def _totals(self) -> dict[str, list[str]]:
+        totals = {"sum": self.joint, "not below 0": self.posterior}
+        return {name: [f"= {number:.6f}" for number in numbers] for name, numbers in totals.items()}
+
+    def _blocks(self) -> list[str | Block]:
+        hidden = len(self.classes) - CLASSES
+        remark = [f"({hidden} classes with smaller sums are not shown)"] if hidden > 0 else []
+        return [self._table(), *remark, f"→ {self.prediction}"]

@@ -1,8 +1,9 @@
-"""Numbers, names and progress as a person reads them, and plain data as JSON holds it."""
+"""Numbers, names and progress as a person reads them; plain data as JSON holds it; text as Markdown shows it."""
 
 from __future__ import annotations
 
 import math
+import re
 import sys
 import time
 from collections.abc import Mapping
@@ -19,23 +20,18 @@ def plain(value: Any) -> Any:
     {3: [0.5, '-inf', None], '2020-01-02': True}
     """
     if isinstance(value, Mapping):
-        return {_key(plain(name)): plain(item) for name, item in value.items()}
+        keys = {name: plain(name) for name in value}
+        return {str(tuple(k)) if isinstance(k, list) else k: plain(value[name]) for name, k in keys.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
         return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
+    value = value.item() if isinstance(value, np.generic) else value
     if value is None or isinstance(value, str | bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None if math.isnan(value) else str(value)
     return str(value)
-
-
-def _key(name: Any) -> Any:
-    """A label as the name of an entry: one of several parts as text."""
-    return str(tuple(name)) if isinstance(name, list) else name
 
 
 def span(low: float | None, high: float | None) -> str:
@@ -44,11 +40,7 @@ def span(low: float | None, high: float | None) -> str:
 
 
 def cell(value: float | None, low: float | None, high: float | None) -> str:
-    """A value with its interval.
-
-    >>> cell(0.5, 0.25, 0.75), cell(0.5, None, None), cell(None, None, None)
-    ('0.500 [0.250, 0.750]', '0.500', '–')
-    """
+    """A value with its interval: 0.500 [0.250, 0.750]."""
     text = "–" if value is None or math.isnan(value) else f"{value:.3f}"
     return text if low is None or high is None else f"{text} {span(low, high)}"
 
@@ -58,20 +50,75 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 
-# How far a long task is, on stderr: a line for each step if asked for, else one that is kept up to date.
+def percent(share: float) -> str:
+    """A share in a sentence; what is not quite all, or not quite nothing, is not called so.
+
+    >>> percent(0.7461), percent(0.99996), percent(1.0), percent(0.0001)
+    ('74.6%', 'more than 99.9%', '100.0%', 'less than 0.1%')
+    """
+    if 0 < share < 0.0005:
+        return "less than 0.1%"
+    return "more than 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
+
+
+def sentence(remark: object) -> str:
+    """An error or a remark as a sentence of its own: "a vote has no nomogram" → "A vote has no nomogram."."""
+    text = str(remark)
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
+
+
+def shortened(value: Any, most: int = 60) -> str:
+    """A value in one line, without what is beyond a length.
+
+    >>> shortened("a b" * 30, 10)
+    'a ba ba b…'
+    """
+    text = " ".join(str(value).split())
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def quoted(text: str) -> str:
+    """A string as it is written in Python, in double quotes where that can be."""
+    return f'"{text}"' if text.isprintable() and not set(text) & {'"', "\\"} else repr(text)
+
+
+def markdown(value: Any) -> str:
+    r"""A value as text that Markdown shows as it is, in one line.
+
+    >>> print(markdown("a*b_c | <d>"))
+    a\*b\_c \| &lt;d&gt;
+    """
+    text = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(str(value).split()))
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return re.sub(r"^(\d*)([-+=.)])(?=\s|$)", r"\1\\\2", text)  # at the beginning of a line it would be a list
+
+
+def code(value: Any, language: str | None = None) -> str:
+    """A value as Markdown's code: within a line, or as a block of a language; fenced by more backticks than it has.
+
+    >>> code("a `b`")
+    '`` a `b` ``'
+    """
+    text = " ".join(str(value).split()) if language is None else str(value)
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    if language is not None:
+        fence = "`" * max(3, longest + 1)
+        return f"{fence}{language}\n{text}\n{fence}"
+    fence = "`" * (longest + 1)
+    return f"{fence} {text} {fence}" if longest else f"`{text or ' '}`"
 
 
 _WAIT = 5.0  # seconds after which a fit says how far it is, in a terminal
 
 
 class Line:
-    """A line on stderr that is kept up to date in a terminal, once it takes long; or lines, where asked for."""
+    """How far a long task is, on stderr: a line for each step, or (None) one line in a terminal, once it takes long."""
 
     def __init__(self, verbose: bool | None) -> None:
         self.verbose, self.began, self.shown = verbose, time.monotonic(), False
 
     def say(self, line: str) -> None:
-        """Say it, if it is to be said."""
+        """Print a line, if it is due."""
         if self.verbose:
             print(line, file=sys.stderr, flush=True)
         elif self.verbose is None and sys.stderr.isatty() and time.monotonic() - self.began >= _WAIT:
@@ -85,10 +132,7 @@ class Line:
 
 
 class Progress(Line):
-    """Called after each iteration; closed at the end.
-
-    `verbose` is True for a line an iteration, False for nothing, None for one line in a terminal, once it takes long.
-    """
+    """Called after each iteration; closed at the end."""
 
     def __call__(self, iteration: int, loss: float, excess: float) -> None:
         """How far the loss is from its least."""

@@ -1,4 +1,4 @@
-"""Pictures by matplotlib, which is imported only when one is asked for: curves, reliability, regions, audits.
+"""Pictures by matplotlib, which is imported only when one is drawn: curves, reliability, regions, audits.
 
 No picture needs a window or a global state of matplotlib: without axes of the caller's a figure of its own is made.
 """
@@ -11,33 +11,54 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.show.format import shortened
 from ingenuo.tally.labels import Labels, find
-
-
-def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
-    """The axes to draw on: the caller's, or those of a new figure (`axes.figure.savefig(path)` writes it)."""
-    if ax is not None:
-        return ax
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=size, layout="constrained")
-    return figure.add_subplot()
-
-
-# Where each class wins: its region in two columns, or the curves over one, with the rows as points.
-
 
 Floats = NDArray[np.float64]
 Values = Callable[[Floats], Floats]  # rows × columns to rows × classes
 
 _GRID = 240  # points along a side
-# Colours that those who do not see red and green apart tell apart as well (Okabe and Ito); then matplotlib's own.
+_NUMBERED = 20  # classes: the cells of a larger matrix have no room for numbers
+_NAMED = 6  # curves: of more, those of the smallest areas are named
+_WORST = 3
+_SHOWN = 20  # comparisons or groups of an audit
+_AUDIT_NAME = 44  # letters
+# Colours that those who do not see red and green apart tell apart too (Okabe and Ito); then matplotlib's own.
 _COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00")
 
 
 def colour(k: int) -> str:
     """The colour of the k-th class."""
     return _COLOURS[k] if k < len(_COLOURS) else f"C{k % 10}"
+
+
+def short(label: Any, letters: int = 18) -> str:
+    """A name in a picture; a long one without its middle, for names often differ at their ends.
+
+    >>> short("comp.sys.ibm.pc.hardware")
+    'comp.sys.…hardware'
+    """
+    name = str(label)
+    return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
+
+
+def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
+    """The axes to draw on: the caller's, or those of a new figure (`axes.figure.savefig(path)` writes it)."""
+    return new_panels(1, 1, size)[0] if ax is None else ax
+
+
+def new_panels(rows: int, columns: int, size: tuple[float, float]) -> list[Any]:
+    """Axes for several panels on a new figure, line by line."""
+    from matplotlib.figure import Figure
+
+    return list(Figure(figsize=size, layout="constrained").subplots(rows, columns, squeeze=False).ravel())
+
+
+def _frame(ax: Any, axis: str = "x") -> Any:
+    """A grid, and lines at the left and the foot only."""
+    ax.grid(axis=axis, alpha=0.25)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def regions(
@@ -51,20 +72,8 @@ def regions(
 ) -> Any:
     """Draw the region in which each class has the largest value, and the boundaries between them.
 
-    Parameters
-    ----------
-    values : function
-        From points (n × 2) to a probability for each class; the surer, the deeper the colour.
-    classes : array
-        The classes, in the order of the values.
-    names, ranges
-        The two columns, and from where to where they are drawn (2 × 2).
-    points : optional
-        Rows (n × 2) and their classes.
-    ellipses : optional
-        The mean and the covariance of each class: drawn at two standard deviations.
-    ax : optional
-        Axes of matplotlib; by default those of a new figure.
+    Values lead from points (n × 2) to a probability for each class: the surer, the deeper the colour. Points are rows
+    (n × 2) and their classes; ellipses, of the mean and covariance of each class, are at two standard deviations.
     """
     from matplotlib.colors import to_rgb
     from matplotlib.lines import Line2D
@@ -88,37 +97,21 @@ def regions(
         lengths, turned = np.linalg.eigh(covariance)
         angle = float(np.degrees(np.arctan2(turned[1, 1], turned[0, 1])))
         width, height = 4 * np.sqrt(np.maximum(lengths[::-1], 0.0))
-        ax.add_patch(
-            Ellipse(
-                (float(mean[0]), float(mean[1])),
-                width,
-                height,
-                angle=angle,
-                fill=False,
-                ls="--",
-                lw=1.2,
-                ec=colour(k),
-                zorder=3,
-            )
-        )
+        line = {"fill": False, "ls": "--", "lw": 1.2, "ec": colour(k), "zorder": 3}
+        ax.add_patch(Ellipse((float(mean[0]), float(mean[1])), width, height, angle=angle, **line))
         ax.plot(*mean, marker="+", ms=9, mew=1.8, color=colour(k), zorder=4)
     if points is not None:
-        _draw_points(ax, points, classes)
+        rows, labels = points
+        size = 22.0 if len(rows) <= 500 else 8.0
+        for k in range(len(classes)):
+            look = {"color": colour(k), "edgecolors": "white", "linewidths": 0.5}
+            ax.scatter(*rows[labels == k].T, s=size, zorder=5, **look)
+        if (labels < 0).any():  # of a class the model does not know
+            ax.scatter(*rows[labels < 0].T, s=size, color="0.4", marker="x", zorder=5)
     handles = [Line2D([], [], marker="o", ls="", color=colour(k), label=str(c)) for k, c in enumerate(classes.tolist())]
     ax.legend(handles=handles, loc="best", framealpha=0.9, fontsize="small")
     ax.set(xlim=ranges[0], ylim=ranges[1], xlabel=names[0], ylabel=names[1])
     return ax
-
-
-def _draw_points(ax: Any, points: tuple[Floats, NDArray[Any]], classes: Labels) -> None:
-    rows, labels = points
-    size = 22.0 if len(rows) <= 500 else 8.0
-    for k in range(len(classes)):
-        mine = rows[labels == k]
-        ax.scatter(mine[:, 0], mine[:, 1], s=size, color=colour(k), edgecolors="white", linewidths=0.5, zorder=5)
-    strange = rows[labels < 0]  # of a class the model does not know
-    if len(strange):
-        ax.scatter(strange[:, 0], strange[:, 1], s=size, color="0.4", marker="x", zorder=5)
 
 
 def curves(
@@ -164,9 +157,7 @@ def curves(
     codes = find(classes, np.asarray(y))
     own = axes is None
     if own:
-        figure = new_axes(size=(4.3 * len(functions), 3.6)).figure
-        figure.clear()
-        axes = figure.subplots(1, len(functions), squeeze=False)[0]
+        axes = new_panels(1, len(functions), (4.3 * len(functions), 3.6))
     low, high = float(rows.min()), float(rows.max())
     margin = 0.05 * (high - low or 1.0)
     across = np.linspace(low - margin, high + margin, 400)
@@ -193,12 +184,6 @@ def curves(
 # Pictures of an evaluation: the confusion matrix, ROC and precision-recall curves, and reliability.
 
 
-_NUMBERED = 20  # classes: the cells of a larger matrix have no room for numbers
-_NAMED = 6  # curves: of more, those of the smallest areas are named
-_WORST = 3
-_NAME = 18  # letters of a class
-
-
 class Curve(NamedTuple):
     """One class's curve: its name, its points, and the area under it."""
 
@@ -206,16 +191,6 @@ class Curve(NamedTuple):
     x: Floats
     y: Floats
     area: float
-
-
-def short(label: Any, letters: int = _NAME) -> str:
-    """A name in a picture; a long one without its middle, for names often differ at their ends.
-
-    >>> short("comp.sys.ibm.pc.hardware")
-    'comp.sys.…hardware'
-    """
-    name = str(label)
-    return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
 
 
 def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
@@ -227,19 +202,14 @@ def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any
         ax.plot([value.value], [place], color=colour(0), marker="o", ms=5, zorder=3)
     ax.set_yticks(range(len(names)), [short(name, 40) for name in names])
     ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=measure)
-    ax.grid(axis="x", alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _frame(ax)
 
 
 def grid(panels: int = 4, crowded: bool = False) -> list[Any]:
     """Axes for the panels, two in a line, on a new figure; of one panel, one."""
     if panels == 1:
         return [new_axes(None, (6.4, 5.6) if crowded else (5.0, 4.4))]
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(13.0, 11.0) if crowded else (10.0, 8.4), layout="constrained")
-    return list(figure.subplots(2, 2).ravel())
+    return new_panels(2, 2, (13.0, 11.0) if crowded else (10.0, 8.4))
 
 
 def confusion(cells: NDArray[Any], names: list[str], ax: Any = None) -> Any:
@@ -271,7 +241,7 @@ def confusion(cells: NDArray[Any], names: list[str], ax: Any = None) -> Any:
     return ax
 
 
-def _curves(curves: list[Curve], ax: Any, drawstyle: str) -> None:
+def _draw_curves(curves: list[Curve], ax: Any, drawstyle: str, place: str) -> None:
     """Draw the curves: a few with their names, many in grey with those of the smallest areas in colour."""
     many = len(curves) > _NAMED
     worst = sorted(range(len(curves)), key=lambda k: curves[k].area)[:_WORST] if many else list(range(len(curves)))
@@ -285,18 +255,21 @@ def _curves(curves: list[Curve], ax: Any, drawstyle: str) -> None:
     if many:
         ax.plot([], [], color="0.7", lw=0.8, label=f"{len(curves) - len(worst)} other classes")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
+    _frame(ax, "both")
+    if curves:
+        ax.legend(loc=place, fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", title="class (area)")
+        ax.get_legend().get_title().set_fontsize(8)
+    else:
+        ax.text(0.5, 0.6, "no class has rows to tell apart", ha="center", transform=ax.transAxes, color="0.35")
 
 
 def roc(curves: list[Curve], mean: float | None = None, ax: Any = None) -> Any:
     """Draw ROC curves, with the areas in the legend."""
     ax = new_axes(ax, (5.0, 4.4))
     ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
-    _curves(curves, ax, "default")
+    _draw_curves(curves, ax, "default", "lower right")
     said = "" if mean is None else f", macro area {mean:.3f}"
     ax.set(xlabel="share of the others taken for it", ylabel="share of the class found (recall)", title=f"ROC{said}")
-    _legend(ax, curves, "lower right")
     return ax
 
 
@@ -306,19 +279,10 @@ def precision_recall(curves: list[Curve], shares: list[float], mean: float | Non
     if len(curves) <= _NAMED:
         for k, share in enumerate(shares):
             ax.axhline(share, color=colour(k), lw=1.0, ls=":")
-    _curves(curves, ax, "steps-pre")
+    _draw_curves(curves, ax, "steps-pre", "lower left")
     said = "" if mean is None else f", macro area {mean:.3f}"
     ax.set(xlabel="recall", ylabel="precision", title=f"precision and recall{said}")
-    _legend(ax, curves, "lower left")
     return ax
-
-
-def _legend(ax: Any, curves: list[Curve], place: str) -> None:
-    if curves:
-        ax.legend(loc=place, fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", title="class (area)")
-        ax.get_legend().get_title().set_fontsize(8)
-    else:
-        ax.text(0.5, 0.6, "no class has rows to tell apart", ha="center", transform=ax.transAxes, color="0.35")
 
 
 def reliability(
@@ -347,9 +311,7 @@ def reliability(
     off = np.nan_to_num(np.array([y - np.minimum(low, y), np.maximum(high, y) - y]))
     ax.errorbar(x, y, yerr=off, color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=labels[0], ylabel=labels[1], title=title)
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _frame(ax, "both")
 
 
 # Learning curves as a picture: what is measured over the number of rows learned from, with its spread.
@@ -377,37 +339,23 @@ def draw_learning_curves(
     ax.minorticks_off()
     ax.set(xlabel="rows learned from", ylabel=measure)
     ax.legend(frameon=False)
-    ax.grid(alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
+    return _frame(ax, "both")
 
 
 # Pictures of an audit: differences between groups, and rates of groups, with their intervals.
 
 
-_COMPARISONS = 20
-_GROUPS = 20
-_AUDIT_NAME = 44
-_PANELS = (
-    ("selection", "answered"),
-    ("base", "true"),
-    ("false_positive", "false positives"),
-    ("false_negative", "false negatives"),
-)
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= _AUDIT_NAME else name[: _AUDIT_NAME - 1] + "…"
-
-
-def _bare(ax: Any) -> None:
-    ax.grid(axis="x", alpha=0.25)
-    ax.spines[["top", "right"]].set_visible(False)
+_PANELS = {
+    "selection": "answered",
+    "base": "true",
+    "false_positive": "false positives",
+    "false_negative": "false negatives",
+}
 
 
 def sentences(audit: Any, ax: Any = None) -> Any:
     """Draw the largest differences of an audit by sentences; filled points are significant."""
-    shown = audit.comparisons[:_COMPARISONS]
+    shown = audit.comparisons[:_SHOWN]
     ax = new_axes(ax, (7.4, 1.2 + 0.3 * max(len(shown), 2)))
     several = len(audit.classes) > 1
     ax.axvline(0, color="0.45", lw=1.0, ls=":")
@@ -420,13 +368,12 @@ def sentences(audit: Any, ax: Any = None) -> Any:
         f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind}{', ' + str(c.class_) if several else ''})"
         for c in shown
     ]
-    ax.set_yticks(range(len(shown)), [_short(name) for name in names], fontsize=8)
+    ax.set_yticks(range(len(shown)), [shortened(name, _AUDIT_NAME) for name in names], fontsize=8)
     ax.invert_yaxis()
     asked = f"P({audit.classes[0]})" if not several else "P(class)"
     ax.set_xlabel(f"mean difference of {asked} in the same sentence, {100 * audit.confidence:g}% interval")
     ax.set_title(f"{len(shown)} of {len(audit.comparisons)} comparisons; filled: significant", fontsize=10)
-    _bare(ax)
-    return ax
+    return _frame(ax)
 
 
 def groups(audit: Any, axes: Any = None) -> list[Any]:
@@ -434,10 +381,11 @@ def groups(audit: Any, axes: Any = None) -> list[Any]:
 
     Of several classes the last is drawn. Without truths there is one panel.
     """
-    panels = _PANELS if audit.truths else _PANELS[:1]
-    shown = sorted((r for r in audit.rates if r.class_ == audit.classes[-1]), key=lambda r: -r.rows)[:_GROUPS]
+    panels = list(_PANELS.items())[: 4 if audit.truths else 1]
+    shown = sorted((r for r in audit.rates if r.class_ == audit.classes[-1]), key=lambda r: -r.rows)[:_SHOWN]
     if axes is None:
-        axes = _axes(len(panels), len(shown))
+        high = 0.7 + 0.3 * max(len(shown), 2)
+        axes = new_panels(2, 2, (9.0, 2 * high)) if len(panels) > 1 else new_axes(None, (6.4, high))
     given = list(axes) if hasattr(axes, "__iter__") else [axes]
     standard = audit.rate(audit.reference, audit.classes[-1])
     for place, (ax, (name, title)) in enumerate(zip(given, panels)):
@@ -450,21 +398,43 @@ def groups(audit: Any, axes: Any = None) -> list[Any]:
                 ax.hlines(at, share.low, share.high, color=colour(place), lw=2.0, alpha=0.6)
                 ax.plot([share.value], [at], "o", ms=5, color=colour(place))
         first = place % 2 == 0
-        ax.set_yticks(range(len(shown)), [_short(f"{r.group} ({r.rows:,})") for r in shown] if first else [])
+        ax.set_yticks(
+            range(len(shown)), [shortened(f"{r.group} ({r.rows:,})", _AUDIT_NAME) for r in shown] if first else []
+        )
         ax.tick_params(labelsize=8)
         ax.set_xlim(left=0)
         ax.set_ylim(len(shown) - 0.5, -0.5)
         ax.set_title(f"{title} ({audit.classes[-1]})", fontsize=10)
-        _bare(ax)
+        _frame(ax)
     return given
 
 
-def _axes(panels: int, rows: int) -> list[Any]:
-    """Axes for the panels, two in a line, on a new figure."""
-    high = 0.7 + 0.3 * max(rows, 2)
-    if panels == 1:
-        return [new_axes(None, (6.4, high))]
-    from matplotlib.figure import Figure
+# Pictures of a report.
 
-    figure = Figure(figsize=(9.0, 2 * high), layout="constrained")
-    return list(figure.subplots(2, 2).ravel())
+
+def balance(names: Sequence[str], shares: Mapping[str, Floats]) -> Any:
+    """Draw the share of each class, a bar for each of one or two sets of rows."""
+    ax = new_axes(None, (5.6, 0.9 + 0.42 * len(names)))
+    places, last = np.arange(len(names))[::-1].astype(float), len(shares) - 1
+    for k, (called, share) in enumerate(shares.items()):
+        ax.barh(places + 0.19 * (last - 2 * k), share, 0.36 if last else 0.6, color=colour(k + 1 - last), label=called)
+    if last:
+        ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), fontsize=9, frameon=False)
+    ax.set_yticks(places, names)
+    ax.set_xlabel("share of the rows")
+    ax.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
+    ax.locator_params(axis="x", nbins=5)
+    return _frame(ax)
+
+
+def keep_curves(ax: Any, labels: set[str]) -> None:
+    """Leave out the curves of other classes and their histograms, and give the colours to those that stay."""
+    lines, bars = list(ax.lines), list(ax.patches)
+    for drawn in (lines, bars if len(bars) == len(lines) else []):
+        for line, artist in zip(lines, drawn):
+            if line.get_label() not in labels:
+                artist.remove()
+    for artists in (ax.lines, ax.patches):
+        for at, artist in enumerate(artists):
+            artist.set(color=f"C{at}", linestyle="-")
+    ax.legend(title="class", fontsize="small")

@@ -16,7 +16,6 @@ from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
-from ingenuo.show.arithmetic import in_words, reasons
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
@@ -46,10 +45,15 @@ def answers(model: Any, rows: pa.Table, wanted: Wanted) -> dict[str, pa.Array]:
         found["predicted"] = pa.array(model.predict(rows).tolist())
     if wanted.reasons:
         found["reasons"] = pa.array(
-            [in_words(reasons(model.explain(rows.slice(row, 1)), wanted.reasons)) for row in range(rows.num_rows)],
+            [_reasons(model.explain(rows.slice(row, 1)), wanted.reasons) for row in range(rows.num_rows)],
             pa.string(),
         )
     return found
+
+
+def _reasons(explanation: Any, n: int) -> str:
+    """What decided an answer, in one line, each with its sign."""
+    return "; ".join(f"{what} {odds:+.2f}".replace("-", "−") for what, odds in explanation.reasons(n))
 
 
 def _of_numbers(model: NaiveBayesRegressor, rows: pa.Table, wanted: Wanted) -> dict[str, pa.Array]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ingenuo.evaluation.paired import level, p_text, percent
 from ingenuo.models.hypotheses import shortened
 from ingenuo.show.format import cell, plain, span
-from ingenuo.show.table import STYLE, aligned, html_table
+from ingenuo.show.table import STYLE, PrintedTable, aligned
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.audit.groups import GroupAudit, GroupDifference
@@ -323,7 +323,7 @@ def _table(lines: list[list[str]]) -> list[str]:
 def _page(head: list[str], tables: list[list[list[str]]], said: list[str]) -> str:
     """HTML for a notebook."""
     top = "".join(f"<p>{html.escape(line)}</p>" for line in head)
-    body = "".join(html_table(lines) for lines in tables if len(lines) > 1)
+    body = "".join(PrintedTable(lines[0], lines[1:]).html() for lines in tables if len(lines) > 1)
     points = "".join(f"<li>{html.escape(line)}</li>" for line in said)
     return f"<div style='overflow-x:auto'><style>{STYLE}</style>{top}{body}<ul>{points}</ul></div>"
 
