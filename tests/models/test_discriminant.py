@@ -442,7 +442,7 @@ def test_a_class_of_few_rows_borrows_from_the_others_and_is_named():
         ({"covariance": "share"}, InputError, "did you mean 'shared'"),
         ({"covariance": 3}, KindError, "covariance must be one of"),
         ({"shrinkage": "automatic"}, InputError, "take None, 'auto', or a number"),
-        ({"shrinkage": 1.5}, InputError, "from 0 .none. to 1"),
+        ({"shrinkage": 1.5}, InputError, "shrinkage is .* at most 1"),
         ({"shrinkage": True}, KindError, "shrinkage must be"),
         ({"shrinkage": [1]}, KindError, "shrinkage must be"),
         ({"unbiased": "yes"}, KindError, "unbiased must be True or False"),

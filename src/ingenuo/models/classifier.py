@@ -32,7 +32,7 @@ from ingenuo.rows.part import Block, Chunk, Texts
 from ingenuo.rows.rows import MemoryRows, Part, Rows
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, blocks, match
-from ingenuo.show.arithmetic import Explanation, Factor, Term
+from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term
 from ingenuo.show.table import STYLE
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
@@ -144,7 +144,114 @@ class Parameters:
         return next(each for each in self.attributes if column in each.attribute.columns.tolist())
 
 
-class Classifier(Learner, Answering, ClassifierBase):
+class JointAnswers(Answering, ClassifierBase):
+    """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
+
+    schema_: Schema
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        """The rows of X, checked; with reset, their columns are noted."""
+        return checks.table(self, X, reset=reset)
+
+    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
+        """The block of each family."""
+        return blocks(source, schema, match(schema, source))
+
+    def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
+        check_is_fitted(self)
+        source = self._source(self._without_target(X), reset=False)
+        return self._blocks(source, self.schema_), source.n_rows
+
+    def _without_target(self, X: Any) -> Any:
+        return checks.without_target(X, self.__dict__.get("_target"), self.schema_)
+
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
+        """What the classes are compared by, rows × classes; the floor, if there is one, stands in for log 0."""
+        raise NotImplementedError
+
+    def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
+        """What classes are compared by: log joints, but for a term that all classes of a row have in common."""
+        return self._joint(found, n_rows)
+
+    def _floored_joint(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
+        """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
+        joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
+        return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
+
+    def _posterior(
+        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
+    ) -> Floats:
+        """The posterior of each row; scores that are there already are written over."""
+        posterior = self._scores(found, n_rows) if scores is None else scores
+        odd = densities.posterior(posterior, log=log)
+        if len(odd):
+            rows = self._floored_joint(found, n_rows, odd)
+            densities.posterior(rows, log=log)
+            posterior[odd] = rows
+        return posterior
+
+    def _predict_log_proba(self, X: Any) -> Floats:
+        return self._posterior(*self._rows(X), log=True)
+
+    def _predict_proba(self, X: Any) -> Floats:
+        return self._posterior(*self._rows(X))
+
+    def _predict(self, X: Any) -> NDArray[Any]:
+        found, n_rows = self._rows(X)
+        best, odd = densities.best(self._scores(found, n_rows))
+        if len(odd):
+            best[odd] = self._floored_joint(found, n_rows, odd).argmax(axis=1)
+        return np.asarray(self.classes_[best])
+
+    def explain(self, row: Any) -> Explanation:
+        """The arithmetic of one row's prediction.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            What a mapping leaves out is missing.
+        """
+        found = self._open_row(row)
+        return self._explain(found, self._factors(found))
+
+    def _open_row(self, row: Any) -> dict[str, Block]:
+        check_is_fitted(self)
+        return self._blocks(checks.row(self._without_target(row), self.schema_), self.schema_)
+
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        """The prior, and what each column of a row multiplies it by."""
+        raise NotImplementedError
+
+    def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
+        """The texts of a row, each word with how much it tells the two classes apart."""
+        return []
+
+    def _explain(self, found: dict[str, Block], factors: list[Factor]) -> Explanation:
+        """The factors, their product and the posterior; columns in the table's order."""
+        order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
+        prior, *others = factors
+        others.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
+        joint = self._joint(found, 1)[0]
+        compared = joint[np.newaxis].copy() if type(self)._scores is JointAnswers._scores else None
+        posterior = self._posterior(found, 1, scores=compared)[0]
+        best, *rest = np.argsort(-posterior, kind="stable").tolist()
+        passages = self._passages(found, best, rest[0] if rest else best)
+        return Explanation(labels_of(self.classes_), prior, tuple(others), joint, posterior, tuple(passages))
+
+    def _repr_html_inner(self) -> str:
+        shell: str = super()._repr_html_inner()
+        if not self.__sklearn_is_fitted__() or CLASS not in self.tally_:
+            return shell
+        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags
+
+
+class Classifier(Learner, JointAnswers):
     """A classifier that is a function of a tally."""
 
     _parameters: Callable[[], Parameters]
@@ -163,14 +270,6 @@ class Classifier(Learner, Answering, ClassifierBase):
 
     def _check_classes(self, classes: Labels) -> None:
         """Raise if these cannot be all the classes of a model."""
-
-    def _source(self, X: Any, *, reset: bool) -> Source:
-        """The rows of X, checked; with reset, their columns are noted."""
-        return checks.table(self, X, reset=reset)
-
-    def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
-        """The block of each family."""
-        return blocks(source, schema, match(schema, source))
 
     # Learning.
 
@@ -232,14 +331,6 @@ class Classifier(Learner, Answering, ClassifierBase):
 
     # Answering.
 
-    def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
-        check_is_fitted(self)
-        source = self._source(self._without_target(X), reset=False)
-        return self._blocks(source, self.schema_), source.n_rows
-
-    def _without_target(self, X: Any) -> Any:
-        return checks.without_target(X, self.__dict__.get("_target"), self.schema_)
-
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """Log joint probabilities; the floor, if there is one, stands in for log 0.
 
@@ -253,27 +344,6 @@ class Classifier(Learner, Answering, ClassifierBase):
             attribute.add_log_likelihood(found, joint, floor)
         return joint
 
-    def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
-        """What classes are compared by: log joints, but for a term that all classes of a row have in common."""
-        return self._joint(found, n_rows)
-
-    def _floored_joint(self, found: dict[str, Block], n_rows: int, odd: NDArray[np.intp]) -> Floats:
-        """Finite log joints for the rows that no class allows, or that are beyond the doubles."""
-        joint = self._joint(found, n_rows, IMPOSSIBLE)[odd]
-        return np.nan_to_num(joint, nan=-densities.FARTHEST).clip(-densities.FARTHEST, densities.FARTHEST)
-
-    def _posterior(
-        self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None
-    ) -> Floats:
-        """The posterior of each row; scores that are there already are written over."""
-        posterior = self._scores(found, n_rows) if scores is None else scores
-        odd = densities.posterior(posterior, log=log)
-        if len(odd):
-            rows = self._floored_joint(found, n_rows, odd)
-            densities.posterior(rows, log=log)
-            posterior[odd] = rows
-        return posterior
-
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""
         found: Floats = answer(self, X, "predict_joint_log_proba")
@@ -282,57 +352,16 @@ class Classifier(Learner, Answering, ClassifierBase):
     def _predict_joint_log_proba(self, X: Any) -> Floats:
         return self._joint(*self._rows(X))
 
-    def _predict_log_proba(self, X: Any) -> Floats:
-        return self._posterior(*self._rows(X), log=True)
-
-    def _predict_proba(self, X: Any) -> Floats:
-        return self._posterior(*self._rows(X))
-
-    def _predict(self, X: Any) -> NDArray[Any]:
-        found, n_rows = self._rows(X)
-        best, odd = densities.best(self._scores(found, n_rows))
-        if len(odd):
-            best[odd] = self._floored_joint(found, n_rows, odd).argmax(axis=1)
-        return np.asarray(self.classes_[best])
-
-    def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one row's prediction.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
-        check_is_fitted(self)
-        source = checks.row(self._without_target(row), self.schema_)
-        found = self._blocks(source, self.schema_)
-        order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
-        factors = self._factors(found)
-        factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
-        joint = self._joint(found, 1)[0]
-        compared = joint[np.newaxis].copy() if type(self)._scores is Classifier._scores else None
-        posterior = self._posterior(found, 1, scores=compared)[0]
-        best, *others = np.argsort(-posterior, kind="stable").tolist()
-        second = others[0] if others else best
-        attributes = self._parameters().attributes if self.schema_.texts else ()
-        passages = [passage for each in attributes for passage in each.passages(found, best, second)]
-        return Explanation(
-            labels_of(self.classes_),
-            self._prior_factor(found),
-            tuple(factors),
-            joint,
-            posterior,
-            tuple(passages),
-        )
-
-    def _prior_factor(self, found: dict[str, Block]) -> Factor:
-        """What is said of each class before any column is looked at."""
-        return Factor("prior", "", self._parameters().prior)
-
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
-        """What each column of a row says."""
-        factors = [factor for each in self._parameters().attributes for factor in each.factors(found)]
-        return with_columns(factors, len(self.schema_.texts)) if self.schema_.texts else factors
+        parameters = self._parameters()
+        factors = [factor for each in parameters.attributes for factor in each.factors(found)]
+        if self.schema_.texts:
+            factors = with_columns(factors, len(self.schema_.texts))
+        return [Factor("prior", "", parameters.prior), *factors]
+
+    def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
+        attributes = self._parameters().attributes if self.schema_.texts else ()
+        return [passage for each in attributes for passage in each.passages(found, best, second)]
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model.
@@ -367,18 +396,6 @@ class Classifier(Learner, Answering, ClassifierBase):
         for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
             values.update(each.attribute.of_family.sample(each.own, drawn, rng))
         return values
-
-    def _repr_html_inner(self) -> str:
-        shell: str = super()._repr_html_inner()
-        if not self._fitted or CLASS not in self.tally_:
-            return shell
-        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def warn_of_ignored(schema: Schema) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,13 +63,94 @@ Floats = NDArray[np.float64]
 _FAMILIES = {"shared": SHARED, "full": FULL, "diagonal": "gaussian"}
 
 
-class _Estimated(Parameters):
-    """The parameters, and how far the covariances were shrunk."""
+class RegionPlot:
+    """Mix-in: the picture of the regions of a model of numbers."""
 
-    shrinkage: Floats
+    _ellipses: ClassVar[bool] = False  # whether the Gaussians of the classes are drawn
+
+    def _centres(self) -> tuple[Floats, Floats]:
+        """Means and covariances of the classes, or of all rows: what a picture without rows shows."""
+        raise NotImplementedError
+
+    def plot(self, X: Any = None, y: Any = None, columns: Any = None, ax: Any = None) -> Any:
+        """Draw the regions of the classes in two columns, or their probabilities over the only one.
+
+        Parameters
+        ----------
+        X, y : optional
+            Rows to draw as points, and their classes; y may be the name of a column of X.
+        columns : pair, optional
+            The two columns to draw; by default the first two. The others count as missing.
+        ax : optional
+            Axes of matplotlib; by default those of a new figure.
+
+        Returns
+        -------
+        Axes, with the figure as `.figure`.
+        """
+        model: Any = self
+        check_is_fitted(model)
+        means, covariances = self._centres()
+        schema: Schema = model.schema_
+        classes, places = labels_of(model.classes_), _find_places(schema, columns)
+        points = None
+        if X is not None:
+            if y is None:
+                raise InputError("X was given to draw, but not y; give the class of each row, or neither")
+            X, y = checks.target_column(X, y)
+            block = next(iter(model._rows(X)[0].values()))
+            rows = block.rows(0, block.n_rows)
+            codes, own = checks.labels(model, y, len(rows))
+            points = rows[:, places], np.asarray(find(classes, own)[codes], np.intp)
+        means, covariances = means[:, places], covariances[:, places][:, :, places]
+        ranges = _ranges(None if points is None else points[0], means, covariances)
+        named = [column_name(name) for name in schema.names.tolist()]
+
+        def values(some: Floats) -> Floats:
+            grid: Any = np.full((len(some), len(schema)), np.nan)
+            grid[:, places] = some
+            if schema.named:
+                import pyarrow as pa
+
+                grid = pa.table(dict(zip(map(str, schema.names), grid.T)))
+            return np.asarray(model.predict_proba(grid))
+
+        names = [named[place] for place in places]
+        if len(places) == 1:
+            ticks, known = points or (ranges.T, np.full(2, -1))  # without rows, no tick at the foot
+            shown = objects([classes.tolist()[k] if k >= 0 else None for k in known.tolist()])
+            return curves({type(self).__name__: values}, ticks, shown, classes, names[0], axes=ax and [ax])[0]
+        ellipses = list(zip(means, covariances)) if self._ellipses else None
+        return regions(values, classes, (names[0], names[1]), ranges, points, ellipses, ax)
 
 
-class GaussianDiscriminant(Classifier):
+def _find_places(schema: Schema, columns: Any) -> list[int]:
+    names = [column_name(name) for name in schema.names.tolist()]
+    if columns is None:
+        return list(range(min(2, len(names))))
+    if isinstance(columns, str) or not isinstance(columns, Sequence):
+        raise KindError(f"columns must be two columns, as in columns=({names[0]!r}, {names[-1]!r}), got {columns!r}")
+    if len(columns) != 2 or columns[0] == columns[1]:
+        raise InputError(f"a picture has two different columns, got {list(columns)!r}")
+    for column in columns:
+        if column_name(column) not in names:
+            raise InputError(f"there is no column {column!r} to draw{did_you_mean(column, names)}")
+    return [names.index(column_name(column)) for column in columns]
+
+
+def _ranges(points: Floats | None, means: Floats, covariances: Floats) -> Floats:
+    """From where to where each column is drawn: over all points, else three deviations about the means."""
+    if points is not None and np.isfinite(points).any(axis=0).all():
+        low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
+        margin = 0.06 * np.where(high > low, high - low, 1.0)
+    else:
+        deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
+        low, high = (means - 3 * deviations).min(axis=0), (means + 3 * deviations).max(axis=0)
+        margin = np.where(high > low, 0.0, 1.0)
+    return np.stack([low - margin, high + margin], axis=1)
+
+
+class GaussianDiscriminant(RegionPlot, Classifier):
     """Linear and quadratic discriminant analysis that learns, forgets and merges.
 
     Parameters
@@ -139,17 +220,11 @@ class GaussianDiscriminant(Classifier):
             raise KindError(f"covariance must be one of {', '.join(_FAMILIES)}, got {self.covariance!r}")
         if self.covariance not in _FAMILIES:
             raise InputError(f"covariance={self.covariance!r} is not known{did_you_mean(self.covariance, _FAMILIES)}")
-        amount = self.shrinkage
-        if isinstance(amount, str):
-            if amount != "auto":
-                raise InputError(f"shrinkage={amount!r} is not known; take None, 'auto', or a number from 0 to 1")
-        elif amount is not None:
-            if isinstance(amount, bool) or not isinstance(amount, int | float | np.number):
-                raise KindError(f"shrinkage must be None, 'auto' or a number, got {type(amount).__name__} {amount!r}")
-            if not 0 <= amount <= 1:
-                raise InputError(f"shrinkage is {amount!r}; it goes from 0 (none) to 1 (no covariance is left)")
-        if not isinstance(self.unbiased, bool | np.bool_):
-            raise KindError(f"unbiased must be True or False, got {self.unbiased!r}")
+        if isinstance(self.shrinkage, str) and self.shrinkage != "auto":
+            raise InputError(f"shrinkage={self.shrinkage!r} is not known; take None, 'auto', or a number from 0 to 1")
+        if self.shrinkage not in (None, "auto"):
+            checks.check_number("shrinkage", self.shrinkage, most=1.0)
+        checks.check_flag("unbiased", self.unbiased)
         model.check_class_prior(self.class_prior)
 
     def _schema_of(self, source: Source) -> Schema:
@@ -167,15 +242,15 @@ class GaussianDiscriminant(Classifier):
         own: Any
         given = self.tally_, MaximumLikelihood(), self.schema_, columns, classes
         if self.covariance == "diagonal":
-            own, amounts = _shrunk(Gaussian(bool(self.unbiased)).estimate(*given), self.shrinkage)
+            own, amounts = _shrink(Gaussian(bool(self.unbiased)).estimate(*given), self.shrinkage)
         else:
             family = ScatterFamily(pooled=self.covariance == "shared")
             own = family.estimate(*given, shrinkage=self.shrinkage, unbiased=bool(self.unbiased))
             amounts = own.shrinkage
             for remark in own.remarks:
                 warnings.warn(remark, stacklevel=5)
-        found = _Estimated.of_one(classes, logs(shares), prior, columns, self._family, own)
-        found.shrinkage = amounts
+        found = Parameters.of_one(classes, logs(shares), prior, columns, self._family, own)
+        found.families["shrinkage"] = amounts
         return found
 
     def _gaussians(self) -> Any:
@@ -199,9 +274,8 @@ class GaussianDiscriminant(Classifier):
     def shrinkage_(self) -> Any:
         """How far the covariance (of each class) was shrunk."""
         check_is_fitted(self)
-        parameters = self._parameters()
-        assert isinstance(parameters, _Estimated)
-        return float(parameters.shrinkage[0]) if self.covariance == "shared" else parameters.shrinkage
+        amounts = self._parameters().families["shrinkage"]
+        return float(amounts[0]) if self.covariance == "shared" else amounts
 
     @property
     def priors_(self) -> Floats:
@@ -222,7 +296,8 @@ class GaussianDiscriminant(Classifier):
         root = found.roots[0]
         if len(weights) == 2:  # about the centre, so that a large offset costs no digits
             w = weights[1] - weights[0]
-            b = constants[1] - constants[0] - w @ found.centre + _difference(log_prior)
+            with np.errstate(invalid="ignore"):
+                b = constants[1] - constants[0] - w @ found.centre + (log_prior[1] - log_prior[0])
             return w[np.newaxis], np.array([b])
         placed = found.means @ root
         return placed @ root.T, -0.5 * (placed**2).sum(axis=1) + log_prior
@@ -260,10 +335,10 @@ class GaussianDiscriminant(Classifier):
         assert isinstance(block, Numbers)
         weights, constants = self._lines()
         lines = np.zeros((n_rows, len(constants)))
-        holes, infinite = add_lines(block, np.zeros(len(weights.T)), weights, constants, lines)
+        missing, infinite = add_lines(block, np.zeros(len(weights.T)), weights, constants, lines)
         block.refuse_infinite(infinite)
-        if len(holes):
-            lines[holes] = self._scores(found, n_rows)[holes]
+        if len(missing):
+            lines[missing] = self._scores(found, n_rows)[missing]
         return lines
 
     def discriminant(self, digits: int = 4) -> str:
@@ -279,35 +354,11 @@ class GaussianDiscriminant(Classifier):
 
     _ellipses = True
 
-    def _drawn(self) -> tuple[Floats, Floats]:
-        """The mean and the covariance of each class."""
+    def _centres(self) -> tuple[Floats, Floats]:
         found = self._gaussians()
         if isinstance(found, GaussianParameters):
             return found.means, found.deviations[:, np.newaxis] ** 2 * np.eye(len(found.columns))
         return found.means, np.resize(found.covariances, (len(found.means), *found.covariances.shape[1:]))
-
-    def plot(self, X: Any = None, y: Any = None, columns: Any = None, ax: Any = None) -> Any:
-        """Draw the regions of the classes in two columns, their boundary, and the rows that are given.
-
-        Parameters
-        ----------
-        X, y : optional
-            Rows to draw as points, and their classes; y may be the name of a column of X.
-        columns : pair, optional
-            The two columns to draw; by default the first two. The others are integrated out.
-        ax : optional
-            Axes of matplotlib; by default those of a new figure.
-
-        Returns
-        -------
-        Axes, with the figure as `.figure`.
-        """
-        return plotted(self, X, y, columns, ax)
-
-
-def _difference(log_prior: Floats) -> float:
-    with np.errstate(invalid="ignore"):
-        return float(log_prior[1] - log_prior[0])
 
 
 def _line(constant: float, weights: Floats, names: list[str], digits: int) -> str:
@@ -316,7 +367,7 @@ def _line(constant: float, weights: Floats, names: list[str], digits: int) -> st
     return " ".join(terms)
 
 
-def _shrunk(found: GaussianParameters, shrinkage: Any) -> tuple[GaussianParameters, Floats]:
+def _shrink(found: GaussianParameters, shrinkage: Any) -> tuple[GaussianParameters, Floats]:
     """Variances of their own, shrunk towards their mean in each class."""
     amounts = np.zeros(len(found.means))
     if shrinkage is None:
@@ -328,76 +379,3 @@ def _shrunk(found: GaussianParameters, shrinkage: Any) -> tuple[GaussianParamete
         )
         variances[k] = (1 - amounts[k]) * each + amounts[k] * each.mean()
     return replace(found, deviations=np.sqrt(variances)), amounts
-
-
-# From a fitted model of numbers to the picture of its regions.
-
-
-def plotted(model: Any, X: Any, y: Any, columns: Any, ax: Any) -> Any:
-    """The regions in two columns (the others are left out of the answers), or the curves over the only one."""
-    check_is_fitted(model)
-    means, covariances = model._drawn()
-    schema: Schema = model.schema_
-    classes = labels_of(model.classes_)
-    places = _places(schema, columns)
-    points = None
-    if X is not None:
-        if y is None:
-            raise InputError("X was given to draw, but not y; give the class of each row, or neither")
-        X, y = checks.target_column(X, y)
-        block = next(iter(model._rows(X)[0].values()))
-        rows = block.rows(0, block.n_rows)
-        codes, own = checks.labels(model, y, len(rows))
-        points = rows[:, places], np.asarray(find(classes, own)[codes], np.intp)
-    ranges = _ranges(None if points is None else points[0], means[:, places], covariances[:, places][:, :, places])
-
-    def values(some: Floats) -> Floats:
-        grid = np.full((len(some), len(schema)), np.nan)
-        grid[:, places] = some
-        return np.asarray(model.predict_proba(_table(grid, schema)))
-
-    names = [column_name(name) for name in schema.names[places].tolist()]
-    if len(places) == 1:
-        ticks, known = points or (ranges.T, np.full(2, -1))  # without rows, no tick at the foot
-        shown = objects([classes.tolist()[k] if k >= 0 else None for k in known.tolist()])
-        return curves({type(model).__name__: values}, ticks, shown, classes, names[0], axes=ax and [ax])[0]
-    square = np.ix_(places, places)
-    ellipses = [(mean[places], own[square]) for mean, own in zip(means, covariances)] if model._ellipses else None
-    return regions(values, classes, (names[0], names[1]), ranges, points, ellipses, ax)
-
-
-def _places(schema: Schema, columns: Any) -> NDArray[np.intp]:
-    names = [column_name(name) for name in schema.names.tolist()]
-    if columns is None:
-        return np.arange(min(2, len(names)))
-    if isinstance(columns, str) or not isinstance(columns, Sequence):
-        raise KindError(f"columns must be two columns, as in columns=({names[0]!r}, {names[-1]!r}), got {columns!r}")
-    if len(columns) != 2 or columns[0] == columns[1]:
-        raise InputError(f"a picture has two different columns, got {list(columns)!r}")
-    found = []
-    for column in columns:
-        place = column_name(column)
-        if place not in names:
-            raise InputError(f"there is no column {column!r} to draw{did_you_mean(column, names)}")
-        found.append(names.index(place))
-    return np.array(found, np.intp)
-
-
-def _ranges(points: Floats | None, means: Floats, covariances: Floats) -> Floats:
-    """From where to where each column is drawn: over all points, else three deviations about the means."""
-    if points is not None and np.isfinite(points).any(axis=0).all():
-        low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
-        margin = 0.06 * np.where(high > low, high - low, 1.0)
-    else:
-        deviations = np.sqrt(np.diagonal(covariances, axis1=1, axis2=2))
-        low, high = (means - 3 * deviations).min(axis=0), (means + 3 * deviations).max(axis=0)
-        margin = np.where(high > low, 0.0, 1.0)
-    return np.stack([low - margin, high + margin], axis=1)
-
-
-def _table(grid: Floats, schema: Schema) -> Any:
-    if not schema.named:
-        return grid
-    import pyarrow as pa
-
-    return pa.table({str(name): grid[:, j] for j, name in enumerate(schema.names.tolist())})

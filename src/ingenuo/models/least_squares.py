@@ -13,10 +13,10 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.errors import RefusedError
 from ingenuo.families.covariance import SHARED, Lines, lines_of, moments_of
 from ingenuo.models.classifier import Classifier, Parameters
-from ingenuo.models.discriminant import schema_of_numbers
+from ingenuo.models.discriminant import RegionPlot, schema_of_numbers
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
@@ -28,7 +28,7 @@ from ingenuo.tally.labels import Labels, find, labels_of
 Floats = NDArray[np.float64]
 
 
-class LeastSquaresClassifier(Classifier):
+class LeastSquaresClassifier(RegionPlot, Classifier):
     """Linear regression on one-hot targets that learns, forgets and merges: its normal equations are sums.
 
     Parameters
@@ -71,10 +71,7 @@ class LeastSquaresClassifier(Classifier):
         checks.refuse_one_class(classes, type(self).__name__)
 
     def _check_settings(self) -> None:
-        if isinstance(self.l2, bool) or not isinstance(self.l2, int | float | np.number):
-            raise KindError(f"l2 must be a number, got {type(self.l2).__name__} {self.l2!r}")
-        if not 0 <= self.l2 < float("inf"):
-            raise InputError(f"l2 must be finite and not negative, got {self.l2!r}")
+        checks.check_number("l2", self.l2)
 
     def _schema_of(self, source: Source) -> Schema:
         return schema_of_numbers(source, SHARED, type(self).__name__)
@@ -147,9 +144,7 @@ class LeastSquaresClassifier(Classifier):
         row : mapping, sequence, or table of one row
             What a mapping leaves out is missing.
         """
-        check_is_fitted(self)
-        source = checks.row(self._without_target(row), self.schema_)
-        found = self._blocks(source, self.schema_)
+        found = self._open_row(row)
         block = found[SHARED]
         assert isinstance(block, Numbers)
         values = block.rows(0, 1)[0]
@@ -173,27 +168,12 @@ class LeastSquaresClassifier(Classifier):
     def sample(self) -> NoReturn:  # type: ignore[override]
         """Least squares knows no distribution of the rows."""
         raise RefusedError(
-            "a LeastSquaresClassifier cannot sample: it knows no distribution of the rows; GaussianDiscriminant learns "
-            "from the same sums and can"
+            "a LeastSquaresClassifier cannot sample, and has no joint probabilities: its lines are no distribution of "
+            "the rows; GaussianDiscriminant learns from the same sums and can"
         )
 
-    @property
-    def predict_joint_log_proba(self) -> NoReturn:  # type: ignore[override]
-        """Least squares knows no joint distribution."""
-        raise RefusedError(
-            "a LeastSquaresClassifier has no joint probabilities: its lines are no distribution of the rows; ask for "
-            "decision_function, or take GaussianDiscriminant"
-        )
+    predict_joint_log_proba = sample  # type: ignore[assignment]
 
-    _ellipses = False
-
-    def _drawn(self) -> tuple[Floats, Floats]:
-        """The mean and the covariance of all rows, for the range of a picture."""
+    def _centres(self) -> tuple[Floats, Floats]:
         found = self._found()
         return found.centre[np.newaxis], found.scatter[np.newaxis]
-
-    def plot(self, X: Any = None, y: Any = None, columns: Any = None, ax: Any = None) -> Any:
-        """Draw the regions of the classes; see `GaussianDiscriminant.plot`."""
-        from ingenuo.models.discriminant import plotted
-
-        return plotted(self, X, y, columns, ax)

@@ -83,6 +83,10 @@ class Group:
         """What each feature of a block of one row multiplies the odds by."""
         raise NotImplementedError
 
+    def passages(self, weights: Floats, block: Any, best: int, second: int) -> list[Passage]:
+        """The texts, each word with how much it speaks for the one class and against the other."""
+        return []
+
 
 def imagined(totals: Floats, alpha: float) -> tuple[Floats, Floats]:
     """What is imagined of each feature in each class, and in all the others: 2α, divided as the real is."""

@@ -444,13 +444,7 @@ class NetworkClassifier(Classifier):
         joint: Floats = self._tables().joint(self._matrix(block), floor)
         return joint
 
-    def _prior_factor(self, found: dict[str, Block]) -> Factor:
-        return self._explain_block(found)[0]
-
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
-        return self._explain_block(found)[1:]
-
-    def _explain_block(self, found: dict[str, Block]) -> list[Factor]:
         block = found[FAMILY]
         assert isinstance(block, Codes)
         assert block.labels is not None

@@ -10,28 +10,28 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, did_you_mean
 from ingenuo.kernels import densities, threads
-from ingenuo.models.answers import Answering
-from ingenuo.models.classifier import summary_html
-from ingenuo.models.discriminant import plotted
-from ingenuo.models.linear_features import NumberFeatures, TextFeatures, groups_of, solve
-from ingenuo.models.model import ClassifierBase, Packed, Refusals, check_is_fitted
+from ingenuo.models.classifier import JointAnswers
+from ingenuo.models.discriminant import RegionPlot
+from ingenuo.models.linear_features import Group, NumberFeatures, groups_of, solve
+from ingenuo.models.model import Packed, Refusals, check_is_fitted
 from ingenuo.models.naive_bayes import NaiveBayes
-from ingenuo.models.solver import Problem
+from ingenuo.models.solver import Problem, Solution
 from ingenuo.rows import checks
-from ingenuo.rows.part import Block, Texts
+from ingenuo.rows.part import Block
 from ingenuo.rows.rows import rows_of
-from ingenuo.rows.schema import Schema, column_name
+from ingenuo.rows.schema import Schema
 from ingenuo.rows.source import blocks, match
-from ingenuo.show.arithmetic import Explanation, Factor, Floats, Passage, Term, exponential, powers_of_e
+from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.show.format import Progress
-from ingenuo.tally.labels import labels_of, public, same
+from ingenuo.tally.labels import Labels, labels_of, public, same
 from ingenuo.tally.prior import Lidstone
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
@@ -59,7 +59,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
-class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
+class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -109,6 +109,7 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
 
     schema_: Schema
     classes_: NDArray[Any]
+    _target: str
     _refusals: ClassVar[Mapping[str, str]] = {
         "partial_fit": _WHY,
         "forget": _WHY,
@@ -143,16 +144,11 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
             given = getattr(self, name)
             if given not in known:
                 raise InputError(f"{name}={given!r} is not known{did_you_mean(given, known)}")
-        for name, least in (("l2", 0.0), ("alpha", 0.0), ("tolerance", 0.0)):
-            given = getattr(self, name)
-            if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
-                raise KindError(f"{name} must be a number, got {type(given).__name__} {given!r}")
-            if not least <= given < np.inf or (name != "l2" and given == 0):
-                raise InputError(f"{name}={given!r} must be {'at least 0' if name == 'l2' else 'above 0'} and finite")
-        if self.verbose not in (None, True, False):
-            raise KindError(f"verbose must be True, False or None, got {type(self.verbose).__name__} {self.verbose!r}")
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int | np.integer) or self.max_iter < 1:
-            raise InputError(f"max_iter={self.max_iter!r} must be a whole number of at least 1")
+        for name in ("l2", "alpha", "tolerance"):
+            checks.check_number(name, getattr(self, name), above=name != "l2")
+        if self.verbose is not None:
+            checks.check_flag("verbose", self.verbose)
+        checks.check_whole("max_iter", self.max_iter, 1)
 
     # Learning.
 
@@ -169,81 +165,81 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
             How often each row counts.
         """
         self._check_settings()
-        before = dict(self.__dict__)
-        try:
-            learned = self._learn(X, y, sample_weight, self.start)
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
-        self.__dict__.pop("_target", None)
-        self.__dict__.update(learned)
+        fitted = self._fit_copy(X, y, sample_weight, self.start)
+        for name in ("_target", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        self.__dict__.update(fitted.__dict__)
         if not self.converged_:
             from sklearn.exceptions import ConvergenceWarning
 
-            warnings.warn(self._not_there(), ConvergenceWarning, stacklevel=2)
-        return self
-
-    def _not_there(self) -> str:
-        if self.l2 == 0 and self.n_iter_ < self.max_iter:
-            return (
-                "the classes can be told apart without an error, so without a penalty the weights would grow for ever; "
-                f"the fit stopped after {self.n_iter_} iterations: take l2 above 0"
+            what = (
+                f"the fit stopped after {self.n_iter_} iterations at a loss of {self.loss_:.6g}, at most "
+                f"{self.excess_:.3g} above the least as far as is known; raise max_iter, or l2, which makes the "
+                "minimum easier to reach"
             )
-        return (
-            f"the fit stopped after {self.n_iter_} iterations at a loss of {self.loss_:.6g}, at most "
-            f"{self.excess_:.3g} above the least as far as is known; raise max_iter, or l2, which makes the minimum "
-            "easier to reach"
-        )
+            if self.l2 == 0 and self.n_iter_ < self.max_iter:
+                what = (
+                    "the classes can be told apart without an error, so without a penalty the weights would grow for "
+                    f"ever; the fit stopped after {self.n_iter_} iterations: take l2 above 0"
+                )
+            warnings.warn(what, ConvergenceWarning, stacklevel=2)
+        return self
 
     def compare_starts(self, X: Any, y: Any = None, sample_weight: Any = None) -> Starts:
         """How many iterations the start from the generative twin saves on these rows; the model stays as it is."""
         self._check_settings()
-        other = SoftmaxRegression(**self.get_params(deep=False))
-        return Starts(*(int(other._learn(X, y, sample_weight, start)["n_iter_"]) for start in STARTS))
+        return Starts(*(self._fit_copy(X, y, sample_weight, start).n_iter_ for start in STARTS))
 
-    def _learn(self, X: Any, y: Any, sample_weight: Any, start: str) -> dict[str, Any]:
-        """What a fit sets."""
+    def _fit_copy(self, X: Any, y: Any, sample_weight: Any, start: str) -> Self:
+        """A model with the same parameters that has learned from these rows."""
+        model = type(self)(**self.get_params(deep=False))
         rows = rows_of(X, y, sample_weight).in_memory()
-        target, X, y, sample_weight = rows.target, rows.X, rows.y, rows.weights
-        source = checks.table(self, X, reset=True)
+        if rows.target is not None:
+            model._target = rows.target
+        X, y, sample_weight = rows.X, rows.y, rows.weights
+        source = checks.table(model, X, reset=True)
         source.is_whole = True
         codes, classes = checks.labels(self, y, source.n_rows)
         weights = checks.weights(sample_weight, source.n_rows)
         checks.refuse_one_class(classes, type(self).__name__)
-        twin = self._twin(X, y, sample_weight)
-        schema = twin.schema_ if twin is not None else NaiveBayes(columns=self.columns)._schema_of(source)
+        twin = self._make_twin()
+        if not (hasattr(X, "tocsr") and X.nnz and not float(X.tocsr().data.min()) >= 0):
+            twin.fit(X, y, sample_weight)
+            schema = twin.schema_
+        elif self.weighting is not None:
+            raise InputError(
+                "the sparse table has negative numbers, which are no counts: naive Bayes has no ratios for them; "
+                "take weighting=None"
+            )
+        else:
+            schema, twin = twin._schema_of(source), None
         groups = groups_of(schema, Tally() if twin is None else twin.tally_, classes)
         found = blocks(source, schema, match(schema, source))
         shares = np.bincount(codes, weights, len(classes)).astype(np.float64) + 1e-300
         progress = Progress(self.verbose)
-        problem = Problem(
-            codes,
-            np.zeros(0) if weights is None else weights,
-            float(self.l2),
-            float(self.tolerance),
-            int(self.max_iter),
-            progress,
-        )
+        limits = float(self.l2), float(self.tolerance), int(self.max_iter)
+        problem = Problem(codes, np.zeros(0) if weights is None else weights, *limits, progress)
         with threads.single_blas():
             solution = solve(groups, found, problem, shares, self.weighting is not None, float(self.alpha), start)
         progress.close()
-        return {
-            "schema_": schema,
-            "twin_": twin,
-            "classes_": public(classes),
-            "n_features_in_": len(schema),
-            "_groups": groups,
-            "_weights": solution.weights,
-            "_intercepts": solution.intercepts,
-            **({} if target is None else {"_target": target}),
-            "n_iter_": solution.iterations,
-            "loss_": solution.loss,
-            "excess_": solution.excess,
-            "converged_": solution.converged,
-        }
+        model._set_solution(schema, twin, classes, groups, solution)
+        return model
 
-    # What a model file holds: the twin's tally, and beside it what no tally gives.
+    def _make_twin(self) -> Any:
+        return NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text))
+
+    def _set_solution(
+        self, schema: Schema, twin: NaiveBayes | None, classes: Labels, groups: dict[str, Group], found: Solution
+    ) -> None:
+        self.schema_, self.twin_, self._groups = schema, twin, groups
+        self.classes_, self.n_features_in_ = public(classes), len(schema)
+        self._weights, self._intercepts = found.weights, found.intercepts
+        self.n_iter_, self.loss_, self.excess_, self.converged_ = (
+            found.iterations,
+            found.loss,
+            found.excess,
+            found.converged,
+        )
 
     @property
     def tally_(self) -> Tally:
@@ -252,19 +248,17 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
         return Tally() if self.twin_ is None else self.twin_.tally_
 
     def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is not in the tally: plain values and arrays."""
         plain = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
         found = {name: getattr(self, name) for name in ("n_iter_", "loss_", "excess_", "converged_")}
         return {**plain, **found}, {"weights": self._weights, "intercepts": self._intercepts}
 
     def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
-        """Set what `_extra` gave."""
         classes = labels_of(plain["classes"])
         if len(classes) < 2 or len(classes) != len(plain["classes"]):
             raise InputError("a softmax regression has two classes at least, all different")
         twin = None
         if plain["twin"]:
-            twin = NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text))
+            twin = self._make_twin()
             twin._set_tally(schema, tally)
             if not same(labels_of(twin.classes_), classes):
                 raise InputError("the classes are not those of the tally")
@@ -275,31 +269,13 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
             raise InputError(f"the weights are of shape {weights.shape}, for {shape[0]} features and {shape[1]} logits")
         if any(each.dtype != np.float64 or not np.isfinite(each).all() for each in (weights, intercepts)):
             raise InputError("the weights are no finite doubles")
-        self.schema_, self.twin_, self._groups = schema, twin, groups
-        self.classes_, self.n_features_in_ = public(classes), len(schema)
-        self._weights, self._intercepts = np.ascontiguousarray(weights), intercepts
-        self.n_iter_, self.converged_ = int(plain["n_iter_"]), bool(plain["converged_"])
-        self.loss_, self.excess_ = float(plain["loss_"]), float(plain["excess_"])
-
-    def _twin(self, X: Any, y: Any, sample_weight: Any) -> NaiveBayes | None:
-        if hasattr(X, "tocsr") and X.nnz and not float(X.tocsr().data.min()) >= 0:
-            if self.weighting is not None:
-                raise InputError(
-                    "the sparse table has negative numbers, which are no counts: naive Bayes has no ratios for them; "
-                    "take weighting=None"
-                )
-            return None
-        return NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text)).fit(X, y, sample_weight)
+        limits = float(plain["loss_"]), float(plain["excess_"]), int(plain["n_iter_"]), bool(plain["converged_"])
+        found = Solution(np.ascontiguousarray(weights), intercepts, *limits)
+        self._set_solution(schema, twin, classes, groups, found)
 
     # Answering.
 
-    def _rows(self, X: Any) -> tuple[dict[str, Block], int]:
-        check_is_fitted(self)
-        X = checks.without_target(X, self.__dict__.get("_target"), self.schema_)
-        source = checks.table(self, X, reset=False)
-        return blocks(source, self.schema_, match(self.schema_, source)), source.n_rows
-
-    def _joint(self, found: dict[str, Block], n_rows: int) -> Floats:
+    def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """The logits, one for each class; of two classes the first has none."""
         b = self._intercepts
         joint = densities.repeated(np.concatenate([[0.0], b]) if len(b) == 1 else b, n_rows)
@@ -322,72 +298,23 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
         joint = self._joint(*self._rows(X))
         return np.asarray(joint[:, 1]) if joint.shape[1] == 2 else joint
 
-    def _predict_log_proba(self, X: Any) -> Floats:
-        joint = self._joint(*self._rows(X))
-        densities.posterior(joint, log=True)
-        return joint
-
-    def _predict_proba(self, X: Any) -> Floats:
-        joint = self._joint(*self._rows(X))
-        densities.posterior(joint)
-        return joint
-
-    def _predict(self, X: Any) -> NDArray[Any]:
-        best, _ = densities.best(self._joint(*self._rows(X)))
-        return np.asarray(self.classes_[best])
-
-    def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one row's prediction: what each feature multiplies the odds of each class by.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
-        check_is_fitted(self)
-        source = checks.row(checks.without_target(row, self.__dict__.get("_target"), self.schema_), self.schema_)
-        found = blocks(source, self.schema_, match(self.schema_, source))
-        joint = self._joint(found, 1)
-        posterior = joint.copy()
-        densities.posterior(posterior)
-        best, second, *_ = np.argsort(-posterior[0], kind="stable").tolist()
-        factors: list[Factor] = []
-        passages: list[Passage] = []
-        for name, weights in self._by_group().items():
-            group = self._groups[name]
-            block = found[name]
-            factors += group.factors(weights, block)
-            if isinstance(group, TextFeatures) and isinstance(block, Texts):
-                passages += group.passages(weights, block, best, second)
-        order = {column_name(name): place for place, name in enumerate(self.schema_.names.tolist())}
-        factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
+    def _factors(self, found: dict[str, Block]) -> list[Factor]:
+        """What each feature multiplies the odds of each class by."""
         b = [0.0, *self._intercepts] if len(self._intercepts) == 1 else self._intercepts
         intercept = Factor("intercept", "", tuple(Term(powers_of_e(w, 1), exponential(w), w) for w in map(float, b)))
-        return Explanation(labels_of(self.classes_), intercept, tuple(factors), joint[0], posterior[0], tuple(passages))
+        of_groups = [self._groups[name].factors(w, found[name]) for name, w in self._by_group().items()]
+        return [intercept, *chain(*of_groups)]
 
-    _ellipses: ClassVar[bool] = False
+    def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
+        of_groups = [self._groups[name].passages(w, found[name], best, second) for name, w in self._by_group().items()]
+        return list(chain(*of_groups))
 
-    def _drawn(self) -> tuple[Floats, Floats]:
-        """Where the rows of each class are, for the picture: means and covariances."""
+    def _centres(self) -> tuple[Floats, Floats]:
         groups = list(self._groups.values())
         if len(groups) != 1 or not isinstance(groups[0], NumberFeatures):
             raise InputError("a picture has room for two columns of numbers, and this model reads other columns too")
         means = groups[0].by_class
         return means, np.repeat(np.diag(groups[0].variances)[np.newaxis], len(means), axis=0)
-
-    def plot(self, X: Any = None, y: Any = None, columns: Any = None, ax: Any = None) -> Any:
-        """The classes' regions in two columns of numbers, or their probabilities over the only one; returns the axes.
-
-        Parameters
-        ----------
-        X, y : optional
-            Rows to draw as points, and their classes.
-        columns : pair of columns, optional
-            Which two; by default the first two. The others count as their means.
-        ax : matplotlib axes, optional
-            Where to draw; by default a new figure.
-        """
-        return plotted(self, X, y, columns, ax)
 
     @property
     def coef_(self) -> Floats:
@@ -410,18 +337,6 @@ class SoftmaxRegression(Refusals, Packed, Answering, ClassifierBase):
         """The names of the columns of `coef_`: columns, column=value, words."""
         check_is_fitted(self)
         return [name for group in self._groups.values() for name in group.names()]
-
-    def _repr_html_inner(self) -> str:
-        shell: str = super()._repr_html_inner()
-        if not self.__sklearn_is_fitted__() or self.twin_ is None:
-            return shell
-        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _plain(text: Any) -> Any:
