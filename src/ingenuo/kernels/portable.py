@@ -46,8 +46,8 @@ def log_sum(a: ArrayLike, b: ArrayLike) -> Any:
     return largest + log1p(exp(apart))
 
 
-def log_total(logs: Floats, axis: int) -> Floats:
-    """log Σ exp along an axis; of nothing but -inf, -inf.
+def log_total(logs: Floats, axis: int | tuple[int, ...]) -> Floats:
+    """log Σ exp along some axes; of nothing but -inf, -inf.
 
     >>> log_total(np.log([[1.0, 2.0, 3.0]]), 1).round(6).tolist()
     [1.791759]

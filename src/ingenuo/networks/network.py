@@ -106,7 +106,6 @@ class Network:
         self.expectation: Expectation | None = None  # how missing values were filled, if they were
         self._likelihoods: dict[int, Floats] = {}
         self._set: frozenset[int] = frozenset()  # nodes that were intervened on
-        self._tree: graph.JunctionTree | None = None
 
     # Where networks come from.
 
@@ -427,7 +426,7 @@ class Network:
         empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
         if empty and not whole:
             self.tally, self.prior, self.cuts = tally, prior, dict(cuts)
-            self._tables, self._states, self._tree = None, None, None
+            self._tables, self._states = None, None
             return
         if empty:
             raise InputError(
@@ -449,7 +448,6 @@ class Network:
         )
         self._categories = frozenset(node for node in self.nodes if node not in cuts)
         self._tables = tuple(_frozen(table) for table in tables)
-        self._tree = None
 
     # Questions: what follows from what is known, and what would follow from what is done.
 
@@ -493,18 +491,7 @@ class Network:
     def _beliefs(self, evidence: Evidence = None) -> list[Floats]:
         tables, likelihoods = self._known_tables(), self._evidence(evidence)
         with self._naming(likelihoods):
-            return inference.posteriors(self._parents, tables, likelihoods, tree=self._junction_tree(likelihoods))[0]
-
-    def _junction_tree(self, likelihoods: Mapping[int, Floats]) -> graph.JunctionTree | None:
-        """The tree of the whole network, kept; none where only the evidence makes it narrow enough."""
-        if self._tree is None:
-            try:
-                sizes = [table.shape[-1] for table in self._known_tables()]
-                self._tree = graph.JunctionTree.of(self._parents, sizes)
-            except NetworkError:
-                if not likelihoods:
-                    raise
-        return self._tree
+            return inference.posteriors(self._parents, tables, likelihoods)[0]
 
     def probability(self, evidence: Evidence = None) -> float:
         """P(evidence); with soft evidence, the mean of its likelihoods."""
@@ -589,7 +576,7 @@ class Network:
         result = self._copy()
         result._parents, result._tables = tuple(parents), tuple(tables)
         result._set = self._set | frozenset(chosen)
-        result.tally, result._tree = None, None
+        result.tally = None
         return result
 
     def strengths(self) -> dict[tuple[str, str], float]:
@@ -597,9 +584,7 @@ class Network:
         return {(self.nodes[up], self.nodes[down]): bits for (up, down), bits in self._strengths().items()}
 
     def _strengths(self) -> dict[tuple[int, int], float]:
-        tree = self._junction_tree({})
-        assert tree is not None
-        return inference.arc_strengths(self._parents, inference.Propagation(tree, self._known_tables(), {}))
+        return inference.arc_strengths(self._parents, self._known_tables())
 
     # Rows.
 
