@@ -24,10 +24,9 @@ from ingenuo.errors import IngenuoError, InputError, RefusedError, TooWideError
 from ingenuo.families import discretise as discretiser
 from ingenuo.families.discretise import ByValue, equal_shares, mdl_cuts
 from ingenuo.models.network_classifier import NetworkClassifier
-from ingenuo.networks import learn
+from ingenuo.networks import learn, trees
 from ingenuo.networks.network import Network
-from ingenuo.networks.structure import trees
-from ingenuo.networks.structure.trees import PairCounts, chow_liu, count_pairs, kdb, tan
+from ingenuo.networks.trees import PairCounts, chow_liu, count_pairs, kdb, tan
 from ingenuo.tally.tally import Tally
 
 ALL: list[tuple[str, dict[str, Any]]] = [("tan", {}), ("kdb", {"k": 2}), ("chow-liu", {}), ("naive", {}), ("aode", {})]

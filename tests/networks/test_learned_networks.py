@@ -14,7 +14,7 @@ import pytest
 from ingenuo import store
 from ingenuo.errors import ForgetError, IngenuoError, InputError, NetworkError, RefusedError
 from ingenuo.networks.network import Network
-from ingenuo.networks.structure.search import Sample, Scorer
+from ingenuo.networks.search import Sample, Scorer
 from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood
 
 ARCS = [("r", "s"), ("r", "w"), ("s", "w")]

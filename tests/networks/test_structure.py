@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from scipy.special import gammaln
 
 from ingenuo.errors import CycleError, InputError, NetworkError
+from ingenuo.networks import hill_climbing, search, trees
 from ingenuo.networks.graph import compelled, distance, find_cycle
-from ingenuo.networks.structure import hill_climbing, search, trees
-from ingenuo.networks.structure.search import SCORES, Constraints, Sample, Scorer, replay
-from ingenuo.networks.structure.trees import PairCounts, naive
+from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer
+from ingenuo.networks.trees import PairCounts, naive
 
 # The arcs of the Asia network, in the order of the columns below.
 ASIA = ((), (0,), (), (2,), (2,), (1, 3), (5,), (4, 5))
@@ -38,7 +38,7 @@ def with_class(tree, sample, target, *options):
     """A tree over columns of which the target is the class, wherever it stands."""
     places = [target, *(place for place in range(sample.n_columns) if place != target)]
     pairs = PairCounts.of(sample.codes[places], [sample.cards[place] for place in places], sample.weights)
-    return tree(pairs, *options).placed(places)
+    return tree(pairs, *options).move(places)
 
 
 def tan(sample, target, root=None):
@@ -136,12 +136,11 @@ def test_rows_joined_numbered_or_counted_plainly_score_the_same(score, monkeypat
         assert scorer.local(node, parents) == pytest.approx(by_definition(repeated, score, node, parents), rel=1e-10)
 
 
-def test_what_is_known_is_not_counted_again():
+def test_what_is_known_is_not_counted_again(monkeypatch):
     scorer = Scorer(chained(4, 50), "bic")
-    first = scorer.extended(0, [1], [2, 3])
-    assert (scorer.evaluations, scorer.hits) == (2, 0)
+    (first,) = scorer.extend([(0, [1], [2, 3])])
+    monkeypatch.setattr(search, "data_terms", None)
     assert [scorer.local(0, [2, 1]), scorer.local(0, [1, 3])] == first
-    assert (scorer.evaluations, scorer.hits) == (2, 2)
 
 
 def test_a_family_without_a_complete_row_scores_least():
@@ -195,6 +194,15 @@ def neighbours(parents):
             yield arcs | {(parent, child)}
 
 
+def replay(start, path):
+    """The structure to which the path leads."""
+    arcs = {(parent, child) for child, above in enumerate(start) for parent in above}
+    for step in path:
+        if step.arc is not None:
+            arcs ^= {step.arc} if step.change != "reverse" else {step.arc, step.arc[::-1]}
+    return tuple(structure(len(start), arcs))
+
+
 def structure(n, arcs):
     return [tuple(sorted(parent for parent, child in arcs if child == node)) for node in range(n)]
 
@@ -215,12 +223,11 @@ def test_no_single_change_improves_what_is_found(score, seed):
 @pytest.mark.parametrize("restarts", [0, 4])
 def test_the_path_leads_to_what_is_found(restarts):
     sample = chained(7, 200, 5)
-    start = [(), (0,), (0,), (), (), (), ()]
+    start = [(), (0,), (0,), (), (3,), (), ()]
     heard = []
     found = hill_climb(
         sample, "bdeu", restarts=restarts, start=start, required=[(3, 4)], progress=lambda *told: heard.append(told)
     )
-    start[4] = (3,)
     assert replay(start, found.path) == found.parents
     scorer, here = Scorer(sample, "bdeu"), start
     score = scorer.total(start)
@@ -285,30 +292,17 @@ def test_what_cannot_be_kept_to_is_named():
         hill_climb(sample, required=[(0, 2), (2, 0)], names=names)
     with pytest.raises(NetworkError, match="grass has 2 required parents, but at most 1"):
         hill_climb(sample, required=[(0, 2), (1, 2)], max_parents=1, names=names)
-    with pytest.raises(NetworkError, match="names node 5, but the nodes are 0 to 2"):
-        hill_climb(sample, forbidden=[(0, 5)])
-    with pytest.raises(NetworkError, match="leads from a node to itself"):
+    with pytest.raises(CycleError, match="1 → 1"):
         hill_climb(sample, required=[(1, 1)])
-    with pytest.raises(NetworkError, match="the start has the arc rain → grass, which is forbidden"):
-        hill_climb(sample, start=[(), (), (0,)], forbidden=[(0, 2)], names=names)
-    with pytest.raises(CycleError, match="0 → 1 → 0"):
-        hill_climb(sample, start=[(), (0,), ()], required=[(1, 0)])
-    with pytest.raises(NetworkError, match="the start has 1 nodes, but there are 3"):
-        hill_climb(sample, start=[()])
     with pytest.raises(NetworkError, match="goes against the order"):
         k2(sample, [0, 1, 2], required=[(2, 0)])
-    with pytest.raises(InputError, match="there is no score 'bix'; did you mean 'bic'"):
-        hill_climb(sample, "bix")
-    with pytest.raises(InputError, match="equivalent sample size is 0"):
-        hill_climb(sample, "bdeu", ess=0)
 
 
 def test_a_table_too_large_is_never_proposed(monkeypatch):
     sample = asia(2000)
     assert max(map(len, hill_climb(sample, "aic").parents)) >= 2
-    monkeypatch.setattr("ingenuo.networks.structure.hill_climbing.MOST_CELLS", 4)
-    assert max(map(len, hill_climb(sample, "aic").parents)) == 1
     monkeypatch.setattr(search, "MOST_CELLS", 4)
+    assert max(map(len, hill_climb(sample, "aic").parents)) == 1
     with pytest.raises(NetworkError, match="table of 2 has 8 cells, more than 4"):
         hill_climb(sample, "aic", required=[(0, 2), (1, 2)])
 
@@ -450,7 +444,7 @@ def test_kdb_takes_the_k_nearest_of_those_that_say_more_of_the_target():
             shared = {other: told(columns[node], columns[other], columns[target]) for other in order[:place]}
             near = sorted((other for other in shared if shared[other] > 0), key=lambda other: -shared[other])[:k]
             assert found.parents[node] == tuple(sorted([target, *near]))
-    assert kdb(sample, target, 0).parents == naive(6).placed([2, 0, 1, 3, 4, 5]).parents
+    assert kdb(sample, target, 0).parents == naive(6).move([2, 0, 1, 3, 4, 5]).parents
 
 
 def test_weights_count_as_rows_in_trees():
@@ -533,12 +527,6 @@ def test_a_sample_is_checked_once():
     column = np.array([0, 1])
     with pytest.raises(InputError, match="row 1, column 0 has code 1"):
         Sample([column], [1])
-    with pytest.raises(InputError, match="column 0 has 0 states"):
-        Sample([column], [0])
-    with pytest.raises(InputError, match="there are 1 weights for 2 rows"):
-        Sample([column], [2], np.ones(1))
-    with pytest.raises(InputError, match="row 1 has weight -1"):
-        Sample([column], [2], np.array([1.0, -1.0]))
     with pytest.raises(InputError, match="no rows"):
         Sample([column[:0]], [2])
 

@@ -27,9 +27,9 @@ from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, plan
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.learn import listed
 from ingenuo.networks.network import Network
-from ingenuo.networks.structure.learn import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
-from ingenuo.networks.structure.search import Search, Step
-from ingenuo.networks.structure.trees import PairCounts, count_pairs, naive
+from ingenuo.networks.search import Search, Step
+from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
+from ingenuo.networks.trees import PairCounts, count_pairs, naive
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Codes
 from ingenuo.rows.rows import MemoryRows, Part, Rows
@@ -82,7 +82,7 @@ class Structure:
             "nodes": list(self.nodes),
             "parents": [list(above) for above in self.parents],
             "cuts": {name: list(each.points) for name, each in self.cuts.items()},
-            "search": None if found is None else [found.measure, found.score, steps, found.evaluations, found.hits],
+            "search": None if found is None else [found.measure, found.score, steps],
         }
 
     @staticmethod
@@ -93,12 +93,12 @@ class Structure:
         cuts = {name: Cuts(tuple(map(float, points))) for name, points in plain["cuts"].items()}
         if plain["search"] is None:
             return Structure(nodes, parents, cuts)
-        measure, score, steps, evaluations, hits = plain["search"]
+        measure, score, steps, *_ = plain["search"]
         path = tuple(
             Step(change, (str(arc[0]), str(arc[1])) if arc else None, float(gain), float(total))
             for change, arc, gain, total in steps
         )
-        found = Search(parents, float(score), str(measure), path, int(evaluations), int(hits))
+        found = Search(parents, float(score), str(measure), path)
         return Structure(nodes, parents, cuts, found)
 
 
@@ -265,8 +265,7 @@ class NetworkClassifier(Classifier):
         limits = {name: getattr(self, name) for name in _SEARCH}
         limits |= {"required": tuple(self.required), "forbidden": tuple(self.forbidden)}
         structure = GIVEN if isinstance(self.structure, Network) else self.structure
-        criterion = self.criterion if self.criterion is not None else "k2" if structure == "k2" else "bic"
-        return Options(structure, criterion, **limits, random_state=self.random_state, verbose=self.verbose)
+        return Options(structure, self.criterion, **limits, random_state=self.random_state, verbose=self.verbose)
 
     def _check_settings(self) -> None:
         super()._check_settings()
@@ -363,7 +362,7 @@ class NetworkClassifier(Classifier):
             counts = PairCounts(nodes, sizes, lambda jobs: rows.reduce(pairs, empty, labels=labels, jobs=jobs))
             found = search_tree(counts, self._options())
         if found is not None:
-            parents, found = found.parents, found.named(nodes)
+            parents, found = found.parents, found.rename(nodes)
         for node, above in enumerate(parents):
             learn.refuse_large(nodes, node, above, sizes)
         return Plan(columns.schema, {"_found": Structure(nodes, parents, columns.cuts, found)})

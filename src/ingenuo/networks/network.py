@@ -29,9 +29,8 @@ from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of
 from ingenuo.networks.columns import states_of
 from ingenuo.networks.learn import Expectation
-from ingenuo.networks.structure import search
-from ingenuo.networks.structure.learn import Options, find_structure, sample_of
-from ingenuo.networks.structure.search import Scorer, Search
+from ingenuo.networks.search import Scorer, Search, check_score
+from ingenuo.networks.structure import Options, find_structure, sample_of
 from ingenuo.rows.part import Codes
 from ingenuo.tally.container import replace_file
 from ingenuo.tally.labels import Labels, labels_of, objects
@@ -211,14 +210,13 @@ class Network:
         missing, sample_weight, bins, verbose
             As in `fit`; the number of intervals without a target; whether progress is shown.
         """
-        score = score if score is not None else "k2" if structure == "k2" else "bic"
         arcs = tuple(required), tuple(forbidden)
         options = Options(
             structure, score, ess, k, order, root, max_parents, tabu, restarts, *arcs, random_state, verbose
         )
         _check_prior(prior, missing)
         nodes, found, cuts, declared = find_structure(table, options, target, columns, bins, sample_weight)
-        search = None if structure == "naive" else found.named(nodes)
+        search = None if structure == "naive" else found.rename(nodes)
         network = Network(nodes, found.parents, declared, cuts=cuts, target=target, search=search)
         network._categories = frozenset(node for node in nodes if node not in cuts)
         return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=verbose)
@@ -617,8 +615,7 @@ class Network:
 
     def score(self, table: Any, score: str = "bic", ess: float = 1.0) -> float:
         """How well the structure suits the rows: "bic", "bdeu", "k2", "aic" (higher is better) or "log-likelihood"."""
-        if score not in search.SCORES:
-            raise InputError(f"score={score!r} is not known{did_you_mean(score, search.SCORES)}")
+        check_score(score, ess)
         codes, weights, _ = self._encode(table, None)
         return Scorer(sample_of(codes, weights), score, ess=ess).total(self._parents)
 

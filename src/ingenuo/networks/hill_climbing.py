@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import NetworkError
 from ingenuo.networks.graph import order
-from ingenuo.networks.structure.search import MOST_CELLS, Change, Constraints, Scorer, Search, Step
+from ingenuo.networks.search import Change, Constraints, Parents, Scorer, Search, Step
 
-Parents = tuple[tuple[int, ...], ...]
 Progress = Callable[[int, float], None]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
-# Changes of the same gain that are looked at more closely.
-_TIES_FORESEEN = 8
+_TIES_FORESEEN = 8  # changes of the same gain that are looked at more closely
 _EQUALS = 4  # equivalent graphs from which it is climbed in vain before that is given up
-_KEPT_UP_TO = 1 << 21  # gains of families that are kept, in all; 32 MB
 _TURNS = 5  # turns of arcs that are tried, for each arc, to come to another graph of the same class
 
 
@@ -30,7 +27,7 @@ def hill_climb(
     *,
     tabu: int = 20,
     restarts: int = 0,
-    start: Sequence[Collection[int]] | None = None,
+    start: Parents | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
 ) -> Search:
@@ -39,18 +36,9 @@ def hill_climb(
     At a top it goes on to the best neighbour that is none of the last `tabu` structures, and gives up after so many
     steps without a new best; then it climbs again from graphs that say the same as the best, and once from the start
     with other choices among equals. `restarts` says how often to climb again after that, by turns from the best
-    structure changed at random and from the start. `progress` is called with the number of steps and the score.
-
-    >>> from ingenuo.networks.structure.search import Sample
-    >>> rng = np.random.default_rng(0)
-    >>> a, b = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
-    >>> found = hill_climb(Scorer(Sample([a, b, a | b], [2, 2, 2])), Constraints([2, 2, 2]))
-    >>> found.parents, [(step.change, step.arc) for step in found.path]
-    (((), (), (0, 1)), [('add', (0, 2)), ('add', (1, 2))])
+    structure changed at random and from the start.
     """
-    climb = _Climb(
-        scorer, bounds, bounds.start if start is None else bounds.with_required(start), random_state, progress
-    )
+    climb = _Climb(scorer, bounds, bounds.start if start is None else start, random_state, progress)
     climb.to_the_top(tabu)
     if tabu:
         climb.among_equals(tabu)
@@ -61,41 +49,24 @@ def hill_climb(
         else:
             climb.shake()
             climb.to_the_top(tabu)
-    return scorer.result(climb.best, climb.best_score, climb.best_path, climb.steps)
-
-
-class _Family(NamedTuple):
-    """A node's score with some parents, and what it gains from each parent more and each one less."""
-
-    own: float
-    add: NDArray[np.float64]
-    drop: NDArray[np.float64]
-    n_scores: int  # that it took to find them
+    return Search(climb.best, climb.best_score, scorer.score, tuple(climb.best_path), climb.steps)
 
 
 class _Climb:
     """The state of a search: the structure, what each change of it would gain, and the best structure so far."""
 
     def __init__(
-        self,
-        scorer: Scorer,
-        bounds: Constraints,
-        start: Parents,
-        random_state: Any,
-        progress: Progress | None,
+        self, scorer: Scorer, bounds: Constraints, start: Parents, random_state: Any, progress: Progress | None
     ) -> None:
         self.scorer, self.bounds, self.progress = scorer, bounds, progress
         self.rng = np.random.default_rng(random_state)
-        n = len(start)
-        self.n, self.steps = n, 0
-        self.log_cards = np.log2(np.array(bounds.cards, np.float64))
+        self.n, self.steps = len(start), 0
         # A structure is known by the exclusive or of its arcs' numbers: a change of it is one operation.
-        self.numbers = np.random.default_rng(n).integers(1, 1 << 62, (n, n))
+        self.numbers = np.random.default_rng(self.n).integers(1, 1 << 62, (self.n, self.n))
         changes = np.stack([self.numbers, self.numbers, self.numbers ^ self.numbers.T]).reshape(-1)
         self.change_places = np.argsort(changes)
         self.change_numbers = changes[self.change_places]
         self.path: list[Step] = []
-        self.families: dict[tuple[int, frozenset[int]], _Family] = {}
         self._stand_at(start)
         self.start = self.best = start
         self.best_score, self.best_path = self.score(), list[Step]()
@@ -115,7 +86,7 @@ class _Climb:
         self.above = np.zeros((n, n), np.bool_)  # above[a, b]: a is an ancestor of b
         self._trace(order(parents))
         self.own = [0.0] * n
-        self.add, self.drop = np.full((n, n), -np.inf), np.full((n, n), -np.inf)
+        self.add, self.drop = np.full((2, n, n), -np.inf)
         self._rescore(range(n))
 
     def _trace(self, nodes: Iterable[int]) -> None:
@@ -127,31 +98,19 @@ class _Climb:
 
     def _rescore(self, nodes: Iterable[int]) -> None:
         """What each node would gain from a parent more or less, once its parents have changed."""
-        if len(self.families) * self.n > _KEPT_UP_TO:
-            self.families.clear()
-        families = [(node, frozenset(self.parents[node])) for node in nodes]
-        new = [family for family in families if family not in self.families]
-        self.scorer.hits += sum(self.families[family].n_scores for family in families if family in self.families)
-        self._score_families(new)
-        for node, above in families:
-            known = self.families[node, above]
-            self.own[node], self.add[:, node], self.drop[:, node] = known.own, known.add, known.drop
-
-    def _score_families(self, families: Sequence[tuple[int, frozenset[int]]]) -> None:
-        """What families gain from a parent more or less; it is kept, for a climb comes back to most of them."""
-        asked: list[tuple[int, Iterable[int], Sequence[int]]] = []
-        for node, above in families:
-            allowed = ~self.bounds.forbidden[:, node] & ~self.arcs[:, node] & self._small_enough(node, above)
-            more = np.flatnonzero(allowed).tolist() if len(above) < self.bounds.most else []
-            asked.append((node, above, [self.scorer.nothing, *more]))
-        found = self.scorer.extended_each(asked)
-        for (node, above), (_, _, (_, *more)), (own, *scores) in zip(families, asked, found):
-            add, drop = np.full(self.n, -np.inf), np.full(self.n, -np.inf)
-            add[more] = [_gain(own, score) for score in scores]
-            optional = [parent for parent in above if not self.bounds.required[parent, node]]
-            for parent in optional:
-                drop[parent] = _gain(own, self.scorer.local(node, sorted(above - {parent})))
-            self.families[node, above] = _Family(own, add, drop, 1 + len(more) + len(optional))
+        nothing = self.scorer.nothing
+        families = []
+        for node in nodes:
+            above = self.parents[node]
+            more = np.flatnonzero(self.bounds.candidates(node, above)).tolist()
+            families.append((node, above, [nothing, *more]))
+        for (node, above, (_, *more)), (own, *scores) in zip(families, self.scorer.extend(families)):
+            self.own[node] = own
+            self.add[:, node] = self.drop[:, node] = -np.inf
+            self.add[more, node] = [_gain(own, score) for score in scores]
+            for parent in above:
+                if not self.bounds.required[parent, node]:
+                    self.drop[parent, node] = _gain(own, self.scorer.local(node, sorted(above - {parent})))
 
     def _gains(self, recent: Iterable[int] = ()) -> NDArray[np.float64]:
         """What every change gains, 3 × from × to; -inf where it is not allowed, or leads to one of these structures."""
@@ -164,8 +123,8 @@ class _Climb:
         turned = self.drop[tails, heads] + self.add[heads, tails]
         gains[2, tails, heads] = np.where(other_way, -np.inf, turned)
         wanted = np.array([self.identity ^ other for other in recent], np.int64)
-        known = self.change_numbers
-        for low, high in zip(np.searchsorted(known, wanted).tolist(), np.searchsorted(known, wanted, "right").tolist()):
+        ends = (np.searchsorted(self.change_numbers, wanted, side).tolist() for side in ("left", "right"))
+        for low, high in zip(*ends):
             gains.reshape(-1)[self.change_places[low:high]] = -np.inf
         return gains
 
@@ -179,25 +138,19 @@ class _Climb:
         added = [place for place in ties if place < self.n * self.n][:_TIES_FORESEEN]
         if len(added) < 2:
             return ties[0]
-        asked: list[tuple[int, Iterable[int], Sequence[int]]] = []
+        families = []
         for place in added:
             tail, head = divmod(place, self.n)
             above = self.parents[head] | {tail}
-            open_ = np.isfinite(gains[0, :, head]) & self._small_enough(head, above)
-            open_[tail] = False
-            asked.append((head, above, np.flatnonzero(open_).tolist() if len(above) < self.bounds.most else []))
+            free = np.isfinite(gains[0, :, head]) & self.bounds.candidates(head, above)
+            families.append((head, above, np.flatnonzero(free).tolist()))
         first, most = ties[0], 0.0
-        for place, (head, _, more), scores in zip(added, asked, self.scorer.extended_each(asked)):
+        for place, (head, _, more), scores in zip(added, families, self.scorer.extend(families)):
             after = self.own[head] + float(gains.flat[place])
             for other, score in zip(more, scores):
                 if score - after > max(most + _rounding(after), gains[0, other, head]):
                     first, most = place, score - after
         return first
-
-    def _small_enough(self, node: int, above: Collection[int]) -> NDArray[np.bool_]:
-        """Which columns the node could take as one more parent without its table becoming too large."""
-        cells = self.log_cards[node] + self.log_cards[list(above)].sum()
-        return np.asarray(self.log_cards + cells <= math.log2(MOST_CELLS) + 1e-9)
 
     def _change(self, change: Change, tail: int, head: int, gain: float) -> None:
         """Make a change and note it."""
@@ -275,24 +228,23 @@ class _Climb:
         graph of a class any other is reached so (Chickering 1995).
         """
         self.path = list(self.best_path)
-        self.parents = [set(above) for above in self.best]
+        parents = [set(above) for above in self.best]
         arcs = [(tail, head) for head, above in enumerate(self.best) for tail in above]
         for _ in range(_TURNS * len(arcs)):
             place = int(self.rng.integers(len(arcs)))
             tail, head = arcs[place]
-            covered = self.parents[head] - {tail} == self.parents[tail]
+            covered = parents[head] - {tail} == parents[tail]
             if covered and not self.bounds.required[tail, head] and not self.bounds.forbidden[head, tail]:
-                self.parents[head].remove(tail)
-                self.parents[tail].add(head)
+                parents[head].remove(tail)
+                parents[tail].add(head)
                 arcs[place] = head, tail
                 self.path.append(Step("reverse", (tail, head), 0.0, self.best_score))
-        self._stand_at(tuple(tuple(above) for above in self.parents))
+        self._stand_at(tuple(tuple(above) for above in parents))
 
     def shake(self) -> None:
         """Go back to the best structure and make some changes at random, of those that are allowed."""
-        self.path = list(self.best_path)
+        self.path = [*self.best_path, Step("restart", None, 0.0, self.best_score)]
         self._stand_at(self.best)
-        self.path.append(Step("restart", None, 0.0, self.best_score))
         for _ in range(2 + self.n // 6):
             gains = self._gains()
             # The kind first: most changes that are allowed are additions, and the climb would only take them back.
@@ -312,39 +264,27 @@ def _gain(own: float, other: float) -> float:
 
 
 def _rounding(score: float) -> float:
-    """How far two equal sums of logarithms may lie apart."""
+    """How far two equal sums of logarithms may differ."""
     return 1e-9 + 1e-13 * abs(score) if math.isfinite(score) else 0.0
 
 
 def k2(scorer: Scorer, bounds: Constraints, order: Sequence[int], progress: Progress | None = None) -> Search:
-    """Choose the parents of each node among those that come before it, the best first (Cooper and Herskovits 1992).
-
-    >>> from ingenuo.networks.structure.search import Sample
-    >>> a = np.array([0, 1] * 20)
-    >>> k2(Scorer(Sample([a, a, 1 - a], [2, 2, 2]), "k2"), Constraints([2, 2, 2]), [2, 1, 0]).parents
-    ((1,), (2,), ())
-    """
+    """Choose the parents of each node among those that come before it, the best first (Cooper and Herskovits 1992)."""
     place = {node: position for position, node in enumerate(order)}
     for child, above in enumerate(bounds.start):
         for parent in above:
             if place[parent] > place[child]:
-                raise NetworkError(
-                    f"the required arc {bounds.shown(parent, child)} goes against the order; turn one of them"
-                )
+                arc = f"{bounds.names[parent]} → {bounds.names[child]}"
+                raise NetworkError(f"the required arc {arc} goes against the order; turn one of them")
     parents = [set(above) for above in bounds.start]
     own = [scorer.local(node, above) for node, above in enumerate(parents)]
     path: list[Step] = []
     for position, node in enumerate(order):
-        while len(parents[node]) < bounds.most:
-            candidates = [
-                other
-                for other in sorted(order[:position])
-                if other not in parents[node]
-                and not bounds.forbidden[other, node]
-                and scorer.cells(node, parents[node] | {other}) <= MOST_CELLS
-            ]
-            scores = scorer.extended(node, parents[node], candidates)
-            best = max(range(len(candidates)), key=lambda k: scores[k], default=-1)
+        while True:
+            allowed = bounds.candidates(node, parents[node])
+            candidates = [other for other in sorted(order[:position]) if allowed[other]]
+            scores = scorer.extend([(node, parents[node], candidates)])[0]
+            best = max(range(len(candidates)), key=scores.__getitem__, default=-1)
             if best < 0 or not scores[best] > own[node]:
                 break
             gain, own[node] = scores[best] - own[node], scores[best]
@@ -352,4 +292,4 @@ def k2(scorer: Scorer, bounds: Constraints, order: Sequence[int], progress: Prog
             path.append(Step("add", (candidates[best], node), gain, sum(own)))
             if progress is not None:
                 progress(len(path), path[-1].score)
-    return scorer.result([sorted(above) for above in parents], sum(own), path, len(path))
+    return Search(tuple(tuple(sorted(above)) for above in parents), sum(own), scorer.score, tuple(path), len(path))

@@ -21,13 +21,15 @@ from ingenuo.kernels import moments
 from ingenuo.kernels.networks import codes_matrix, each_pair, told_by_others, too_wide
 from ingenuo.kernels.portable import log
 from ingenuo.networks.learn import CELLS, configurations
-from ingenuo.networks.structure.search import Search, Step, parents_of
+from ingenuo.networks.search import Search, Step, parents_of
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 Measure = Callable[[Floats], float]  # of counts: class × first × second
 Steps = list[tuple[tuple[int, int], float]]  # the arcs in their order, and what each gains
+# [given, lo, hi]: the pairs whose first column is one of lo, …, hi - 1; where `given` is 1 within each class, of the
+# columns without it, else of all columns with the class.
 Job = list[int]
 
 INFORMATION, LEFT_OUT = "mutual information", "information from the other rows"
@@ -37,24 +39,18 @@ _WHOLE = 2.0**53  # up to which doubles count whole numbers exactly
 
 
 def information(counts: Floats) -> float:
-    """The mutual information of two columns given a third, in nats, from counts: third × first × second.
-
-    I(a; b | c) = Σ p(a, b, c) log(p(a, b, c) p(c) / (p(a, c) p(b, c))).
-
-    >>> round(information(np.array([[[5.0, 0], [0, 5]]])), 4), information(np.array([[[1.0, 1], [1, 1]]]))
-    (0.6931, 0.0)
-    """
-    firsts, seconds = counts.sum(axis=2), counts.sum(axis=1)
-    thirds = firsts.sum(axis=1)
-    total = float(thirds.sum())
+    """I(a; b | c) = Σ p(a, b, c) log(p(a, b, c) p(c) / (p(a, c) p(b, c))), in nats, from counts c × a × b."""
+    firsts, seconds, total = counts.sum(axis=2), counts.sum(axis=1), float(counts.sum())
     if total <= 0:
         return 0.0
-    # Rounding may leave a little less than nothing.
-    return max(0.0, (_n_log_n(counts) + _n_log_n(thirds) - _n_log_n(firsts) - _n_log_n(seconds)) / total)
+    parts = [
+        float((each[each > 0] * log(each[each > 0])).sum()) for each in (counts, firsts.sum(axis=1), firsts, seconds)
+    ]
+    return max(0.0, (parts[0] + parts[1] - parts[2] - parts[3]) / total)  # rounding may leave a little less than 0
 
 
 def information_left_out(counts: Floats) -> float:
-    """The information of two columns given a third, each row told by the counts of the others; whichever way is less.
+    """The information of two columns given a third, each row by the counts of the others; whichever way is less.
 
     Of b by a within class c that is the mean over rows of log p(b | a, c) / p(b | c), the row itself taken off all
     counts: with B values of b, q = (n_bc - 1 + 1/2) / (n_c - 1 + B/2), and the others of the same a added to B/2 of q,
@@ -62,38 +58,23 @@ def information_left_out(counts: Floats) -> float:
         1/N Σ n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q)
 
     It is nothing where every row has an a of its own, and less than nothing where a and b are free of one another.
-
-    >>> round(information_left_out(np.array([[[50.0, 0], [0, 50]]])), 4)
-    0.693
-    >>> information_left_out(np.array([[[1.0, 0], [0, 1]]]))
-    0.0
     """
     total = float(counts.sum())
     if total <= 0 or min(int((counts.sum(axis=axes) > 0).sum()) for axes in ((0, 1), (0, 2))) < 2:
         return 0.0  # a column of one value tells nothing, and there is nothing to tell of it
-    other_way = np.ascontiguousarray(counts.transpose(0, 2, 1))
-    least = min(told_by_others(np.ascontiguousarray(counts)), told_by_others(other_way)) / total
+    both_ways = (counts, counts.transpose(0, 2, 1))
+    least = min(told_by_others(np.ascontiguousarray(each)) for each in both_ways) / total
     return least if abs(least) > _ROUNDING else 0.0
 
 
 def naive(n: int) -> Search:
-    """Naive Bayes as a network: the class is every other node's only parent. No data is asked.
-
-    >>> naive(3).parents
-    ((), (0,), (0,))
-    """
+    """Naive Bayes as a network: the class is every other node's only parent."""
     return _result(n, [((0, node), math.nan) for node in range(1, n)], INFORMATION)
 
 
 def chow_liu(pairs: PairCounts, root: int = 0) -> Search:
-    """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root.
-
-    >>> a, b, c = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 0, 1, 1, 0, 0]), np.array([0, 1, 1, 1, 0, 0])
-    >>> chow_liu(PairCounts.of([a, b, c], [2, 2, 2])).parents
-    ((), (0,), (1,))
-    """
-    n = len(pairs.cards)
-    return _result(n, _spanning_tree(pairs.shared(0, information), root), INFORMATION)
+    """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root."""
+    return _result(len(pairs.cards), _spanning_tree(pairs.shared(0, information), root), INFORMATION)
 
 
 def tan(pairs: PairCounts, root: int | None = None) -> Search:
@@ -101,10 +82,6 @@ def tan(pairs: PairCounts, root: int | None = None) -> Search:
 
     The class is a parent of all; the others form a maximum spanning tree of their mutual information given the class,
     directed from the root. Arcs that tell nothing are left out, so that the tree may fall apart.
-
-    >>> y, a, b = np.array([0, 0, 1, 1] * 9), np.array([0, 1, 1, 0] * 9), np.array([0, 1, 1, 0] * 9)
-    >>> tan(PairCounts.of([y, a, b], [2, 2, 2]), root=1).parents
-    ((), (0,), (0, 1))
     """
     n = len(pairs.cards)
     of_class = pairs.with_class(information_left_out)
@@ -122,10 +99,6 @@ def kdb(pairs: PairCounts, k: int) -> Search:
     The nodes come in the order of what they tell of the class; each has the class as a parent and, of those before
     it, the k (or all, where they are fewer) with which it shares most information given the class, if that is more
     than chance would give.
-
-    >>> y, b, a = np.array([0, 0, 1, 1, 1] * 9), np.array([0, 0, 1, 1, 0] * 9), np.array([0, 0, 1, 0, 0] * 9)
-    >>> kdb(PairCounts.of([y, a, b], [2, 2, 2]), k=1).parents
-    ((), (0, 2), (0,))
     """
     n = len(pairs.cards)
     of_class = pairs.with_class(information_left_out)
@@ -141,7 +114,7 @@ def kdb(pairs: PairCounts, k: int) -> Search:
 
 
 def _spanning_tree(shared: Floats, root: int) -> Steps:
-    """The arcs of a maximum spanning tree from the root on, in the order in which Prim's rule takes them."""
+    """The arcs of a maximum spanning tree from the root outwards, by Prim's algorithm."""
     best, above = shared[root].copy(), np.full(len(shared), root)
     best[root] = -np.inf
     steps = []
@@ -159,86 +132,59 @@ def _result(n: int, steps: Steps, measure: str) -> Search:
     for arc, gain in steps:
         score += gain
         path.append(Step("add", arc, gain, score))
-    return Search(parents_of(n, (arc for arc, _ in steps)), score, measure, tuple(path), steps=len(path))
+    return Search(parents_of(n, (arc for arc, _ in steps)), score, measure, tuple(path), len(path))
 
 
-def _n_log_n(counts: Floats) -> float:
-    positive = counts[counts > 0]
-    return float((positive * log(positive)).sum())
+# How often the values of two columns meet, for every two: a tally, so that rows may lie in parts. All tables that are
+# counted in a pass stand one after the other in a single one, whose labels are the numbers of the cells that are not 0.
 
 
-# How often the values of two columns meet, for every two: a tally, so that rows may lie in parts.
-#
-# All tables that are counted in a pass stand one after the other in a single one, whose labels are the numbers of the
-# cells that are not zero. Node 0 is the class. A *job* is [given, lo, hi]: the pairs whose first column is one of lo,
-# …, hi - 1; where `given` is 1 within each class, of the columns without it, else of all columns with the class.
+def sum_pairs(
+    codes: NDArray[np.int32],
+    cards: Sequence[int],
+    labels: NDArray[Any],
+    n_classes: int,
+    weights: Floats | None,
+    firsts: range,
+) -> Exact:
+    """The tables (class × first × second) of all pairs that begin with one of `firsts`, one after the other."""
+    pairs = [(i, j) for i, j, _, _ in spans(cards, n_classes, firsts)]
+    if not pairs:
+        return Exact.counts(np.zeros(0, np.int64))
+    if weights is None or (bool((weights == np.rint(weights)).all()) and float(weights.sum()) < _WHOLE):
+        found = each_pair(codes, cards, labels, n_classes, weights, np.ravel, firsts)
+        return Exact.counts(np.concatenate([found[pair] for pair in pairs]).astype(np.int64))
+    sums = []
+    for i, j in pairs:
+        sizes = [n_classes, cards[i], cards[j]]
+        cells = configurations([labels, codes[i], codes[j]], sizes, len(weights))
+        sums.append(moments.weights_by_cell(weights, cells, math.prod(sizes)))
+    low, high = min(each.low for each in sums), max(each.low + len(each.limbs) for each in sums)
+    padded = [np.pad(s.limbs, ((s.low - low, high - s.low - len(s.limbs)), (0, 0))) for s in sums]
+    return Exact(np.concatenate(padded, axis=1), low)
+
+
+def spans(cards: Sequence[int], n_classes: int, firsts: range) -> Iterator[tuple[int, int, int, int]]:
+    """The pairs of columns that begin with one of `firsts`, and where the cells of each begin and end."""
+    start = 0
+    for i in firsts:
+        for j in range(i + 1, len(cards)):
+            end = start + n_classes * cards[i] * cards[j]
+            yield i, j, start, end
+            start = end
 
 
 def count_pairs(
     columns: Sequence[NDArray[Any]], cards: Sequence[int], jobs: Sequence[Job], weights: Floats | None = None
 ) -> Tally:
-    """The tables of some rows; the class is the first column.
-
-    >>> columns = [np.array([0, 0, 1]), np.array([0, 1, 1]), np.array([1, 1, -1])]
-    >>> print(count_pairs(columns, [2, 2, 2], [[1, 0, 1]]))
-    pairs:1:0: 1 1, 3 1
-    """
-    codes = codes_matrix(columns, cards)
-    n_rows = codes.shape[1]
-    whole = weights is None or (bool((weights == np.rint(weights)).all()) and float(weights.sum()) < _WHOLE)
-    tables = {}
-    for job in jobs:
-        given, lo, hi = job
-        labels, n_classes = (codes[0], cards[0]) if given else (np.zeros(n_rows, np.int64), 1)
-        block, own = codes[given:], cards[given:]
-        each = [pair for pair, _, _ in _tables(own, n_classes, lo, hi)]
-        if whole:
-            found = each_pair(block, own, labels, n_classes, weights, np.ravel, range(lo, min(hi, len(own) - 1)))
-            cells = np.concatenate([found[pair] for pair in each]) if each else np.zeros(0, np.int64)
-            at = np.flatnonzero(cells)
-            sums = Exact.counts(cells[at].astype(np.int64))
-        else:
-            assert weights is not None
-            exact = _concatenate([_exact_pair(block, own, labels, n_classes, weights, *pair) for pair in each])
-            at = np.flatnonzero(exact.limbs.any(axis=0))
-            sums = Exact.canonical(exact.limbs[:, at], exact.low)
-        tables[_name(job)] = Table.of({"cell": at}, sums)
+    """The tables of some rows; the class is the first column."""
+    codes, tables = codes_matrix(columns, cards), {}
+    for given, lo, hi in jobs:
+        labels, n_classes = (codes[0], cards[0]) if given else (np.zeros(codes.shape[1], np.int64), 1)
+        sums = sum_pairs(codes[given:], cards[given:], labels, n_classes, weights, range(lo, hi))
+        at = np.flatnonzero(sums.limbs.any(axis=0))
+        tables[f"pairs:{given}:{lo}:{hi}"] = Table.of({"cell": at}, Exact.canonical(sums.limbs[:, at], sums.low))
     return Tally(tables)
-
-
-def _name(job: Job) -> str:
-    return f"pairs:{job[0]}:{job[1]}"
-
-
-def _tables(cards: Sequence[int], n_classes: int, lo: int, hi: int) -> Iterator[tuple[tuple[int, int], int, int]]:
-    """The pairs of a job, and where the cells of each begin and end."""
-    start = 0
-    for i in range(lo, min(hi, len(cards) - 1)):
-        for j in range(i + 1, len(cards)):
-            end = start + n_classes * cards[i] * cards[j]
-            yield (i, j), start, end
-            start = end
-
-
-def _exact_pair(
-    codes: NDArray[np.int32],
-    cards: Sequence[int],
-    labels: NDArray[Any],
-    n_classes: int,
-    weights: Floats,
-    i: int,
-    j: int,
-) -> Exact:
-    sizes = [n_classes, cards[i], cards[j]]
-    cells = configurations([labels, codes[i], codes[j]], sizes, len(weights))
-    return moments.weights_by_cell(weights, cells, math.prod(sizes))
-
-
-def _concatenate(sums: Sequence[Exact]) -> Exact:
-    """Sums one after the other."""
-    low, high = min(each.low for each in sums), max(each.low + len(each.limbs) for each in sums)
-    padded = [np.pad(s.limbs, ((s.low - low, high - s.low - len(s.limbs)), (0, 0))) for s in sums]
-    return Exact(np.concatenate(padded, axis=1), low)
 
 
 class PairCounts:
@@ -246,7 +192,7 @@ class PairCounts:
 
     def __init__(self, names: Sequence[str], cards: Sequence[int], count: Callable[[list[Job]], Tally]) -> None:
         self.names, self.cards, self._count = names, cards, count
-        self._ahead: dict[str, Tally] = {}  # what was counted in a pass that was for something else
+        self._ahead = Tally()  # what was counted in a pass that was for something else
 
     @staticmethod
     def of(
@@ -261,18 +207,16 @@ class PairCounts:
 
     def with_class(self, measure: Measure) -> list[float]:
         """What each of the other nodes shares with the class, by the rows in which both are known."""
-        jobs = self._jobs(1)
-        tally = self._count([[0, 0, 1], *jobs[:1]])  # the pairs within the classes will be asked for next
-        self._ahead = {_name(job): tally for job in jobs[:1]}
-        return [measure(table) for _, table in self._read(tally, [0, 0, 1])]
+        job = [0, 0, min(1, len(self.cards) - 1)]
+        self._ahead = self._count([job, *self._jobs(1)[:1]])  # the pairs within the classes come next
+        return [measure(table) for _, _, table in self._read(job)]
 
     def shared(self, given: int, measure: Measure) -> Floats:
         """What each two nodes share: 0, of all, or 1, of all but the class and within it; a symmetric matrix."""
         n = len(self.cards) - given
         found = np.zeros((n, n))
         for job in self._jobs(given):
-            tally = self._ahead.pop(_name(job)) if _name(job) in self._ahead else self._count([job])
-            for (i, j), table in self._read(tally, job):
+            for i, j, table in self._read(job):
                 found[i, j] = found[j, i] = measure(table)
         return found
 
@@ -280,8 +224,7 @@ class PairCounts:
         """All pairs, in as many passes as their cells need."""
         cards, names = self.cards[given:], self.names[given:]
         n_classes = self.cards[0] if given else 1
-        two = too_wide(cards, n_classes)
-        if two is not None:
+        if (two := too_wide(cards, n_classes)) is not None:
             a, b = two
             raise TooWideError(
                 f"columns {names[a]!r} and {names[b]!r} have {cards[a]:,} and {cards[b]:,} values, and their table "
@@ -303,13 +246,14 @@ class PairCounts:
                 cells = more
         return jobs
 
-    def _read(self, tally: Tally, job: Job) -> Iterator[tuple[tuple[int, int], Floats]]:
+    def _read(self, job: Job) -> Iterator[tuple[int, int, Floats]]:
         """The tables of a job's pairs."""
         given, lo, hi = job
-        cards, n_classes = self.cards[given:], self.cards[0] if given else 1
-        tables = list(_tables(cards, n_classes, lo, hi))
-        cells = np.zeros(tables[-1][2] if tables else 0)
-        at = tally.labels(_name(job), 0)
-        cells[at] = tally.over(_name(job), at).floats()
-        for (i, j), start, end in tables:
-            yield (i, j), cells[start:end].reshape(n_classes, cards[i], cards[j])
+        name, cards, n_classes = f"pairs:{given}:{lo}:{hi}", self.cards[given:], self.cards[0] if given else 1
+        tally = self._ahead if name in self._ahead else self._count([job])
+        tables = list(spans(cards, n_classes, range(lo, hi)))
+        cells = np.zeros(tables[-1][3] if tables else 0)
+        at = tally.labels(name, 0)
+        cells[at] = tally.over(name, at).floats()
+        for i, j, start, end in tables:
+            yield i, j, cells[start:end].reshape(n_classes, cards[i], cards[j])

@@ -1,6 +1,6 @@
 """The structure of a network from rows: one of the searches, asked for by name.
 
-The searches themselves work on integers: nodes are columns of a :class:`Sample`, states are codes.
+The searches themselves work on integers: nodes are columns of a `Sample`, states are codes.
 """
 
 from __future__ import annotations
@@ -20,39 +20,32 @@ from ingenuo.kernels.networks import Flat
 from ingenuo.networks.columns import compact, encode_columns, inspect, used_columns
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
+from ingenuo.networks.hill_climbing import hill_climb, k2
 from ingenuo.networks.inference import log_joint
 from ingenuo.networks.learn import column_of, configurations, plan_in_memory, source_of
-from ingenuo.networks.structure.hill_climbing import hill_climb, k2
-from ingenuo.networks.structure.search import SCORES, Constraints, Sample, Scorer, Search, Step
-from ingenuo.networks.structure.trees import PairCounts, chow_liu, kdb, naive, tan
+from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score
+from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
 from ingenuo.rows.checks import weights as row_weights
 from ingenuo.rows.part import Codes
 from ingenuo.rows.schema import column_name
 from ingenuo.show.format import Line
 
 Floats = NDArray[np.float64]
+Arcs = Iterable[tuple[str, str]]
 
 STRUCTURES = ("naive", "tan", "kdb", "hill-climb", "k2", "chow-liu")
 NEED_CLASS = ("naive", "tan", "kdb")
 AODE, GIVEN = "aode", "a given network"  # of a classifier only: they have no structure to search for
 SEARCHED = ("hill-climb", "k2")  # by the rows; the others by the tables of every two columns
+ROUNDS = 2  # how often missing values are filled again by the network that was found
 # Which structures an option is for; it is an error to give it to another.
 _FOR = {
-    "score": SEARCHED,
-    "ess": SEARCHED,
-    "max_parents": SEARCHED,
-    "required": SEARCHED,
-    "forbidden": SEARCHED,
-    "tabu": ("hill-climb",),
-    "restarts": ("hill-climb",),
+    **dict.fromkeys(("score", "ess", "max_parents", "required", "forbidden"), SEARCHED),
+    **dict.fromkeys(("tabu", "restarts"), ("hill-climb",)),
     "order": ("k2",),
     "root": ("tan", "chow-liu"),
     "k": ("kdb",),
 }
-
-ROUNDS = 2  # how often missing values are filled again by the network that was found
-
-Arcs = Iterable[tuple[str, str]]
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class Options:
     """How to search for a structure."""
 
     structure: str = "hill-climb"
-    score: str = "bic"
+    score: str | None = None  # K2's own for "k2", else "bic"
     ess: float = 1.0  # imaginary rows of the BDeu score
     k: int = 2  # parents besides the class, of k-dependence
     order: Sequence[str] | None = None  # of K2: parents come before their children
@@ -73,34 +66,42 @@ class Options:
     random_state: Any = 0
     verbose: bool | None = None
 
+    @property
+    def measure(self) -> str:
+        """The score that is climbed."""
+        return self.score if self.score is not None else "k2" if self.structure == "k2" else "bic"
+
     def check(self) -> None:
         """Raise for what makes no sense whatever the data are."""
         if self.structure not in (*STRUCTURES, AODE, GIVEN):
             near = did_you_mean(str(self.structure).lower(), [*STRUCTURES, AODE])
             raise InputError(f"structure={self.structure!r} is not known{near}")
-        if self.score not in SCORES[:-1]:
-            raise InputError(f"score={self.score!r} is not known{did_you_mean(self.score, SCORES[:-1])}")
+        check_score(self.measure, self.ess, SCORES[:-1])
         for name in ("k", "tabu", "restarts", "max_parents"):
-            value = getattr(self, name)
-            if value is None and name == "max_parents":
-                continue
-            if isinstance(value, bool) or not isinstance(value, int | np.integer):
-                raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-            if value < 0:
-                raise InputError(f"{name} must be 0 at least, got {value}")
-        if isinstance(self.ess, bool) or not isinstance(self.ess, int | float | np.number):
-            raise KindError(f"ess must be a number, got {type(self.ess).__name__} {self.ess!r}")
-        if not 0 < self.ess < np.inf:
-            raise InputError(f"ess, the imaginary rows of the BDeu score, must be finite and above 0, got {self.ess!r}")
+            if not (name == "max_parents" and self.max_parents is None):
+                check_whole(name, getattr(self, name), 0)
         for name, structures in _FOR.items():
             given, default = getattr(self, name), Options.__dataclass_fields__[name].default
             if self.structure not in structures and given != default:
                 one = " and ".join(repr(each) for each in structures)
                 raise InputError(f"{name}={given!r} is for structure={one} only, and structure is {self.structure!r}")
-        try:
-            np.random.default_rng(self.random_state)
-        except (TypeError, ValueError):
-            raise KindError(f"random_state must be a whole number or None, got {self.random_state!r}") from None
+        check_seed(self.random_state)
+
+
+def check_whole(name: str, value: Any, least: int) -> None:
+    """Raise for what is no whole number, or too small."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if value < least:
+        raise InputError(f"{name} must be {least} at least, got {value}")
+
+
+def check_seed(random_state: Any) -> None:
+    """Raise for what no generator of random numbers takes."""
+    try:
+        np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
 
 
 def sample_of(codes: Codes, weights: Floats | None) -> Sample:
@@ -121,8 +122,8 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         places = [first, *(place for place in range(len(nodes)) if place != first)]
         cards, names = [sample.cards[place] for place in places], [nodes[place] for place in places]
         pairs = PairCounts.of(list(sample.codes[places]), cards, sample.weights, names)
-        return search_tree(pairs, options, places.index(target or 0)).placed(places)
-    required, forbidden = _arcs(nodes, options.required), _arcs(nodes, options.forbidden)
+        return search_tree(pairs, options, places.index(target or 0)).move(places)
+    required, forbidden = (_places_of_arcs(nodes, arcs) for arcs in (options.required, options.forbidden))
     bounds = Constraints(sample.cards, required, forbidden, options.max_parents, nodes)
     line = Line(options.verbose)
 
@@ -130,16 +131,14 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         line.say(f"step {step:,}: score {score:,.4f}")
 
     def climb(rows: Sample, start: Any = None) -> Search:
-        scorer = Scorer(rows, options.score, ess=float(options.ess))
+        scorer = Scorer(rows, options.measure, ess=float(options.ess))
         if options.structure == "k2":
             return k2(scorer, bounds, _order(nodes, options.order, target), progress)
-        return hill_climb(
-            scorer, bounds, tabu=int(options.tabu), restarts=int(options.restarts), start=start,
-            random_state=options.random_state, progress=progress,
-        )  # fmt: skip
+        limits = {"tabu": int(options.tabu), "restarts": int(options.restarts)}
+        return hill_climb(scorer, bounds, **limits, start=start, random_state=options.random_state, progress=progress)
 
     try:
-        if not any(sample.holes):
+        if sample.codes.min() >= 0:
             return climb(sample)
         rng = np.random.default_rng(options.random_state)
         found = climb(_fill(sample, rng))
@@ -167,10 +166,10 @@ def search_tree(pairs: PairCounts, options: Options, target: int = 0) -> Search:
     return tan(pairs, root)
 
 
-def _arcs(nodes: Sequence[str], given: Arcs) -> list[tuple[int, int]]:
+def _places_of_arcs(nodes: Sequence[str], arcs: Arcs) -> list[tuple[int, int]]:
     """Arcs by the places of their ends."""
     found = []
-    for arc in given:
+    for arc in arcs:
         if isinstance(arc, str) or len(tuple(arc)) != 2:
             raise KindError(f"an arc is a pair (from, to) of nodes, got {arc!r}")
         found.append((place_of(nodes, arc[0]), place_of(nodes, arc[1])))
@@ -193,10 +192,7 @@ def find_structure(
 ) -> tuple[list[str], Search, dict[str, Cuts], dict[str, list[Any]]]:
     """The nodes of a table, the structure that is found, the cut points of numbers, and the declared states."""
     options.check()
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
-        raise KindError(f"bins must be a whole number, got {type(bins).__name__} {bins!r}")
-    if bins < 2:
-        raise InputError(f"bins must be 2 at least, got {bins}")
+    check_whole("bins", bins, 2)
     if options.structure not in STRUCTURES:
         raise InputError("AODE averages networks, and is no single one; NetworkClassifier(structure='aode') has it")
     if target is None and options.structure in NEED_CLASS:
@@ -213,8 +209,7 @@ def find_structure(
             raise NetworkError(f"the table has no column {target!r} for the target{did_you_mean(target, nodes)}")
         name = names[nodes.index(target)]
         others = {other: "ignore" for other in source.names.tolist() if other != name}
-        alone = plan_in_memory(source, {**dict(columns or {}), **others}, None, weights)
-        if name in alone.cuts:
+        if name in plan_in_memory(source, {**dict(columns or {}), **others}, None, weights).cuts:
             raise InputError(
                 f"the target {target!r} holds numbers of many values; cut it into classes first, or declare it: "
                 f"columns={{{name!r}: 'category'}}"
