@@ -20,8 +20,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.models.answers import Answering
 from ingenuo.models.classifier import summary_html
-from ingenuo.models.hypotheses import Hypotheses
-from ingenuo.models.likelihoods import number
+from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
@@ -202,7 +201,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
                 f"got {type(self.priors).__name__} {self.priors!r}"
             )
         if self.priors is not None:
-            total = sum(number(p, f"the prior of {name!r}") for name, p in self.priors.items())
+            total = sum(read_number(p, f"the prior of {name!r}") for name, p in self.priors.items())
             if abs(float(total) - 1) > 1e-9:
                 raise InputError(f"the priors sum to {float(total):g}; they must sum to 1: divide each by that")
         return names

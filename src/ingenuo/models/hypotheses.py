@@ -1,6 +1,8 @@
 """A finite set of hypotheses and what is believed of them: Bayes' rule, one observation or a million at a time.
 
-P(h | D) = P(D | h) P(h) / Σ_h' P(D | h') P(h')
+P(h | D) = P(D | h) P(h) / Σ_h' P(D | h') P(h'),  log P(D | h) = Σ_v n_v log P(v | h)
+
+Likelihoods come from tables, which are exact where all their numbers are rational, or from fitted models.
 """
 
 from __future__ import annotations
@@ -8,31 +10,34 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
+from numbers import Integral, Rational, Real
 from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.models.likelihoods import Exactly, Models, Number, Steps, Tables, hashable, log, shares
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable, Shown, shortened
 from ingenuo.tally.labels import objects
 
-# The trace of beliefs: what was thought of each hypothesis after every observation, as rows, a table and a picture.
-
-
 Floats = NDArray[np.float64]
+Number = Fraction | float
+Exactly = list[Fraction] | None  # of each hypothesis; None where a number is no fraction, or the fraction too long
 
-# So many steps and hypotheses are printed, so many lines drawn with their names, through so many points.
-_STEPS = 20
-_HYPOTHESES = 8
-_NAMED = 6
-_POINTS = 1000
-_TICKS = 12  # as long as there are no more steps, each is named on the axis
+# Fractions longer than Python prints (4,300 digits, 14,284 bits) help nobody: from there on doubles go on alone. Some
+# bits are left for the priors, with which the likelihoods are multiplied in the end.
+_LONGEST = 13_800
+_TOLERANCE = 1e-9  # how far from 1 doubles may sum
+_EVERY: Any = object()  # predict() without a value
+_LINES = 12  # different observations that `explain` shows one by one
+# So many steps and hypotheses are printed, so many lines drawn with their names, through so many points; as long as
+# there are few steps, each is named on the axis.
+_STEPS, _HYPOTHESES, _NAMED, _POINTS, _TICKS = 20, 8, 6, 1000, 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,18 +73,12 @@ class Beliefs(Shown, Sequence[dict[Any, float]]):
         return dict(zip(self.names, self.at(np.array([step % len(self)]))[0].tolist()))
 
     def __iter__(self) -> Iterator[dict[Any, float]]:
-        for row in self.probabilities:
-            yield dict(zip(self.names, row.tolist()))
+        return (dict(zip(self.names, row.tolist())) for row in self.probabilities)
 
     @property
     def probabilities(self) -> Floats:
         """Steps × hypotheses, the prior first."""
         return self.at(np.arange(len(self)))
-
-    @property
-    def seen(self) -> NDArray[np.int64]:
-        """How many observations had been made at each step."""
-        return np.concatenate([[0], np.cumsum(self.times)])
 
     def at(self, steps: NDArray[Any]) -> Floats:
         """Beliefs after some of the steps."""
@@ -104,41 +103,30 @@ class Beliefs(Shown, Sequence[dict[Any, float]]):
         if step == 0:
             return ""
         times = int(self.times[step - 1])
-        return shortened(self.labels[int(self.places[step - 1])]) + (f" ×{times:,}" if times > 1 else "")
+        return shortened(self.labels[int(self.places[step - 1])], 40) + (f" ×{times:,}" if times > 1 else "")
 
     def _blocks(self) -> list[str | Block]:
         """Of many steps the first and the last, of many hypotheses those most believed in the end."""
-        half = _STEPS // 2
-        few = len(self) <= _STEPS + 1
+        half, few = _STEPS // 2, len(self) <= _STEPS + 1
         steps = np.arange(len(self)) if few else np.concatenate([np.arange(half), np.arange(half) + len(self) - half])
         found = self.at(steps)
-        chosen = self._leading(found[-1], _HYPOTHESES)
+        chosen = _largest(found[-1], _HYPOTHESES)
         rows: list[list[Any]] = [[n, self.observation(n), *row[chosen]] for n, row in zip(steps.tolist(), found)]
         if not few:
             rows.insert(half, ["…", *[""] * (len(chosen) + 1)])
         heads = ["step", "observation", *(str(self.names[k]) for k in chosen)]
         hidden = len(self.names) - len(chosen)
-        return [
-            PrintedTable(heads, rows, ["", "", *[".6f"] * len(chosen)]),
-            *([f"({hidden} less probable hypotheses are not shown)"] if hidden else []),
-        ]
-
-    def _leading(self, row: Floats, most: int) -> list[int]:
-        """The places of the largest, in the order of the hypotheses."""
-        return sorted(np.argsort(-row, kind="stable")[:most].tolist())
+        table = PrintedTable(heads, rows, ["", "", *[".6f"] * len(chosen)])
+        return [table, f"({hidden} less probable hypotheses are not shown)"] if hidden else [table]
 
     def table(self) -> Any:
         """An Arrow table: step, observation, times, and P(hypothesis) for each."""
         import pyarrow as pa
 
-        labels = [label if isinstance(label, str) else str(label) for label in self.labels]
-        places = np.concatenate([[0], self.places]).astype(np.int64)
-        before = np.arange(len(self)) == 0  # the prior, when nothing had been observed
-        indices = pa.array(places, mask=before)
-        observed = pa.DictionaryArray.from_arrays(indices, pa.array(labels, pa.string())).dictionary_decode()
+        labels = pa.array([str(label) for label in self.labels], pa.string())
+        observed = pa.concat_arrays([pa.nulls(1, pa.string()), labels.take(pa.array(self.places))])  # none at first
         columns = {"step": np.arange(len(self)), "observation": observed, "times": np.append(0, self.times)}
-        columns |= {f"P({name})": column for name, column in zip(self.names, self.probabilities.T)}
-        return pa.table(columns)
+        return pa.table(columns | {f"P({name})": column for name, column in zip(self.names, self.probabilities.T)})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw each hypothesis' probability over the observations; the axes are returned.
@@ -146,47 +134,31 @@ class Beliefs(Shown, Sequence[dict[Any, float]]):
         Of many hypotheses those that were most believed at some time have names, the others are grey.
         """
         ax = new_axes(ax)
-        steps, seen = _points(len(self)), self.seen
+        n = len(self)
+        steps = np.arange(n)
+        if n > _POINTS:  # as many as can be seen, and more of the early ones, when beliefs move
+            points = [np.linspace(0, n - 1, _POINTS // 2), np.geomspace(1, n - 1, _POINTS // 2)]
+            steps = np.unique(np.concatenate(points).round().astype(np.intp))
+        seen = np.append(0, np.cumsum(self.times))  # observations before each step
         found = self.at(steps)
-        named = self._leading(found.max(axis=0), _NAMED)
+        named = _largest(found.max(axis=0), _NAMED)
         others = [k for k in range(len(self.names)) if k not in named]
-        marker = "o" if len(self) <= 30 else ""
         for k in named:
+            marker = "o" if n <= 30 else ""
             ax.plot(seen[steps], found[:, k], marker=marker, markersize=4, label=str(self.names[k]), zorder=2)
         for k in others:
             label = f"{len(others)} others" if k == others[0] else None
             ax.plot(seen[steps], found[:, k], color="0.8", linewidth=0.8, label=label, zorder=1)
         top = 1.0 if found.max() > 0.5 else float(found.max())  # of very many hypotheses each has little
-        ax.set_ylim(-0.03 * top, 1.03 * top)
-        ax.set_ylabel("probability")
-        ax.set_xlabel("observations")
-        if len(self) - 1 <= _TICKS and int(seen[-1]) == len(self) - 1:
-            names = ["prior", *(self.observation(step) for step in range(1, len(self)))]
+        ax.set(ylim=(-0.03 * top, 1.03 * top), ylabel="probability", xlabel="observations")
+        if n - 1 <= _TICKS and int(seen[-1]) == n - 1:
+            names = ["prior", *(self.observation(step) for step in range(1, n))]
             long = sum(map(len, names)) + 2 * len(names) > 55  # so many letters stand side by side
             ax.set_xticks(seen, names, rotation=30 if long else 0, ha="right" if long else "center")
         ax.grid(alpha=0.3)
         ax.spines[["top", "right"]].set_visible(False)
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
         return ax
-
-
-def shortened(observation: Any) -> str:
-    """An observation in one line of a table."""
-    text = " ".join(str(observation).split())
-    return text if len(text) <= 40 else text[:39] + "…"
-
-
-def _points(n: int) -> NDArray[np.intp]:
-    """The steps that are drawn: all, or as many as can be seen, and more of the early ones, when beliefs move."""
-    if n <= _POINTS:
-        return np.arange(n)
-    spread = np.linspace(0, n - 1, _POINTS // 2)
-    early = np.geomspace(1, n - 1, _POINTS // 2)
-    return np.unique(np.concatenate([spread, early]).round().astype(np.intp))
-
-
-_EVERY: Any = object()  # predict() without a value
-_LINES = 12  # of different observations, that `explain` shows one by one
 
 
 class Hypotheses:
@@ -236,14 +208,12 @@ class Hypotheses:
     def __init__(self, priors: Any, likelihoods: Any, normalise: bool = False) -> None:
         if not isinstance(normalise, bool | np.bool_):
             raise KindError(f"normalise must be True or False, got {type(normalise).__name__} {normalise!r}")
-        self._priors = _priors(priors, bool(normalise))
+        self._priors = _read_priors(priors, bool(normalise))
         self.names = tuple(self._priors)
-        self._likelihoods = _likelihoods(self.names, likelihoods, bool(normalise))
-        self._log_prior: Floats = np.array([log(p) for p in self._priors.values()])
-        self._seen: Any = self._likelihoods.nothing()
-        self._blocks: tuple[Steps, ...] = ()
-
-    # Learning.
+        self._likelihoods = _read_likelihoods(self.names, likelihoods, bool(normalise))
+        self._log_prior: Floats = np.array([_log(p) for p in self._priors.values()])
+        self._seen: NDArray[Any] = self._likelihoods.nothing
+        self._blocks: tuple[_Steps, ...] = ()
 
     def update(self, observation: Any) -> Self:
         """What is believed after one more observation, or several; these hypotheses stay as they are.
@@ -258,13 +228,13 @@ class Hypotheses:
         steps = self._likelihoods.read(observation)
         if not len(steps):
             return self
-        _, places, logs = self._likelihoods.trace(steps)
+        labels, places, logs = self._likelihoods.trace(steps)
         impossible = np.isneginf(logs[:, ~np.isneginf(self._log_joint)])[places]
         if impossible.any(axis=0).all():
             at = int(impossible.argmax(axis=0).max())
-            made = self._beliefs(steps).observation(at + 1)
+            observed = Beliefs(self.names, self._log_prior, labels, places, steps.times, logs).observation(at + 1)
             raise InputError(
-                f"observation {sum(map(len, self._blocks)) + at + 1}, {made!r}, is impossible: every hypothesis "
+                f"observation {sum(map(len, self._blocks)) + at + 1}, {observed!r}, is impossible: every hypothesis "
                 "that was still possible gives it probability 0; check it, or give it some probability under one of "
                 "them"
             )
@@ -278,8 +248,6 @@ class Hypotheses:
         result._blocks = (*blocks, steps)
         return result
 
-    # Answering.
-
     @property
     def priors(self) -> dict[Any, Number]:
         """The probability of each hypothesis before any observation."""
@@ -288,10 +256,7 @@ class Hypotheses:
     @cached_property
     def _exactly(self) -> Exactly:
         """P(D | h), exactly; None where that cannot be, or would be too long."""
-        if not all(isinstance(prior, Fraction) for prior in self._priors.values()):
-            return None
-        found: Exactly = self._likelihoods.exactly(self._seen)
-        return found
+        return self._likelihoods.exactly(self._seen) if _are_fractions(self._priors.values()) else None
 
     @cached_property
     def _log_likelihoods(self) -> Floats:
@@ -309,10 +274,7 @@ class Hypotheses:
     @property
     def likelihoods(self) -> dict[Any, Number]:
         """P(D | h): how probable each hypothesis makes all that was observed, in its order."""
-        if self._exactly is not None:
-            numerators, denominator = self._exactly
-            return {name: Fraction(n, denominator) for name, n in zip(self.names, numerators)}
-        return {name: exponential(each) for name, each in self.log_likelihoods.items()}
+        return dict(zip(self.names, self._exactly or map(exponential, self._log_likelihoods.tolist())))
 
     @property
     def log_likelihoods(self) -> dict[Any, float]:
@@ -322,19 +284,17 @@ class Hypotheses:
     @property
     def posterior(self) -> dict[Any, Number]:
         """P(h | D) of each hypothesis; the prior, as long as nothing was observed."""
-        if self._exactly is not None:
-            joint = [prior * n for prior, n in zip(self._priors.values(), self._exactly[0])]
-            total = sum(joint)
-            return {name: each / total for name, each in zip(self.names, joint)}
-        return dict(zip(self.names, np.exp(self._log_joint - self.log_evidence).tolist()))
+        if self._exactly is None:
+            return dict(zip(self.names, np.exp(self._log_joint - self.log_evidence).tolist()))
+        evidence = self.evidence
+        return {name: prior * p / evidence for (name, prior), p in zip(self._priors.items(), self._exactly)}
 
     @property
     def evidence(self) -> Number:
         """P(D) = Σ_h P(D | h) P(h): how probable all that was observed was, in its order."""
-        if self._exactly is not None:
-            numerators, denominator = self._exactly
-            return sum((p * n for p, n in zip(self._priors.values(), numerators)), Fraction(0)) / denominator
-        return exponential(self.log_evidence)
+        if self._exactly is None:
+            return exponential(self.log_evidence)
+        return _vote(self._exactly, list(self._priors.values()))
 
     @property
     def log_evidence(self) -> float:
@@ -345,18 +305,15 @@ class Hypotheses:
 
     def map(self) -> Any:
         """The hypothesis of the largest posterior, argmax P(D | h) P(h); of equal ones the first."""
-        if self._exactly is not None:
-            posterior = self.posterior
-            return max(posterior, key=lambda name: posterior[name])
-        return self.names[int(np.argmax(self._log_joint))]
+        found = self.posterior if self._exactly else dict(zip(self.names, self._log_joint.tolist()))
+        return max(found, key=found.__getitem__)
 
     def ml(self) -> Any:
         """The hypothesis of the largest likelihood, argmax P(D | h), whatever the priors; of equal ones the first."""
         if not self._blocks:
             raise InputError("nothing was observed yet, so every hypothesis is as likely as any other; update it first")
-        if self._exactly is not None:
-            return self.names[max(range(len(self.names)), key=self._exactly[0].__getitem__)]
-        return self.names[int(np.argmax(self._log_likelihoods))]
+        found = dict(zip(self.names, self._exactly or self._log_likelihoods.tolist()))
+        return max(found, key=found.__getitem__)
 
     def predict(self, value: Any = _EVERY) -> Any:
         """P(value | D) = Σ_h P(value | h) P(h | D): the vote of all hypotheses, weighted by what is believed of them.
@@ -366,12 +323,14 @@ class Hypotheses:
         value : optional
             What may be observed next. Without it, a dictionary of every value that the tables have.
         """
-        if value is _EVERY:
-            if self._likelihoods.values is None:
-                raise InputError("which values there are is known of tables only; name the value: predict(value)")
-            beliefs = list(self.posterior.values())
-            return {each: _vote(self._likelihoods.probabilities(each), beliefs) for each in self._likelihoods.values}
-        return _vote(self._likelihoods.probabilities(value), list(self.posterior.values()))
+        beliefs = list(self.posterior.values())
+        if value is not _EVERY:
+            return _vote(self._likelihoods.probabilities(value), beliefs)
+        if not isinstance(self._likelihoods, _Tables):
+            raise InputError("which values there are is known of tables only; name the value: predict(value)")
+        return {
+            each: _vote(column, beliefs) for each, column in zip(self._likelihoods.values, self._likelihoods.columns)
+        }
 
     def classify(self) -> Any:
         """The Bayes-optimal answer, argmax_v Σ_h P(v | h) P(h | D), over the values of tables; of equal ones the first.
@@ -384,18 +343,12 @@ class Hypotheses:
         ('h1', {'+': 0.4, '-': 0.6}, '-')
         """
         table = self.predict()
-        return max(table, key=lambda value: table[value])
-
-    # Showing.
+        return max(table, key=table.__getitem__)
 
     @property
     def n_observations(self) -> int:
         """How many observations were made."""
         return sum(int(block.times.sum()) for block in self._blocks)
-
-    def _beliefs(self, steps: Steps) -> Beliefs:
-        labels, places, logs = self._likelihoods.trace(steps)
-        return Beliefs(self.names, self._log_prior, labels, places, steps.times, logs)
 
     @property
     def trace(self) -> Beliefs:
@@ -403,7 +356,8 @@ class Hypotheses:
         steps = self._likelihoods.read([])
         for block in self._blocks:
             steps = steps.then(block)
-        return self._beliefs(steps)
+        labels, places, logs = self._likelihoods.trace(steps)
+        return Beliefs(self.names, self._log_prior, labels, places, steps.times, logs)
 
     def trace_table(self) -> Any:
         """The trace as an Arrow table: step, observation, times, and P(hypothesis) for each."""
@@ -415,13 +369,9 @@ class Hypotheses:
 
     def explain(self) -> Explanation:
         """The arithmetic: prior, likelihoods, product, and the division by the sum."""
-        return Explanation(
-            objects(list(self.names)),
-            Factor("prior", "", tuple(_term(p, log(p)) for p in self._priors.values())),
-            self._factors(),
-            self._log_joint,
-            np.array([float(p) for p in self.posterior.values()]),
-        )
+        prior = Factor("prior", "", tuple(_term(p, _log(p)) for p in self._priors.values()))
+        posterior = np.array([float(p) for p in self.posterior.values()])
+        return Explanation(objects(list(self.names)), prior, self._factors(), self._log_joint, posterior)
 
     def _factors(self) -> tuple[Factor, ...]:
         """A line for each different observation (of models: for each), the last ones together."""
@@ -433,9 +383,10 @@ class Hypotheses:
         factors = []
         for place in made[:most]:
             n, logs = int(times[place]), trace.logs[place].tolist()
-            values = self._likelihoods.columns[place] if self._likelihoods.columns else map(exponential, logs)
+            known = isinstance(self._likelihoods, _Tables)
+            values = self._likelihoods.columns[place] if known else map(exponential, logs)
             terms = tuple(_term(p, each, n) for p, each in zip(values, logs))
-            factors.append(Factor(shortened(trace.labels[place]), f"×{n:,}" if n > 1 else "", terms))
+            factors.append(Factor(shortened(trace.labels[place], 40), f"×{n:,}" if n > 1 else "", terms))
         if made[most:]:
             rest = times[made[most:]] @ trace.logs[made[most:]]
             terms = tuple(Term(f"{len(made) - most:,} factors", exponential(each), each) for each in rest.tolist())
@@ -455,6 +406,53 @@ class Hypotheses:
         return f"<Hypotheses after {n:,} observation{'s' if n != 1 else ''}: {shown}>"
 
 
+# Numbers, exact where they are rational.
+
+
+def read_number(value: Any, what: str) -> Number:
+    """A number that can be a probability or a density: whole numbers, fractions and decimals stay exact."""
+    if isinstance(value, bool | np.bool_) or not isinstance(value, Real | Decimal):
+        raise KindError(f"{what} is {type(value).__name__} {value!r}; it must be a number")
+    if (isinstance(value, Decimal) and not value.is_finite()) or not 0 <= value < math.inf:  # type: ignore[operator]
+        raise InputError(f"{what} is {value!r}; it must be finite and not negative")
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    return Fraction(value) if isinstance(value, Rational | Decimal) else float(value)
+
+
+def _read_shares(given: Mapping[Any, Any], what: str, normalise: bool) -> dict[Any, Number]:
+    """Probabilities that sum to 1 (fractions: exactly); with `normalise`, any weights, divided by their sum."""
+    found = {name: read_number(value, f"{what}: that of {name!r}") for name, value in given.items()}
+    exact = _are_fractions(found.values())
+    total: Any = sum(found.values(), Fraction(0)) if exact else math.fsum(found.values())
+    if normalise:
+        if not total:
+            raise InputError(f"{what} sum to 0, so they cannot be normalised; give one of them more")
+        return {name: value / total for name, value in found.items()}
+    if total != 1 and (exact or abs(total - 1) > _TOLERANCE):
+        shown = str(total) if exact else f"{total:.12g}"
+        raise InputError(f"{what} sum to {shown}; they must sum to 1: correct them, or give normalise=True")
+    return found
+
+
+def _are_fractions(values: Iterable[Any]) -> bool:
+    return all(isinstance(value, Fraction) for value in values)
+
+
+def _log(value: Number) -> float:
+    """The logarithm of a number, of a fraction beyond the doubles too; log 0 = -inf."""
+    if isinstance(value, Fraction) and 0 < value < Fraction(1, 1 << 1000):
+        return math.log(value.numerator) - math.log(value.denominator)
+    return math.log(value) if value > 0 else -math.inf
+
+
+def _vote(likelihoods: Sequence[Number], beliefs: Sequence[Number]) -> Number:
+    """Σ_h P(v | h) P(h | D)."""
+    if _are_fractions((*likelihoods, *beliefs)):
+        return sum((p * belief for p, belief in zip(likelihoods, beliefs)), Fraction(0))
+    return math.fsum(float(p) * float(belief) for p, belief in zip(likelihoods, beliefs))
+
+
 def _term(value: Number, log_value: float, times: int = 1) -> Term:
     """A factor that occurs so many times, as a person writes it."""
     fraction = isinstance(value, Fraction) and value.denominator > 1
@@ -464,15 +462,23 @@ def _term(value: Number, log_value: float, times: int = 1) -> Term:
     return Term(how if fraction or times > 1 else "", exponential(times * log_value), times * log_value)
 
 
-def _vote(said: list[Number], beliefs: list[Number]) -> Number:
-    """Σ_h P(v | h) P(h | D)."""
-    if all(isinstance(each, Fraction) for each in (*said, *beliefs)):
-        return sum((p * belief for p, belief in zip(said, beliefs)), Fraction(0))
-    return math.fsum(float(p) * float(belief) for p, belief in zip(said, beliefs))
+def _largest(row: Floats, most: int) -> list[int]:
+    """The places of the largest, in their order."""
+    return sorted(np.argsort(-row, kind="stable")[:most].tolist())
 
 
-def _priors(given: Any, normalise: bool) -> dict[Any, Number]:
-    """The probability of each hypothesis, checked."""
+# What is given: priors, likelihoods, observations.
+
+
+def _is_hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
+
+
+def _read_priors(given: Any, normalise: bool) -> dict[Any, Number]:
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise KindError(
             "priors must be a mapping from hypothesis to probability, or a list of hypotheses, "
@@ -480,22 +486,19 @@ def _priors(given: Any, normalise: bool) -> dict[Any, Number]:
         )
     if not isinstance(given, Mapping):
         names = list(given)
-        for name in names:
-            if not hashable(name):
-                raise KindError(
-                    f"{type(name).__name__} {name!r} can be no name of a hypothesis; give strings or numbers"
-                )
-        twice = next((name for place, name in enumerate(names) if name in names[:place]), None)
-        if twice is not None:
-            raise InputError(f"the hypothesis {twice!r} is named twice; give each another name")
+        for place, name in enumerate(names):
+            if not _is_hashable(name):
+                raise KindError(f"{type(name).__name__} {name!r} cannot name a hypothesis; give strings or numbers")
+            if name in names[:place]:
+                raise InputError(f"the hypothesis {name!r} is named twice; give each another name")
         given = {name: Fraction(1, len(names)) for name in names}
     if not given:
         raise InputError("there is no hypothesis; name one at least, with its prior")
-    return shares(given, "the priors", normalise)
+    return _read_shares(given, "the priors", normalise)
 
 
-def _likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
-    """What each hypothesis says of an observation: `Tables`, or `Models`."""
+def _read_likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
+    """What each hypothesis says of an observation: `_Tables`, or `_Models`."""
     if not isinstance(given, Mapping):
         raise KindError(
             "likelihoods must be a mapping from hypothesis to a table or a fitted model, got "
@@ -509,4 +512,184 @@ def _likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
     if tables and len(tables) < len(names):
         other = next(name for name in names if name not in tables)
         raise InputError(f"{tables[0]!r} has a table and {other!r} has none; give one to all hypotheses, or to none")
-    return Tables(names, given, normalise) if tables else Models(names, given)
+    return _Tables(names, given, normalise) if tables else _Models(names, given)
+
+
+def _read_observations(given: Any, is_value: bool = False) -> tuple[Any, NDArray[np.int64]]:
+    """One observation, several, or how often each was made; and how often in a row each was."""
+    if isinstance(given, Mapping):
+        for value, count in given.items():
+            if isinstance(count, bool) or not isinstance(count, int | np.integer):
+                raise KindError(
+                    f"{value!r} was observed {count!r} times; give a whole number, or a list of observations"
+                )
+            if not 0 <= count < 1 << 53:
+                raise InputError(f"{value!r} was observed {count} times; give a number from 0 to 2^53")
+        made = {value: int(count) for value, count in given.items() if count}
+        return list(made), np.array(list(made.values()), np.int64)
+    one = is_value or isinstance(given, str | bytes | frozenset) or getattr(given, "ndim", 1) == 0
+    if not one and isinstance(given, Iterator):
+        given = list(given)
+    several = not one and hasattr(given, "__getitem__") and hasattr(given, "__len__")  # a column or a table, too
+    items = given if several else [given]
+    return items, np.ones(len(items), np.int64)
+
+
+def _is_table(items: Any) -> bool:
+    return hasattr(items, "columns") or hasattr(items, "column_names")
+
+
+@dataclass(frozen=True, eq=False)
+class _Steps:
+    """Observations in their order, each so many times in a row."""
+
+    observed: NDArray[Any]  # of a table the places of the values; else the observations themselves
+    times: NDArray[np.int64]
+    logs: Floats  # steps × hypotheses; of a table, which has them once for all, steps × 0
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+    def then(self, later: _Steps) -> _Steps:
+        return _Steps(
+            *(np.concatenate([vars(self)[name], vars(later)[name]]) for name in ("observed", "times", "logs"))
+        )
+
+
+class _Tables:
+    """A probability for each value, under each hypothesis; a value that a hypothesis does not name has 0."""
+
+    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any], normalise: bool) -> None:
+        rows = [_read_shares(given[name], f"the probabilities under {name!r}", normalise) for name in names]
+        self.values = list(dict.fromkeys(value for row in rows for value in row))
+        self.place = {value: place for place, value in enumerate(self.values)}
+        self.columns = [[row.get(value, Fraction(0)) for row in rows] for value in self.values]
+        self.logs: Floats = np.array([[_log(p) for p in column] for column in self.columns])
+        # The bits of the common denominator of each value: so much longer is a fraction with it.
+        below = [math.lcm(*(Fraction(p).denominator for p in c)) if _are_fractions(c) else None for c in self.columns]
+        self.bits = np.array([math.inf if each is None else math.log2(each) for each in below])
+        self.nothing = np.zeros(len(self.values), np.int64)  # how often each value was observed
+
+    def read(self, observation: Any) -> _Steps:
+        is_value = _is_hashable(observation) and observation in self.place  # a tuple can be a value itself
+        items, times = _read_observations(observation, is_value)
+        if _is_table(items):
+            raise KindError(f"a {type(items).__name__} has several columns; give the one that holds the observations")
+        items = items.tolist() if isinstance(items, np.ndarray) else list(items)
+        for item in items:
+            if not _is_hashable(item):
+                raise KindError(f"{type(item).__name__} {item!r} can be no value of a table; give a value that it has")
+        places = np.fromiter((self.place.get(item, -1) for item in items), np.int32, len(items))
+        if (places < 0).any():
+            at = int(np.argmax(places < 0))
+            raise InputError(
+                f"observation {at + 1}, {items[at]!r}, is in no table of the hypotheses"
+                f"{did_you_mean(items[at], self.values)}"
+            )
+        return _Steps(places, times, np.empty((len(places), 0)))
+
+    def add(self, seen: NDArray[np.int64], steps: _Steps) -> NDArray[np.int64]:
+        seen = seen.copy()
+        np.add.at(seen, steps.observed, steps.times)
+        return seen
+
+    def log_likelihoods(self, seen: NDArray[np.int64]) -> Floats:
+        made = seen > 0  # 0 · log 0 is 0 here
+        return np.asarray(seen[made] @ self.logs[made])
+
+    def exactly(self, seen: NDArray[np.int64]) -> Exactly:
+        """Π_v P(v | h)^n_v."""
+        made = np.flatnonzero(seen).tolist()
+        if made and seen[made] @ self.bits[made] > _LONGEST:
+            return None
+        powers = ([Fraction(p) ** int(seen[place]) for p in self.columns[place]] for place in made)
+        return [math.prod(each, start=Fraction(1)) for each in zip([Fraction(1)] * self.logs.shape[1], *powers)]
+
+    def probabilities(self, value: Any) -> list[Number]:
+        if not _is_hashable(value) or value not in self.place:
+            raise InputError(f"{value!r} is in no table of the hypotheses{did_you_mean(value, self.values)}")
+        return self.columns[self.place[value]]
+
+    def trace(self, steps: _Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
+        """Labels, the label of each step, and the logarithms of each label."""
+        return self.values, steps.observed, self.logs
+
+
+# Methods that give log p of each observation, in the order in which they are looked for; then what a model must have
+# that is known by its `score`: only of a language model is that the logarithm of each text's probability.
+_METHODS = ("logpdf", "logpmf", "score_samples", "predict_joint_log_proba")
+_OF_TEXTS = ("score", "perplexity", "generate")
+
+
+class _Models:
+    """A fitted model, or a distribution such as a Gaussian of SciPy, for each hypothesis."""
+
+    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any]) -> None:
+        self.models = {name: (given[name], _find_method(given[name], name)) for name in names}
+        self.nothing = np.zeros(len(names))  # the sum of the logarithms
+
+    def read(self, observation: Any) -> _Steps:
+        items, times = _read_observations(observation)
+        logs = np.empty((len(times), len(self.models)))
+        for k, (name, (model, method)) in enumerate(self.models.items()):
+            if len(times):
+                logs[:, k] = _ask(model, method, items, len(times), name)
+        plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
+        return _Steps(objects(list(items) if plain else [f"row {i}" for i in range(len(times))]), times, logs)
+
+    def add(self, seen: Floats, steps: _Steps) -> Floats:
+        return np.asarray(seen + (steps.logs * steps.times[:, np.newaxis]).sum(axis=0))
+
+    def log_likelihoods(self, seen: Floats) -> Floats:
+        return seen
+
+    def exactly(self, seen: Floats) -> Exactly:
+        """None: models give doubles; but nothing was seen yet at first."""
+        return None if seen.any() else [Fraction(1)] * len(self.models)
+
+    def probabilities(self, value: Any) -> list[Number]:
+        return list(np.exp(self.read([value]).logs[0]).tolist())
+
+    def trace(self, steps: _Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
+        return list(steps.observed), np.arange(len(steps)), steps.logs
+
+
+def _find_method(model: Any, name: Any) -> str:
+    """The method of a model that gives log p(observation)."""
+    what = f"{type(model).__name__}, given for {name!r}"
+    tags = model.__sklearn_tags__() if hasattr(model, "__sklearn_tags__") else None
+    if getattr(tags, "estimator_type", None) == "outlier_detector":
+        raise KindError(f"{what}, scores outliers, which is no density; give one such as KernelDensity")
+    for method in _METHODS:
+        if hasattr(model, method):
+            return method
+    if all(hasattr(model, method) for method in _OF_TEXTS):
+        return "score"
+    if hasattr(model, "predict_proba") or hasattr(model, "decision_function"):
+        raise KindError(
+            f"{what}, gives the probability of a label and not of an observation; weigh classifiers with "
+            "BayesOptimalClassifier"
+        )
+    raise KindError(
+        f"the likelihood of {name!r} is {type(model).__name__} {model!r}; give a table (a mapping from observation to "
+        f"probability), or a fitted model that has one of {', '.join(_METHODS)}, or a LanguageModel"
+    )
+
+
+def _ask(model: Any, method: str, items: Any, n: int, name: Any) -> Floats:
+    """log p of each observation by a fitted model."""
+    if method == "score_samples" and not _is_table(items) and np.asarray(items).dtype.kind in "iufb":
+        items = np.asarray(items).reshape(n, -1)  # numbers are a column to scikit-learn
+    found = np.asarray(getattr(model, method)(items), np.float64)
+    if method == "predict_joint_log_proba":  # p(x) = Σ_k P(k) p(x | k)
+        from scipy.special import logsumexp
+
+        found = logsumexp(found, axis=1)
+    found = found.reshape(-1) if found.size == n else found
+    if found.shape != (n,) or (np.isnan(found) | (found == np.inf)).any():
+        what = f"an array of shape {found.shape}" if found.shape != (n,) else str(found[~(found < np.inf)][0])
+        raise InputError(
+            f"{type(model).__name__}.{method}, for {name!r}, gave {what} for {n} observations; it must give one "
+            "logarithm for each, a number or -inf"
+        )
+    return found

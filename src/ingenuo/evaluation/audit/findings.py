@@ -11,9 +11,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ingenuo.evaluation.paired import level, p_text, percent
-from ingenuo.models.hypotheses import shortened
 from ingenuo.show.format import cell, plain, span
-from ingenuo.show.table import STYLE, PrintedTable, aligned
+from ingenuo.show.table import STYLE, PrintedTable, aligned, shortened
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.audit.groups import GroupAudit, GroupDifference
@@ -351,7 +350,7 @@ def comparison_lines(audit: Any, most: int = _COMPARISONS) -> list[list[str]]:
 
 def _class(found: Any, several: bool) -> list[str]:
     """The class that a line is of, where there are several."""
-    return [shortened(found.class_)] if several else []
+    return [shortened(found.class_, 40)] if several else []
 
 
 def score_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
@@ -365,7 +364,14 @@ def score_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
         found = sorted(found, key=lambda g: -abs(g.score - means[g.class_, g.kind]))[:most]
     for g in found:
         counts = [f"{count:,}" for count in (g.sentences, g.terms, g.unused)]
-        cells = [shortened(g.group), g.kind, *_class(g, several), *counts, f"{g.score:.3f}", f"{g.answered.value:.3f}"]
+        cells = [
+            shortened(g.group, 40),
+            g.kind,
+            *_class(g, several),
+            *counts,
+            f"{g.score:.3f}",
+            f"{g.answered.value:.3f}",
+        ]
         lines.append([*cells, *([_share(g.false_positive), _share(g.false_negative)] if labelled else [])])
     return lines
 
@@ -441,7 +447,7 @@ def rate_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
     head = [audit.protected, *(["class"] if several else []), "rows", "answered"]
     lines = [[*head, *(["true", "false positives", "false negatives", "accuracy"] if audit.truths else [])]]
     for r in sorted(audit.rates, key=lambda r: -r.rows)[:most]:
-        cells = [shortened(r.group), *_class(r, several), f"{r.rows:,}", _share(r.selection)]
+        cells = [shortened(r.group, 40), *_class(r, several), f"{r.rows:,}", _share(r.selection)]
         if audit.truths:
             cells += [_share(each) for each in (r.base, r.false_positive, r.false_negative, r.accuracy)]
         lines.append(cells)
@@ -455,7 +461,7 @@ def calibration_lines(audit: Any, most: int = _GROUPS) -> list[list[str]]:
     for r in sorted(audit.rates, key=lambda r: -r.rows)[:most]:
         if r.gap.value is not None:
             gap = f"{r.gap.value:+.3f} {_interval(r.gap.low, r.gap.high)}"
-            own = [shortened(r.group), *_class(r, several)]
+            own = [shortened(r.group, 40), *_class(r, several)]
             lines.append([*own, f"{r.probability:.3f}", f"{r.base.value:.3f}", gap, _share(r.ece)])
     return lines
 
@@ -480,7 +486,7 @@ def difference_lines(audit: Any, most: int = _DIFFERENCES) -> list[list[str]]:
     for d in sorted(audit.differences, key=lambda d: (d.adjusted, -abs(d.difference)))[:most]:
         much = f"{d.difference:+.3f}{'*' if d.significant else ''}"
         ratio = ["–", "–"] if d.ratio is None else [f"{d.ratio:.2f}", span(d.ratio_low, d.ratio_high)]
-        who = [shortened(d.group), *_class(d, several), _TITLES[d.measure]]
+        who = [shortened(d.group, 40), *_class(d, several), _TITLES[d.measure]]
         lines.append([*who, much, _interval(d.low, d.high), *ratio, _p(d.adjusted), d.test])
     return lines
 
