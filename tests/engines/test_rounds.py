@@ -18,9 +18,8 @@ from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.least_squares import LeastSquaresClassifier
 from ingenuo.models.model import tally_rows
 from ingenuo.models.naive_bayes import NaiveBayes
-from ingenuo.models.packing import from_bytes, merged, refused, to_bytes
 from ingenuo.models.regressor import NaiveBayesRegressor
-from ingenuo.models.remote import Task, in_parts
+from ingenuo.models.remote import Task, error_to_bytes, from_bytes, merge_bytes, remote_rows, to_bytes
 from ingenuo.models.scikit_learn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.tally.tally import Tally
@@ -149,7 +148,7 @@ def test_empty_parts_count_for_nothing() -> None:
     assert NaiveBayes().fit(listed(FRAME, [0, 0, 200, 200, 600]), "paid").tally_ == _whole().tally_
 
 
-def test_no_rows_at_all_are_refused() -> None:
+def test_no_rows_at_all_are_error_to_bytes() -> None:
     model = NaiveBayes()
     with pytest.raises(InputError, match="there are no rows to learn from"):
         model.fit(listed(FRAME[:0], [0]), "paid")
@@ -175,7 +174,7 @@ def test_a_failure_leaves_the_model_as_it_was() -> None:
         (NaiveBayes(calibration="auto"), "calibration=None, tune=False"),
     ],
 )
-def test_what_is_no_sum_is_refused(model: object, says: str) -> None:
+def test_what_is_no_sum_is_error_to_bytes(model: object, says: str) -> None:
     with pytest.raises(RefusedError, match=says):
         model.fit(listed(FRAME, [300]), "age")
 
@@ -190,35 +189,35 @@ def test_a_model_without_a_tally_says_so_of_a_frame() -> None:
         NaiveBayes().fit(FRAME, "paid").predict_log_proba(frame)
 
 
-def test_a_column_that_is_not_there_is_refused() -> None:
+def test_a_column_that_is_not_there_is_error_to_bytes() -> None:
     with pytest.raises(InputError, match="name the column to learn"):
         NaiveBayes().fit(listed(FRAME, [1]))
     with pytest.raises(InputError, match="both the class and the weight"):
-        in_parts(listed(FRAME, [1]), "paid", "paid")
+        remote_rows(listed(FRAME, [1]), "paid", "paid")
     with pytest.raises(KindError, match="Dask or Spark frame"):
-        in_parts([1, 2])
+        remote_rows([1, 2])
 
 
 def test_what_travels_is_in_the_format_of_the_model_file() -> None:
     tally = _whole().tally_
     assert to_bytes(tally) == store.to_bytes(tally)
-    assert from_bytes(merged([to_bytes(tally), to_bytes(tally)])) == tally.scale(2)
-    assert from_bytes(merged([])) == Tally()
+    assert from_bytes(merge_bytes([to_bytes(tally), to_bytes(tally)])) == tally.scale(2)
+    assert from_bytes(merge_bytes([])) == Tally()
 
 
 def test_of_errors_the_first_is_told() -> None:
-    parts = [to_bytes(Tally()), refused(InputError("one")), refused(KindError("two"))]
+    parts = [to_bytes(Tally()), error_to_bytes(InputError("one")), error_to_bytes(KindError("two"))]
     with pytest.raises(InputError, match="one"):
-        from_bytes(merged(parts))
+        from_bytes(merge_bytes(parts))
     with pytest.raises(KindError, match="two"):
-        from_bytes(merged(parts[2:]))
+        from_bytes(merge_bytes(parts[2:]))
 
 
 def test_a_worker_of_another_version_refuses_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
     task = Task(None, {}, [], pa.schema([]), {}, False, False).packed()
     monkeypatch.setattr(remote, "__version__", "0.0.1")
     with pytest.raises(EngineError, match=r"a worker has ingenuo 0\.0\.1, .* install the same version everywhere"):
-        from_bytes(remote.done(tally_rows, task, 0, []))
+        from_bytes(remote.run_task(tally_rows, task, 0, []))
 
 
 def test_an_engine_sends_no_pickled_object_of_ours() -> None:

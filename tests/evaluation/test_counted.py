@@ -24,7 +24,7 @@ from ingenuo.evaluation.evaluation import Evaluation, evaluate
 from ingenuo.evaluation.measures import AREAS
 from ingenuo.evaluation.reliability import reliability
 from ingenuo.evaluation.sums import bits_of, cells_of, grid
-from ingenuo.models.packing import from_bytes, to_bytes
+from ingenuo.models.remote import from_bytes, to_bytes
 
 
 def made(n: int, seed: int = 0, classes: str = "no yes") -> tuple[np.ndarray, np.ndarray, list[str]]:

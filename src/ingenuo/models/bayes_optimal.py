@@ -18,8 +18,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.models.answers import Answering
-from ingenuo.models.classifier import summary_html
+from ingenuo.models.classifier import Answering, summary_html
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks

@@ -1,11 +1,8 @@
 """What every model has: scikit-learn's contract (without its import), the verbs of learning, the class prior.
 
-Learning and answering need parameters, copies and a `repr` of an estimator, and no more; `import sklearn` costs more
-time than the fit of a small table. So `Estimator` brings those itself. As soon as scikit-learn is in the process,
-because the user imported it or because a part of ours needed it, its own `BaseEstimator`, `ClassifierMixin` and
-`RegressorMixin` become the bases of our classes (`join_scikit_learn`): grid searches, pipelines, tags, metadata
-routing, the HTML display and `isinstance` are then scikit-learn's own, in whatever version is installed. That happens
-when an estimator is made, or when anything is asked of one that only scikit-learn's classes have.
+`import sklearn` costs more time than the fit of a small table, so `Estimator` brings parameters, copies and a `repr`
+itself. As soon as scikit-learn is in the process, its own base classes become those of ours (`join_scikit_learn`), when
+an estimator is made or when something is used that only scikit-learn's classes have.
 """
 
 from __future__ import annotations
@@ -16,7 +13,7 @@ import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -24,16 +21,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, RefusedError, did_you_mean
 from ingenuo.families import FAMILY
-from ingenuo.models.packing import (
-    pack,
-    pack_labels,
-    pack_schema,
-    pack_tally,
-    unpack,
-    unpack_labels,
-    unpack_schema,
-    unpack_tally,
-)
+from ingenuo.models import packing
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Term, fraction, term
@@ -43,9 +31,10 @@ from ingenuo.tally.tally import Tally
 
 CLASS = "class"  # the table of the rows of each class
 
+Floats = NDArray[np.float64]
 Tensors = dict[str, NDArray[Any]]
 State = tuple[dict[str, Any], Tensors]
-_NONE: Labels = np.zeros(0, np.int64)
+NO_LABELS: Labels = np.zeros(0, np.int64)
 
 _WIDTH = 80  # of a line of a `repr`
 _LONGEST = 700  # characters of a `repr`, from which on its middle is left out, as scikit-learn does
@@ -62,7 +51,7 @@ class _WithoutScikitLearn:
     """The base of `Estimator` until `BaseEstimator` takes its place."""
 
     def __getattr__(self, name: str) -> Any:
-        # scikit-learn asks for a method of its base class, or a notebook wants to show the estimator.
+        # scikit-learn looks for a method of its base class, or a notebook wants to show the estimator.
         if is_loaded() or name in ("_repr_html_", "_repr_mimebundle_"):
             join_scikit_learn()
             return getattr(self, name)
@@ -85,8 +74,7 @@ class _WithoutScikitLearn:
     def set_params(self, **params: Any) -> Self:
         """Set parameters of the constructor by their names, or `name__parameter` of an estimator among them."""
         known = self._get_param_names()
-        estimators_first = sorted(params, key=lambda name: "__" in name)  # before what is in them
-        for given in estimators_first:
+        for given in sorted(params, key=lambda name: "__" in name):  # estimators before what is in them
             (name, _, inner), value = given.partition("__"), params[given]
             if name not in known:
                 raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {known!r}.")
@@ -97,20 +85,20 @@ class _WithoutScikitLearn:
         return self
 
     def __repr__(self) -> str:
-        defaults = {name: each.default for name, each in inspect.signature(type(self).__init__).parameters.items()}
-        given = [
-            f"{name}={value!r}"
-            for name, value in self.get_params(deep=False).items()
-            if repr(value) != repr(defaults[name])
+        name, defaults = type(self).__name__, inspect.signature(type(self).__init__).parameters
+        shown = [
+            f"{key}={value!r}"
+            for key, value in self.get_params(deep=False).items()
+            if repr(value) != repr(defaults[key].default)
         ]
-        lines, indent = [f"{type(self).__name__}("], " " * (len(type(self).__name__) + 1)
-        for place, each in enumerate(given):
-            each += "," if place + 1 < len(given) else ")"
-            if place and len(lines[-1]) + 1 + len(each) > _WIDTH:
-                lines.append(indent + each)
+        lines = [f"{name}("]
+        for place, each in enumerate(shown):
+            each += "," if place + 1 < len(shown) else ""
+            if place and len(lines[-1]) + 1 + len(each) + (place + 1 == len(shown)) > _WIDTH:
+                lines.append(" " * (len(name) + 1) + each)
             else:
                 lines[-1] += f" {each}" if place else each
-        text = "\n".join(lines) + ("" if given else ")")
+        text = "\n".join(lines) + ")"
         return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}...{text[-_LONGEST // 2 :]}"
 
     def _repr_html_inner(self) -> str:
@@ -182,9 +170,9 @@ def is_classifier(model: Any) -> bool:
     """Whether a model is a classifier, by what it says of itself."""
     if isinstance(model, ClassifierBase):
         return True
-    from sklearn.base import is_classifier as sklearn_says
+    from sklearn.base import is_classifier as is_sklearn_classifier
 
-    return bool(sklearn_says(model))
+    return bool(is_sklearn_classifier(model))
 
 
 if is_loaded():
@@ -192,17 +180,7 @@ if is_loaded():
 
 
 class Refusals:
-    """Mix-in: the class says in `_refusals` which methods it cannot have, and why, with the remedy.
-
-    >>> class Model(Refusals):
-    ...     _refusals = {"forget": "it keeps no sums; fit it again without the rows"}
-    >>> hasattr(Model(), "forget")
-    False
-    >>> Model().forget
-    Traceback (most recent call last):
-    ...
-    ingenuo.errors.RefusedError: a Model cannot forget: it keeps no sums; fit it again without the rows
-    """
+    """Mix-in: `_refusals` has the methods that the class cannot have, and why; to `hasattr` they are not there."""
 
     _refusals: ClassVar[Mapping[str, str]] = {}
 
@@ -226,13 +204,6 @@ class Plan(NamedTuple):
     fixed: Mapping[str, Any] = MappingProxyType({})  # what else the rows decide, by attribute: cut points, bins, arcs
 
 
-class _Estimates:
-    """The last parameters that were asked for, and the settings they were estimated with."""
-
-    settings: Any = None
-    parameters: Any = None
-
-
 class Packed:
     """Mix-in: a model that packs itself, for files and for other machines."""
 
@@ -245,39 +216,38 @@ class Packed:
         manifest = {
             "kind": "model",
             "model": type(self).__name__,
-            "parameters": pack(model.get_params(deep=False)),
-            "schema": pack_schema(model.schema_, tensors),
-            "tally": pack_tally(model.tally_, tensors),
+            "parameters": packing.pack(model.get_params(deep=False)),
+            "schema": packing.pack_schema(model.schema_, tensors),
+            "tally": packing.pack_tally(model.tally_, tensors),
         }
         if values or arrays:
-            manifest["besides"] = pack(values)
-        if "_declared_classes" in self.__dict__:
-            manifest["classes"] = pack_labels(model._declared_classes, "classes", tensors)
+            manifest["besides"] = packing.pack(values)
         if "_target" in self.__dict__:
             manifest["target"] = model._target
-        if "feature_names_in_" in self.__dict__:
-            manifest["names"] = pack_labels(np.asarray(model.feature_names_in_, object), "names", tensors)
+        for key, name in _LABELS.items():
+            if name in self.__dict__:
+                manifest[key] = packing.pack_labels(np.asarray(getattr(self, name)), key, tensors)
         return manifest, tensors
 
     @classmethod
     def from_state(cls, manifest: Mapping[str, Any], tensors: Tensors) -> Self:
         """The model that `state` gave; raises for what is no model."""
-        model: Any = cls(**unpack(manifest["parameters"]))
+        model: Any = cls(**packing.unpack(manifest["parameters"]))
         model._check_settings()
-        schema, tally = unpack_schema(manifest["schema"], tensors), unpack_tally(manifest["tally"], tensors)
+        schema = packing.unpack_schema(manifest["schema"], tensors)
+        tally = packing.unpack_tally(manifest["tally"], tensors)
         for family in schema.families_used():
             FAMILY[family].check(tally)
-        if "classes" in manifest:
-            model._declared_classes = unpack_labels(manifest["classes"], tensors)
         if "target" in manifest:
             model._target = str(manifest["target"])
-        if "names" in manifest:
-            model.feature_names_in_ = unpack_labels(manifest["names"], tensors)
+        for key, name in _LABELS.items():
+            if key in manifest:
+                setattr(model, name, packing.unpack_labels(manifest[key], tensors))
         arrays = {key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")}
-        model._restore(schema, tally, unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
+        model._restore(schema, tally, packing.unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
         return model  # type: ignore[no-any-return]
 
-    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    def _extra(self) -> State:
         """What is not in the tally: plain values and arrays."""
         return {}, {}
 
@@ -287,6 +257,9 @@ class Packed:
         model._set_tally(schema, tally)
         if CLASS in tally:
             model._check_against_data()
+
+
+_LABELS = {"classes": "_declared_classes", "names": "feature_names_in_"}  # in the manifest, and of the model
 
 
 class Learner(Packed):
@@ -339,7 +312,7 @@ class Learner(Packed):
         """Raise if a parameter of the constructor does not fit what was learned."""
 
     def _declared_columns(self) -> Collection[Any]:
-        """The columns that need not be looked at, for it was said what they are."""
+        """The columns of which it is declared what they are, so that they need not be looked at."""
         return ()
 
     def _known_columns(self) -> Collection[Any]:
@@ -363,9 +336,8 @@ class Learner(Packed):
         """
         self._check_settings()
         with self._undo_on_error():
-            self._learn_first(
-                rows_of(X, y, sample_weight, self._declared_columns(), labelled=self._labelled), whole=True
-            )
+            rows = rows_of(X, y, sample_weight, self._declared_columns(), labelled=self._labelled)
+            self._learn_first(rows, whole=True)
         return self
 
     def _learn_more(self, X: Any, y: Any, sample_weight: Any) -> Self:
@@ -396,19 +368,16 @@ class Learner(Packed):
     def merge(self, other: Any) -> Self:
         """Add what another model of the same kind has learned; classes, categories and columns unite."""
         check_is_fitted(self)
+        own, its = type(self).__name__, type(other).__name__
         if type(other) is not type(self):
-            raise MergeError(
-                f"a {type(self).__name__} can be merged with another {type(self).__name__}, "
-                f"not with {type(other).__name__}"
-            )
+            raise MergeError(f"a {own} can be merged with another {own}, not with {its}")
         check_is_fitted(other)
         self._check_fixed()
         other._check_fixed()
         self._check_other(other)
-        schema, tally = self.schema_.unite(other.schema_), self.tally_ + other.tally_
         with self._undo_on_error():
-            self._set_tally(schema, tally)
-            self._declare_classes(other.__dict__.get("_declared_classes", _NONE))
+            self._set_tally(self.schema_.unite(other.schema_), self.tally_ + other.tally_)
+            self._declare_classes(other.__dict__.get("_declared_classes", NO_LABELS))
         return self
 
     def __add__(self, other: Any) -> Self:
@@ -422,8 +391,7 @@ class Learner(Packed):
 
     def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         """Learn from the first rows, which may be all."""
-        for name in ("tally_", "schema_", "_declared_classes", "_target"):
-            self.__dict__.pop(name, None)
+        self._forget_all()
         plan = self._plan(rows, whole=whole)
         self.__dict__.update(plan.fixed)
         tally = rows.reduce(tally_rows, self._make_empty(plan.schema))
@@ -435,6 +403,10 @@ class Learner(Packed):
             self._target = rows.target  # which may stand among the columns of rows to answer
         self._set_tally(plan.schema, tally)
 
+    def _forget_all(self) -> None:
+        for name in ("tally_", "schema_", "_declared_classes", "_target"):
+            self.__dict__.pop(name, None)
+
     def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""
         self._check_fixed()
@@ -443,13 +415,13 @@ class Learner(Packed):
 
     def _make_empty(self, schema: Schema) -> Self:
         """A model that knows what the columns are, and has learned nothing yet."""
-        bare = copy.copy(self)
-        bare._set_tally(schema, Tally())
-        return bare
+        empty = copy.copy(self)
+        empty._set_tally(schema, Tally())
+        return empty
 
     def _declare_classes(self, classes: Labels) -> None:
         """Know of classes that may have no row yet."""
-        known = self.__dict__.get("_declared_classes", _NONE)
+        known = self.__dict__.get("_declared_classes", NO_LABELS)
         both = unite(known, classes)
         if len(both) > len(known):
             self._declared_classes = both
@@ -460,7 +432,7 @@ class Learner(Packed):
         if not self._fitted or schema is not self.schema_:
             self._learned_as = freeze(self._fixed_settings())
         self.schema_, self.tally_ = schema, tally
-        self._estimates = _Estimates()
+        self._estimates = SimpleNamespace(settings=None, parameters=None)  # the last, and what they were estimated with
         if not len(schema):  # texts that are no column of any table
             return
         self.n_features_in_ = len(schema)
@@ -474,9 +446,13 @@ class Learner(Packed):
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self._replace_by(before)
             raise
+
+    def _replace_by(self, attributes: Mapping[str, Any]) -> None:
+        attributes = dict(attributes)
+        self.__dict__.clear()
+        self.__dict__.update(attributes)
 
     @property
     def _fitted(self) -> bool:
@@ -491,10 +467,6 @@ class Learner(Packed):
         """The parameters that say what is learned."""
         return tuple(getattr(self, name) for name in self._fixed)
 
-    def _settings(self) -> Any:
-        """The parameters that estimates depend on, besides the tally."""
-        return *(getattr(self, name) for name in self._free), *self._fixed_settings()
-
     def _check_fixed(self) -> None:
         (_, before), (_, now) = self._learned_as, freeze(self._fixed_settings())
         for name, one, two in zip(self._fixed, before, now):
@@ -506,7 +478,7 @@ class Learner(Packed):
 
     def _parameters(self) -> Any:
         """What is estimated from the tally: again when that, or a setting, has changed."""
-        settings = freeze(self._settings())
+        settings = freeze((*(getattr(self, name) for name in self._free), *self._fixed_settings()))
         if self._estimates.parameters is None or self._estimates.settings != settings:
             if CLASS not in self.tally_:
                 raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
@@ -530,7 +502,7 @@ class Learner(Packed):
         -----
         The model answers, learns, merges and is saved as before. Of the rows whose values were dropped not all is
         there any more, so forgetting them raises `ForgetError`. Where no class or no word would be left, where
-        `tune` or `calibration` has learned from each row besides, and where the ends of a regressor's bins are
+        `tune` or `calibration` has learned from single rows, and where the ends of a regressor's bins are
         targets of rows, this raises; the model stays as it was.
 
         Examples
@@ -543,29 +515,29 @@ class Learner(Packed):
         class: ill 6, well 6
         """
         check_is_fitted(self)
-        model: Any = self
         refuse_more_than_sums(self)
-        model._check_fixed()
-        for column in model.schema_.references:
+        self._check_fixed()
+        for column in self.schema_.references:
             raise RefusedError(
                 f"the texts of column {column!r} are of unit length, measured by the words of the first rows: their "
                 "rare words would stay; take norm=None"
             )
-        rest = model.tally_.without_rare(minimum)
-        if "class" not in rest:
+        rest = self.tally_.without_rare(minimum)
+        if CLASS not in rest:
             raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
-        before, left = model.tally_.labels("class", 0), rest.labels("class", 0)
+        before, left = self.tally_.labels(CLASS, 0), rest.labels(CLASS, 0)
         gone = before[find(left, before) < 0]
-        other = copy.copy(model)
-        if "_declared_classes" in self.__dict__ and hasattr(self, "classes_"):  # those of a regressor are its bins
-            other._declared_classes = model._declared_classes[find(gone, model._declared_classes) < 0]
-        if len(gone) and hasattr(self, "_check_classes"):
-            model._check_classes(left)
-        other._set_tally(model.schema_, rest)
-        other._parameters()  # which raises where it cannot answer
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+        if len(gone):
+            self._check_classes(left)
+        with self._undo_on_error():
+            if "_declared_classes" in self.__dict__ and hasattr(self, "classes_"):  # those of a regressor are its bins
+                self._declared_classes = self._declared_classes[find(gone, self._declared_classes) < 0]
+            self._set_tally(self.schema_, rest)
+            self._parameters()  # which raises where it cannot answer
         return self
+
+    def _check_classes(self, classes: Labels) -> None:
+        """Raise if these cannot be all the classes of a model."""
 
 
 def refuse_more_than_sums(model: Any) -> None:
@@ -603,7 +575,7 @@ def freeze(value: Any) -> Any:
 
 
 def tally_rows(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """What a model that knows its columns learns from some rows."""
+    """The statistic of learning: what a model that knows its columns counts of some rows."""
     found: Tally = model._tally_of(part)
     return found
 
@@ -611,18 +583,15 @@ def tally_rows(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 # The prior of the classes: imaginary rows of each, or probabilities that are given.
 
 
-Floats = NDArray[np.float64]
-
-
 def check_class_prior(given: Any) -> None:
     """Raise if this can be no prior of any classes."""
-    if not isinstance(given, Prior | Mapping):
+    if isinstance(given, Prior):
+        return
+    if not isinstance(given, Mapping):
         raise KindError(
             "class_prior must be a Prior such as MaximumLikelihood(), or a mapping from class to probability, "
             f"got {type(given).__name__} {given!r}"
         )
-    if isinstance(given, Prior):
-        return
     for name, share in given.items():
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
             raise InputError(f"class_prior gives class {name!r} the probability {share!r}; it must lie between 0 and 1")
@@ -632,13 +601,7 @@ def check_class_prior(given: Any) -> None:
 
 
 def share_classes(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) -> tuple[Floats, tuple[Term, ...]]:
-    """The probability of each class, and how it comes about.
-
-    >>> from ingenuo.tally.prior import Laplace
-    >>> found, written = share_classes(Laplace(), np.array([2.0, 1.0]), labels_of(["a", "b"]))
-    >>> found.tolist(), written[0].how
-    ([0.6, 0.4], '(2 + 1)/(3 + 2)')
-    """
+    """The probability of each class, and how it comes about."""
     if isinstance(given, Prior):
         pseudo = given.pseudo_counts(classes)
         found = (rows + pseudo) / (rows + pseudo).sum()

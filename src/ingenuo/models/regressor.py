@@ -19,8 +19,7 @@ from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_y
 from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
-from ingenuo.models.answers import answer
-from ingenuo.models.classifier import summary_html
+from ingenuo.models.classifier import answer, summary_html
 from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks

@@ -1,35 +1,28 @@
-"""Rows that lie elsewhere, asked in rounds: each is a function of a model and some rows, and gives a tally.
+"""Rows that lie in parts on an engine: each part is reduced to a tally, or answered, where it lies.
 
-What comes back is a tally, or the one sentence that says why there is none.
+What travels is the bytes of a model file, never a pickled object of ours: there a task, a statistic and the number of
+a part; back a tally, or the one sentence that says why there is none.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from ingenuo import __version__
+from ingenuo import __version__, errors
 from ingenuo.errors import EngineError, IngenuoError, InputError, KindError, RefusedError, did_you_mean
 from ingenuo.kernels import threads
-from ingenuo.models.packing import (
-    as_tensor,
-    from_bytes,
-    merged,
-    pack,
-    refused,
-    to_bytes,
-    unpack,
-)
+from ingenuo.models.packing import pack, pack_tally, unpack, unpack_tally
 from ingenuo.models.registry import model_class, name_of
 from ingenuo.rows.engines import EngineFrame
 from ingenuo.rows.frames import described
-from ingenuo.rows.kinds import infer_kind
+from ingenuo.rows.kinds import infer_kind, is_string
 from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, part_of, weightless
+from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.rows.source import SAMPLE, Source, open_source, rows_on_engine
 from ingenuo.rows.streams import concatenate
 from ingenuo.tally import container
@@ -38,8 +31,50 @@ from ingenuo.tally.labels import objects
 from ingenuo.tally.tally import Table, Tally
 
 LEFT_OUT = "rows without a class"
+_ERROR = "refusal"
 _ROWS = 1 << 17  # rows that a statistic is given at a time, where there are as many
 _BYTES = 1 << 26  # or so many bytes
+_BEST = ("predicted", "probability")
+
+
+# Tallies and errors as bytes.
+
+
+def to_bytes(tally: Tally) -> bytes:
+    """A tally, as `save` writes it."""
+    tensors: dict[str, Any] = {}
+    return container.to_bytes({"kind": "tally", "tally": pack_tally(tally, tensors)}, tensors)
+
+
+def error_to_bytes(error: IngenuoError) -> bytes:
+    """An error, by the name of its class and what it says."""
+    return container.to_bytes({"kind": _ERROR, "error": type(error).__name__, "says": str(error)}, {})
+
+
+def from_bytes(data: bytes) -> Tally:
+    """The tally; raises the error, should there be one instead."""
+    manifest, tensors = container.from_bytes(data)
+    if manifest["kind"] != _ERROR:
+        return unpack_tally(manifest["tally"], tensors)
+    kind = getattr(errors, str(manifest["error"]), None)
+    known = isinstance(kind, type) and issubclass(kind, IngenuoError)
+    raise (kind if known else EngineError)(str(manifest["says"]))
+
+
+def merge_bytes(parts: Sequence[bytes]) -> bytes:
+    """The sum of tallies; of errors the first."""
+    if len(parts) == 1:
+        return parts[0]
+    total = Total()
+    try:
+        for part in parts:
+            total.add(from_bytes(part))
+        return to_bytes(total.sum())
+    except IngenuoError as error:
+        return error_to_bytes(error)
+
+
+# What is done with a part of the rows, where it lies.
 
 
 class Task(NamedTuple):
@@ -55,11 +90,11 @@ class Task(NamedTuple):
 
     def packed(self) -> bytes:
         """The task as bytes."""
-        tensors = {"types": as_tensor(self.types.serialize().to_pybytes())}
+        tensors = {"types": np.frombuffer(self.types.serialize(), np.uint8)}
         manifest = {
             "kind": "task",
             "version": __version__,
-            "model": None if self.model is None else _pack(self.model, tensors),
+            "model": None if self.model is None else _pack_model(self.model, tensors),
             "options": pack(dict(self.options)),
             "columns": self.columns,
             "kinds": [[name, *kind] for name, kind in self.kinds.items()],
@@ -69,7 +104,7 @@ class Task(NamedTuple):
         return container.to_bytes(manifest, tensors)
 
 
-def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
+def _pack_model(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
     try:
         name = name_of(model)
     except KindError:
@@ -77,16 +112,15 @@ def _pack(model: Any, tensors: dict[str, Any]) -> dict[str, Any]:
             f"{type(model).__name__} cannot be sent to rows that lie in parts elsewhere, for only ingenuo's own models "
             "can; judge it by rows in memory, or by its predictions"
         ) from None
-    if hasattr(model, "schema_"):
-        manifest: dict[str, Any]
-        manifest, own = model.state()
-        tensors.update(own)
-        return manifest
-    return {"kind": "parameters", "model": name, "parameters": pack(model.get_params(deep=False))}
+    if not hasattr(model, "schema_"):
+        return {"kind": "parameters", "model": name, "parameters": pack(model.get_params(deep=False))}
+    manifest, own = model.state()
+    tensors.update(own)
+    return dict(manifest)
 
 
 @lru_cache(maxsize=4)
-def _unpacked_task(task: bytes) -> Task:
+def _unpack_task(task: bytes) -> Task:
     """The task, once for all the parts that a worker gets."""
     manifest, tensors = container.from_bytes(task)
     if manifest["version"] != __version__:
@@ -94,12 +128,10 @@ def _unpacked_task(task: bytes) -> Task:
             f"a worker has ingenuo {__version__}, and the work was given by {manifest['version']}; install the "
             "same version everywhere"
         )
-    packed = manifest["model"]
-    if packed is None:
-        model = None
-    elif packed["kind"] == "parameters":
+    packed, model = manifest["model"], None
+    if packed is not None and packed["kind"] == "parameters":
         model = model_class(packed["model"])(**unpack(packed["parameters"]))
-    else:
+    elif packed is not None:
         model = model_class(packed["model"]).from_state(packed, tensors)
     types = pa.ipc.read_schema(pa.py_buffer(tensors["types"].tobytes()))
     kinds = {name: (kind, why) for name, kind, why in manifest["kinds"]}
@@ -107,71 +139,60 @@ def _unpacked_task(task: bytes) -> Task:
     return Task(model, options, manifest["columns"], types, kinds, manifest["labelled"], manifest["named"])
 
 
-def done(statistic: Statistic, task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
+def run_task(statistic: Statistic, task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
     """What a part of the rows comes to: a tally, or an error, as bytes."""
+    named = False
     try:
         with threads.limited(1):  # an engine has a task for every core
-            return to_bytes(_tally_of(statistic, _unpacked_task(task), number, tables))
+            unpacked = _unpack_task(task)
+            named = unpacked.named
+            return to_bytes(_tally_part(statistic, unpacked, number, tables))
     except IngenuoError as error:
-        return refused(error)
+        return error_to_bytes(type(error)(f"partition {number}: {error}") if named else error)
 
 
-def _tally_of(statistic: Statistic, task: Task, number: int, tables: Iterable[pa.Table]) -> Tally:
+def _tally_part(statistic: Statistic, task: Task, number: int, tables: Iterable[pa.Table]) -> Tally:
     total, before, left_out = Total(), 0, 0
     target = task.options.get("target")
-    with _placed(task, number):
-        for table in _gathered(tables):
-            rows = _conforming(table, task)
-            if task.labelled and rows.column(target).null_count:
-                left_out += rows.column(target).null_count
-                rows = rows.filter(rows.column(target).is_valid())
-            if rows.num_rows:
-                part = part_of(rows, target, task.options.get("weight"), number=number, before=before)
-                if not weightless(part.weights):
-                    total.add(statistic(task.model, part, task.options))
-            before += rows.num_rows
-    found = total.sum()
-    return found + _counted(LEFT_OUT, ["rows"], [left_out]) if left_out else found
+    for table in _gather(tables):
+        rows = _conform(table, task)
+        if task.labelled and rows.column(target).null_count:
+            left_out += rows.column(target).null_count
+            rows = rows.filter(rows.column(target).is_valid())
+        if rows.num_rows:
+            part = part_of(rows, target, task.options.get("weight"), number=number, before=before)
+            if not weightless(part.weights):
+                total.add(statistic(task.model, part, task.options))
+        before += rows.num_rows
+    if left_out:
+        total.add(Tally({LEFT_OUT: Table.of({"what": objects(["rows"])}, Exact.counts(np.array([left_out])))}))
+    return total.sum()
 
 
-@contextmanager
-def _placed(task: Task, number: int) -> Iterator[None]:
-    """Errors say which partition they are about, unless they name a file."""
-    try:
-        yield
-    except IngenuoError as error:
-        if not task.named:
-            raise
-        raise type(error)(f"partition {number}: {error}") from None
-
-
-def _gathered(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+def _gather(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
     """Tables of many rows, for each look at the columns of a table has its cost."""
     waiting: list[pa.Table] = []
-    rows = size = 0
     for table in tables:
         waiting.append(table)
-        rows, size = rows + table.num_rows, size + table.nbytes
-        if rows >= _ROWS or size >= _BYTES:
+        if sum(each.num_rows for each in waiting) >= _ROWS or sum(each.nbytes for each in waiting) >= _BYTES:
             yield concatenate(waiting)
-            waiting, rows, size = [], 0, 0
+            waiting = []
     if waiting:
         yield concatenate(waiting)
 
 
-def _conforming(table: pa.Table, task: Task) -> pa.Table:
+def _conform(table: pa.Table, task: Task) -> pa.Table:
     """The columns that are needed, of the types that they have in the other parts, with what they are."""
     columns, fields = [], []
     for name in task.columns:
-        place = table.schema.get_field_index(name)
+        place, wanted = table.schema.get_field_index(name), task.types.get_field_index(name)
         if place < 0:
             raise InputError(f"there is no column {name!r}, which other parts have; give every part the same columns")
-        column, field = table.column(place), table.schema.field(place)
-        wanted = task.types.get_field_index(name)
+        column = table.column(place)
         if wanted >= 0 and not pa.types.is_null(task.types.field(wanted).type):
             column = _cast(name, column, task.types.field(wanted).type)
         columns.append(column)
-        fields.append(pa.field(name, column.type, metadata=field.metadata))
+        fields.append(pa.field(name, column.type, metadata=table.schema.field(place).metadata))
     return described(pa.Table.from_arrays(columns, schema=pa.schema(fields)), task.kinds)
 
 
@@ -200,42 +221,13 @@ def _sort(type: pa.DataType) -> str:
     return "dates" if pa.types.is_temporal(type) else str(type)
 
 
-def is_string(type: pa.DataType) -> bool:
-    """Whether a column of this type holds strings."""
-    return pa.types.is_string(type) or pa.types.is_large_string(type) or str(type) == "string_view"
+# The rows.
 
 
-def _counted(name: str, labels: Iterable[Any], counts: Iterable[int]) -> Tally:
-    axis = objects(list(labels))
-    if not len(axis):
-        return Tally()
-    return Tally({name: Table.of({"what": axis}, Exact.counts(np.array(list(counts), np.int64)))})
-
-
-# Rows that lie in parts on an engine: what the columns are is found out first, where it is not declared.
-
-
-def in_parts(
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
-    declared: Collection[Any] = (),
-    *,
-    labelled: bool = True,
-) -> InParts:
-    """The rows of a Dask or Spark frame, or of files on an engine.
-
-    Parameters
-    ----------
-    X
-        The frame or the files.
-    y, sample_weight
-        The columns of the classes and of the weights: their names, or columns of the engine.
-    declared
-        Columns of which it is known what they are, and that need not be looked at.
-    labelled
-        Whether there must be a column of classes.
-    """
+def remote_rows(
+    X: Any, y: Any = None, sample_weight: Any = None, declared: Collection[Any] = (), *, labelled: bool = True
+) -> RemoteRows:
+    """The rows of a Dask or Spark frame, or of files on an engine; arguments as of `rows_of`."""
     found: Any = rows_on_engine(X)
     if found is None:
         raise KindError(f"a Dask or Spark frame was expected, got {type(X).__name__}")
@@ -249,69 +241,56 @@ def in_parts(
         found, weight = found.column(sample_weight, "sample_weight")
         if weight == target:
             raise InputError(f"column {weight!r} cannot be both the class and the weight; name another")
-    return InParts(found, target, weight, declared)
+    return RemoteRows(found, target, weight, declared)
 
 
-class InParts:
-    """Rows that lie in parts, wherever an engine has them.
-
-    Attributes
-    ----------
-    names : list of str
-        The columns to learn from.
-    target, weight : str or None
-        The columns of the classes and of the weights.
-    left_out : int
-        How many rows of files had no class, in the last round.
-    """
+class RemoteRows:
+    """Rows that lie in parts, wherever an engine has them; `left_out` of the last reduction had no class."""
 
     is_here = False
 
     def __init__(
-        self,
-        rows: EngineFrame,
-        target: str | None = None,
-        weight: str | None = None,
-        declared: Collection[Any] = (),
+        self, frame: EngineFrame, target: str | None, weight: str | None, declared: Collection[Any] = ()
     ) -> None:
-        self.rows, self.target, self.weight, self._declared = rows, target, weight, declared
-        self.names = [name for name in rows.names if name not in (target, weight)]
+        self.frame, self.target, self.weight, self._declared = frame, target, weight, declared
+        self.names = [name for name in frame.names if name not in (target, weight)]
         if not self.names:
-            raise InputError(f"{rows.called} has no column to learn from; keep one at least")
+            raise InputError(f"{frame.called} has no column to learn from; keep one at least")
+        self._read = [*self.names, *(name for name in (target, weight) if name is not None)]
         self.left_out = 0
-        self._types = rows.schema
-        known: Mapping[str, tuple[str, str]] | None = getattr(rows, "kinds", None)
+        self._types = frame.schema
+        known: Mapping[str, tuple[str, str]] | None = getattr(frame, "kinds", None)
         self._kinds = None if known is None else {name: known[name] for name in self.names}
-
-    @property
-    def kinds(self) -> dict[str, tuple[str, str]]:
-        """What each column is, and why: inferred from the first rows, unless it is declared."""
-        if self._kinds is None:
-            unknown = [name for name in self.names if name not in self._declared]
-            self._kinds = dict.fromkeys(self.names, ("category", "declared"))
-            for name, values in zip(unknown, self._first_rows(unknown)):
-                found = infer_kind(name, values)
-                self._kinds[name] = found.kind, found.why
-        return self._kinds
-
-    def _first_rows(self, unknown: list[str]) -> list[pa.ChunkedArray]:
-        """The first rows of some columns; columns of which the engine does not know the type have one by them."""
-        typeless = [name for name in self._read() if pa.types.is_null(self._field(name).type)]
-        wanted = list(dict.fromkeys([*unknown, *typeless]))
-        if not wanted:
-            return []
-        first = self.rows.head(wanted, SAMPLE)
-        if not first.num_rows:
-            raise InputError(f"{self.name}: there are no rows to learn from")
-        for name in typeless:
-            type = first.schema.field(name).type
-            self._types = self._types.set(self._types.get_field_index(name), pa.field(name, type))
-        return [first.column(name) for name in unknown]
 
     @property
     def name(self) -> str:
         """What messages call them."""
-        return self.rows.called
+        return self.frame.called
+
+    @property
+    def kinds(self) -> dict[str, tuple[str, str]]:
+        """What each column is, and why: inferred from the first rows, unless it is declared."""
+        if self._kinds is not None:
+            return self._kinds
+        unknown = [name for name in self.names if name not in self._declared]
+        typeless = [name for name in self._read if pa.types.is_null(self._field(name).type)]
+        self._kinds = dict.fromkeys(self.names, ("category", "declared"))
+        if not unknown and not typeless:
+            return self._kinds
+        first = self.frame.head(list(dict.fromkeys([*unknown, *typeless])), SAMPLE)
+        if not first.num_rows:
+            raise InputError(f"{self.name}: there are no rows to learn from")
+        for name in typeless:  # of which the engine does not know the type
+            place = self._types.get_field_index(name)
+            self._types = self._types.set(place, pa.field(name, first.schema.field(name).type))
+        for name in unknown:
+            found = infer_kind(name, first.column(name))
+            self._kinds[name] = found.kind, found.why
+        return self._kinds
+
+    def _field(self, name: str) -> pa.Field:
+        place = self._types.get_field_index(name)
+        return pa.field(name, self._types.field(place).type if place >= 0 else pa.null())
 
     def columns(self, model: Any = None, *, whole: bool = False) -> Source:
         """What the columns are."""
@@ -321,41 +300,108 @@ class InParts:
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """The sum of what a statistic gives for every part."""
         kinds = self.kinds
-        given = {"target": self.target, "weight": self.weight, **options}
-        return self._asked(statistic, model, given, self._read(), kinds)
+        options = {"target": self.target, "weight": self.weight, **options}
+        drops = bool(getattr(self.frame, "drops_unlabelled", False)) and options["target"] is not None
+        task = Task(model, options, self._read, self._types, kinds, drops, bool(self.frame.place(0)))
+        found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task.packed()), merge_bytes))
+        self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
+        if drops:
+            self.frame.left_out = self.left_out  # type: ignore[attr-defined]
+        return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
 
     def parts(self) -> Iterator[Part]:
         """They stay where they are."""
         yield from self.in_memory().parts()
 
-    def answer(self, model: Any, method: str) -> Any:
-        """A frame of the engine with the answers beside its rows, not yet computed."""
-        from ingenuo.models.answers import of_frame
-
-        return of_frame(model, self.rows, method)
-
     def in_memory(self, instead: str = "") -> MemoryRows:
         """They are not, and stay where they are."""
         raise RefusedError(
-            f"{self.name}: what was asked for goes over all the rows more than once, and is no sum of what each part "
-            "of them gives; bring rows that fit one machine here (frame.compute(), frame.toPandas())"
+            f"{self.name}: this goes over all the rows more than once, and is no sum of what each part of them gives; "
+            "bring rows that fit one machine here (frame.compute(), frame.toPandas())"
             + (f", or {instead}" if instead else "")
         )
 
-    def _read(self) -> list[str]:
-        return [*self.names, *(name for name in (self.target, self.weight) if name is not None)]
+    def answer(self, model: Any, method: str) -> Any:
+        """A frame of the engine with the answers beside its rows, not yet computed."""
+        frame, schema = self.frame, getattr(model, "schema_", None)
+        if schema is None:
+            raise RefusedError(
+                f"{frame.called}: a {type(model).__name__} is made of several models, and cannot be sent to rows that "
+                "lie there; bring the rows here (frame.compute(), frame.toPandas()), or use one of its models"
+            )
+        if method not in ("predict", "predict_proba"):
+            raise RefusedError(
+                f"{frame.called}: {method} answers rows in memory; rows that lie there have predict_proba"
+            )
+        if not len(schema) and len([name for name in frame.names if name != getattr(model, "_target", None)]) != 1:
+            raise InputError(
+                f"{frame.called} has the columns {', '.join(map(repr, frame.names))}, and the model reads texts; give "
+                "the column of the texts alone, frame[['text']]"
+            )
+        used = schema.names[schema.families != list(FAMILIES).index("ignore")].tolist()
+        lacking = [column_name(name) for name in used if schema.named and name not in frame.names]
+        if lacking:
+            raise InputError(
+                f"{frame.called} has no column {lacking[0]!r}, which the model was trained on"
+                f"{did_you_mean(lacking[0], frame.names)}"
+            )
+        if hasattr(model, "_parameters"):
+            model._parameters()  # what is wrong with the model is raised here and now
+        packed = container.to_bytes(*model.state())
+        return frame.answered(partial(_answer_part, packed, method), _answer_fields(model, method, frame.names))
 
-    def _field(self, name: str) -> pa.Field:
-        place = self._types.get_field_index(name)
-        return pa.field(name, self._types.field(place).type if place >= 0 else pa.null())
 
-    def _asked(
-        self, statistic: Statistic, model: Any, options: Mapping[str, Any], columns: list[str], kinds: Mapping[str, Any]
-    ) -> Tally:
-        drops = bool(getattr(self.rows, "drops_unlabelled", False)) and options.get("target") is not None
-        task = Task(model, options, columns, self._types, kinds, drops, bool(self.rows.place(0)))
-        found = from_bytes(self.rows.reduce(columns, partial(done, statistic, task.packed()), merged))
-        self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
-        if drops:
-            self.rows.left_out = self.left_out  # type: ignore[attr-defined]
-        return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
+# Answers as columns.
+
+
+def answer_columns(model: Any, rows: Any, *, all_classes: bool = True) -> dict[str, pa.Array]:
+    """`predicted`, `probability`, and the probability `P(…)` of every class if wanted; of a regressor one number."""
+    if not hasattr(model, "classes_"):
+        return {"predicted": pa.array(np.asarray(model.predict(rows), np.float64))}
+    labels, probabilities = model.classes_.tolist(), np.asarray(model.predict_proba(rows))
+    best = probabilities.argmax(axis=1)
+    found = {
+        "predicted": pa.array(labels).take(pa.array(best)),
+        "probability": pa.array(probabilities[np.arange(len(best)), best]),
+    }
+    every = {f"P({label})": pa.array(np.ascontiguousarray(column)) for label, column in zip(labels, probabilities.T)}
+    return {**found, **every} if all_classes else found
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """A name that no column has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _answer_fields(model: Any, method: str, taken: list[str]) -> pa.Schema:
+    """The columns that are put beside those that are there."""
+    if not hasattr(model, "classes_"):
+        return pa.schema([(free_name("predicted", taken), pa.float64())])
+    labels = model.classes_.tolist()
+    names = [*(_BEST if method == "predict" else ()), *(f"P({label})" for label in labels)]
+    types = {"predicted": pa.array(labels).type}
+    return pa.schema([(free_name(name, taken), types.get(name, pa.float64())) for name in names])
+
+
+def _answer_part(packed: bytes, method: str, rows: pa.Table) -> pa.Table:
+    """The answers to some rows, where they are."""
+    model, names = _unpack_model(packed), rows.column_names
+    fields = _answer_fields(model, method, names)
+    if not rows.num_rows:
+        return fields.empty_table()
+    known, target = set(model.schema_.names.tolist()), getattr(model, "_target", None)
+    own = rows.select([name for name in names if (name in known if known else name != target)])
+    with threads.limited(1):  # an engine has a task for every core
+        found = answer_columns(model, own)
+    return pa.table(
+        [values for name, values in found.items() if method == "predict" or name not in _BEST], schema=fields
+    )
+
+
+@lru_cache(maxsize=2)
+def _unpack_model(packed: bytes) -> Any:
+    """The model, once for all the rows that a worker gets."""
+    manifest, tensors = container.from_bytes(packed)
+    return model_class(manifest["model"]).from_state(manifest, tensors)

@@ -145,9 +145,9 @@ def rows_of(
     if type(X) is np.ndarray:
         return MemoryRows(X, y, sample_weight)
     if rows_on_engine(X) is not None:
-        from ingenuo.models.remote import in_parts
+        from ingenuo.models.remote import remote_rows
 
-        return in_parts(X, y, sample_weight, declared, labelled=labelled)
+        return remote_rows(X, y, sample_weight, declared, labelled=labelled)
     stream = stream_of(X)
     if stream is not None:
         target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)

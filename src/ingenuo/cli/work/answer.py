@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.models.answers import columns, free
 from ingenuo.models.classifier import table_of
+from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.networks.network import Network
@@ -38,7 +38,7 @@ def answers(model: Any, rows: pa.Table, wanted: Wanted) -> dict[str, pa.Array]:
         return _of_numbers(model, rows, wanted)
     found: dict[str, pa.Array] = {}
     if hasattr(model, "predict_proba"):
-        found = columns(model, rows, all_classes=wanted.all_classes)
+        found = answer_columns(model, rows, all_classes=wanted.all_classes)
     else:
         if wanted.all_classes:
             raise InputError(f"a {type(model).__name__} gives classes and no probabilities; leave --all out")
@@ -83,7 +83,7 @@ def answered(model: Any, rows: Any, wanted: Wanted, *, only: bool = False) -> It
     for shown, taken in rows.pairs():
         found = answers(model, taken, wanted)
         columns = {} if only else dict(zip(shown.column_names, shown.columns))
-        yield pa.table({**columns, **{free(name, list(columns)): column for name, column in found.items()}})
+        yield pa.table({**columns, **{free_name(name, list(columns)): column for name, column in found.items()}})
 
 
 # `generate`: rows or texts drawn from any model that has a distribution of them, as one Arrow table.
