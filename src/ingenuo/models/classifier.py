@@ -1,20 +1,20 @@
-"""What every classifier with a tally shares: learning adds, forgetting subtracts, merging adds another's.
+"""What every classifier shares: it learns a tally, and compares the log joints of its classes for each row.
 
-Nothing is estimated while learning. Parameters derive from the tally when they are first asked for, and again
-whenever the tally or a prior has changed.
+Nothing is estimated while learning. Parameters derive from the tally when they are first needed, and again whenever
+the tally or a prior has changed.
 """
 
 from __future__ import annotations
 
-import html
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import InputError
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
@@ -22,108 +22,38 @@ from ingenuo.families.family import IMPOSSIBLE
 from ingenuo.families.gaussian import COUNT
 from ingenuo.families.word_features import measured_texts, reference_sums, references_of, refuse_empty
 from ingenuo.families.words import with_columns
-from ingenuo.kernels import densities
+from ingenuo.kernels import densities, moments
 from ingenuo.models import model
-from ingenuo.models.answers import Answering, answer
-from ingenuo.models.model import _NONE, CLASS, ClassifierBase, Learner, Plan, check_is_fitted
+from ingenuo.models.model import CLASS, NO_LABELS, ClassifierBase, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
-from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Block, Chunk, Texts
-from ingenuo.rows.rows import MemoryRows, Part, Rows
+from ingenuo.rows.rows import EVERYTHING, MemoryRows, Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, blocks, match
 from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term
-from ingenuo.show.table import STYLE
+from ingenuo.show.table import STYLE, PrintedTable
+from ingenuo.tally.exact import Exact
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
 from ingenuo.tally.prior import MaximumLikelihood
-from ingenuo.tally.tally import Tally
-
-
-def table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
-    """An Arrow table where the columns have names, else an array."""
-    if named:
-        import pyarrow as pa
-
-        return pa.table({str(name): _arrow(values[name].tolist()) for name in names})
-    columns = [values[name] for name in names]
-    if all(column.dtype.kind in "fiu" for column in columns):
-        return np.column_stack(columns)
-    result = np.empty((len(columns[0]), len(columns)), object)
-    for j, column in enumerate(columns):
-        result[:, j] = column
-    return result
-
-
-def _arrow(values: list[Any]) -> Any:
-    """An Arrow array; of values of several types, which Arrow has no array for, as text."""
-    import pyarrow as pa
-
-    try:
-        return pa.array(values)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return pa.array([str(value) for value in values])
-
-
-# The summary of a fitted model for notebooks: what it has seen, and what its columns are.
-
-
-_MOST = 12
-
-
-def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
-    """Two small tables: the classes with their share of the rows, the columns with their kinds."""
-    rows = tally.over("class", classes).floats()
-    shares = rows / max(float(rows.sum()), 1e-300)
-    by_class = "".join(
-        f"<tr><td>{html.escape(str(name))}</td><td class='n'>{count:,.10g}</td><td class='n'>{share:.4f}</td></tr>"
-        for name, count, share in list(zip(classes, rows, shares))[:_MOST]
-    )
-    by_column = "".join(
-        f"<tr><td>{html.escape(name)}</td><td>{kind}</td><td>{family}</td><td>{html.escape(why)}</td></tr>"
-        for name, kind, family, why in schema.rows(_MOST)
-    )
-    more = [
-        f"<p>… and {len(items) - _MOST:,} more {what}</p>"
-        for what, items in (("classes", classes), ("columns", schema.names))
-        if len(items) > _MOST
-    ]
-    heads = (
-        "<tr><th>class</th><th class='n'>rows</th><th class='n'>share</th></tr>",
-        "<tr><th>column</th><th>kind</th><th>family</th><th>why</th></tr>",
-    )
-    tables = [f"<table class='ingenuo'>{h}{body}</table>" for h, body in zip(heads, (by_class, by_column)) if body]
-    return (
-        f"<div style='overflow-x:auto'><style>{STYLE}</style>"
-        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes{_columns(schema)}.</p>"
-        f"{''.join(tables)}{''.join(more)}</div>"
-    )
-
-
-def _columns(schema: Schema) -> str:
-    if len(schema) == 0:  # a model of sequences has none
-        return ""
-    return f", {len(schema)} column{'s' if len(schema) > 1 else ''}"
-
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
+_MOST = 12  # classes and columns that a summary lists
 
 
+@dataclass(eq=False)
 class Parameters:
     """What the tally and the priors give: the log prior of each class, and the parameters of each attribute.
 
     Models that are no product of attributes have other `families`.
     """
 
-    def __init__(
-        self, classes: Labels, log_prior: Floats, families: dict[str, Any], prior: tuple[Term, ...],
-        attributes: Sequence[AttributeParameters] = (),
-    ) -> None:  # fmt: skip
-        self.classes = classes
-        self.log_prior = log_prior
-        self.families = families
-        self.prior = prior
-        self.attributes = attributes
+    classes: Labels
+    log_prior: Floats
+    families: dict[str, Any]
+    prior: tuple[Term, ...]
+    attributes: Sequence[AttributeParameters] = ()
 
     @classmethod
     def of_one(
@@ -142,6 +72,57 @@ class Parameters:
     def of(self, column: object) -> AttributeParameters:
         """The parameters of the attribute that has a column."""
         return next(each for each in self.attributes if column in each.attribute.columns.tolist())
+
+
+class Answering:
+    """Mix-in: the answers of a classifier to rows wherever they lie; a class brings them for rows in memory."""
+
+    def predict(self, X: Any) -> Any:
+        """The most probable class of each row.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, `predicted`, `probability`,
+        and `P(…)` of each class.
+        """
+        return answer(self, X, "predict")
+
+    def predict_proba(self, X: Any) -> Any:
+        """The posterior of each class, for each row; rows sum to 1.
+
+        Of a Dask or Spark frame the answer is such a frame, not yet computed: its columns, and `P(…)` of each class.
+        """
+        return answer(self, X, "predict_proba")
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """The logarithm of the posterior of each class."""
+        return answer(self, X, "predict_log_proba")
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted correctly; y and weights as for `fit`."""
+        check_is_fitted(self)
+        found = rows_of(X, y, sample_weight, EVERYTHING, model=self).reduce(tally_correct, self)
+        correct, rows = found.over("accuracy", np.arange(2)).fractions()  # type: ignore[misc, union-attr]
+        if not rows:
+            raise InputError("the rows to score by have no weight; give some that count")
+        return float(correct / rows)
+
+
+def answer(model: Any, X: Any, method: str) -> Any:
+    """What a method of a model answers to rows wherever they lie."""
+    check_is_fitted(model)
+    return rows_of(X, labelled=False, model=model).answer(model, method)
+
+
+def tally_correct(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """The weight of the rows whose class is predicted correctly, and of all."""
+    codes, classes = checks.labels(model, part.y, checks.count_rows(part.X))
+    weights = checks.weights(part.weights, len(codes))
+    correct = np.asarray(model._predict(part.X) == public(classes)[codes], np.int64)
+    if weights is None:
+        sums = Exact.counts(np.array([correct.sum(), len(codes)]))
+    else:
+        cells = np.concatenate([correct - 1, np.ones_like(correct)])  # 0: correct; 1: all; -1: neither
+        sums = moments.weights_by_cell(np.tile(weights, 2), cells, 2)
+    return Tally({"accuracy": Table.of({"rows": np.arange(2)}, sums)})
 
 
 class JointAnswers(Answering, ClassifierBase):
@@ -262,14 +243,9 @@ class Classifier(Learner, JointAnswers):
         check_is_fitted(self)
         return tuple(each.attribute for each in self._parameters().attributes)
 
-    # What a subclass says of itself.
-
     def _schema_of(self, source: Source) -> Schema:
         """The schema for a source that is learned from first."""
         raise NotImplementedError
-
-    def _check_classes(self, classes: Labels) -> None:
-        """Raise if these cannot be all the classes of a model."""
 
     # Learning.
 
@@ -302,10 +278,9 @@ class Classifier(Learner, JointAnswers):
 
     def _set_tally(self, schema: Schema, tally: Tally) -> None:
         super()._set_tally(schema, tally)
-        self.classes_ = public(unite(self.__dict__.get("_declared_classes", _NONE), tally.labels(CLASS, 0)))
+        self.classes_ = public(unite(self.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0)))
 
     def _tally_of(self, part: Part) -> Tally:
-        """The sums over some rows."""
         return tally_chunk(self._chunk_of(part))
 
     def _chunk_of(self, part: Part) -> Chunk:
@@ -325,7 +300,6 @@ class Classifier(Learner, JointAnswers):
         return schema, self._make_empty(schema)._chunk_of(Part(rows.X, rows.y, rows.weights))
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
-        """Raise where these rows cannot be all that a model learns from."""
         self._check_classes(classes)
         _warn_of_empty_columns(schema, tally)
 
@@ -381,7 +355,7 @@ class Classifier(Learner, JointAnswers):
             The rows (an Arrow table if the columns have names, else an array) and their classes.
         """
         check_is_fitted(self)
-        check_whole("n", n)
+        checks.check_whole("n", n)
         rng = checks.seeded_generator("random_state", random_state)
         parameters = self._parameters()
         drawn = model.draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
@@ -391,11 +365,44 @@ class Classifier(Learner, JointAnswers):
 
     def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """The values of each column for rows of these classes."""
-        values = {}
-        order = list(FAMILIES)
+        values, order = {}, list(FAMILIES)
         for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
             values.update(each.attribute.of_family.sample(each.own, drawn, rng))
         return values
+
+
+def table_of(values: dict[Any, NDArray[Any]], names: list[Any], named: bool) -> Any:
+    """An Arrow table where the columns have names, else an array."""
+    if not named:
+        numbers = all(values[name].dtype.kind in "fiu" for name in names)
+        return np.column_stack([values[name] if numbers else values[name].astype(object) for name in names])
+    import pyarrow as pa
+
+    def column(name: Any) -> Any:
+        try:
+            return pa.array(values[name].tolist())
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # values of several types, which Arrow has no array for
+            return pa.array([str(value) for value in values[name].tolist()])
+
+    return pa.table({str(name): column(name) for name in names})
+
+
+def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
+    """A fitted model in a notebook: the classes with their share of the rows, the columns with their kinds."""
+    rows = tally.over(CLASS, classes).floats()
+    shares = rows / max(float(rows.sum()), 1e-300)
+    by_class = [*zip(map(str, classes), rows, shares)][:_MOST]
+    tables = [PrintedTable(["class", "rows", "share"], by_class, ["", ",.10g", ".4f"]).html()]
+    columns = f", {len(schema)} column{'s' if len(schema) > 1 else ''}" if len(schema) else ""  # none of sequences
+    if columns:
+        tables.append(PrintedTable(["column", "kind", "family", "why"], schema.rows(_MOST)).html())
+    for what, items in (("classes", classes), ("columns", schema.names)):
+        if len(items) > _MOST:
+            tables.append(f"<p>… and {len(items) - _MOST:,} more {what}</p>")
+    return (
+        f"<div style='overflow-x:auto'><style>{STYLE}</style>"
+        f"<p>Learned from {rows.sum():,.10g} rows: {len(classes)} classes{columns}.</p>{''.join(tables)}</div>"
+    )
 
 
 def warn_of_ignored(schema: Schema) -> None:

@@ -21,8 +21,9 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
+from ingenuo.show.format import shortened
 from ingenuo.show.plots import new_axes
-from ingenuo.show.table import Block, PrintedTable, Shown, shortened
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import objects
 
 Floats = NDArray[np.float64]

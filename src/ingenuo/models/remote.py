@@ -56,7 +56,7 @@ def from_bytes(data: bytes) -> Tally:
     manifest, tensors = container.from_bytes(data)
     if manifest["kind"] != _ERROR:
         return unpack_tally(manifest["tally"], tensors)
-    kind = getattr(errors, str(manifest["error"]), None)
+    kind: Any = getattr(errors, str(manifest["error"]), None)
     known = isinstance(kind, type) and issubclass(kind, IngenuoError)
     raise (kind if known else EngineError)(str(manifest["says"]))
 

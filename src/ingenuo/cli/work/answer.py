@@ -11,9 +11,9 @@ import pyarrow as pa
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.models.classifier import table_of
-from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
 

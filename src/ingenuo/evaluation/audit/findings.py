@@ -11,8 +11,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ingenuo.evaluation.paired import level, p_text, percent
-from ingenuo.show.format import cell, plain, span
-from ingenuo.show.table import STYLE, PrintedTable, aligned, shortened
+from ingenuo.show.format import cell, plain, shortened, span
+from ingenuo.show.table import STYLE, PrintedTable, aligned
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.audit.groups import GroupAudit, GroupDifference
