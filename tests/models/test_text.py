@@ -394,7 +394,7 @@ def test_drawn_texts_have_the_frequencies_of_their_class():
         drawn = NaiveBayes(text=Words()).fit(X["text"], y)
         seen = drawn.tally_.bag("text:text:count")
         counts = dict(zip(seen.vocabulary.texts(), seen.numbers()))
-        (column,) = model._parameters().own
+        (column,) = model._parameters().own.parts
         own = column.bag
         names = own.vocabulary.texts()
         plain = [i for i, name in enumerate(names) if not name.startswith("[")]
@@ -652,7 +652,7 @@ def test_words_cannot_change_after_learning():
 
 
 def used(model):
-    (column,) = model._parameters().own
+    (column,) = model._parameters().own.parts
     return sorted(column.bag.vocabulary.texts(np.flatnonzero(column.weights).tolist()))
 
 

@@ -16,7 +16,7 @@ from sklearn.neighbors import KernelDensity
 
 import ingenuo as ing
 from ingenuo.families.curves import STRAIGHTNESS, Column
-from ingenuo.families.smooth import kernel, mixture, with_bandwidths
+from ingenuo.families.smooth import kernel, mixture
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import labels_of
 
@@ -44,7 +44,7 @@ def test_the_kernel_estimate_is_scikit_learns_within_the_error_of_the_bins(name,
     found = column(x)
     width = 2.0**found.exponent
     h = multiple * 0.9 * x.std() * N**-0.2
-    ours = with_bandwidths(found, np.array([h / width]))
+    ours = kernel(found, [np.array([h / width])])
     at = np.linspace(x.min() - h, x.max() + h, 1001)
     theirs = np.exp(KernelDensity(bandwidth=h).fit(x[:, np.newaxis]).score_samples(at[:, np.newaxis]))
     mine = np.exp(ours.log_density(at)[:, 0])

@@ -144,7 +144,7 @@ def test_the_most_frequent_words_are_the_same(name, ngrams):
             CountVectorizer(max_features=most, ngram_range=ngrams),
             "multinomial",
         )
-        (column,) = ours._parameters().own
+        (column,) = ours._parameters().own.parts
         used = column.bag.vocabulary.texts(np.flatnonzero(column.weights).tolist())
         assert sorted(used) == sorted(vectorizer.vocabulary_)
 
@@ -156,6 +156,6 @@ def test_of_equally_frequent_words_as_many_are_kept():
     for most in range(1, 7):
         vectorizer = CountVectorizer(max_features=most).fit(texts)
         model = NaiveBayes(text=Words(max_words=most)).fit(texts, [0, 1, 0, 1])
-        (column,) = model._parameters().own
+        (column,) = model._parameters().own.parts
         used = column.bag.vocabulary.texts(np.flatnonzero(column.weights).tolist())
         assert sorted(counts[word] for word in used) == sorted(counts[word] for word in vectorizer.vocabulary_)

@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
-from ingenuo.explanation.evidence import Bags, Measure, Part, Values, WordTable, evidence
+from ingenuo.explanation.evidence import evidence
 from ingenuo.explanation.strongest import Strongest, strongest, values_of_node
+from ingenuo.families.family import Bags, Categories, Measure, WordTable
+from ingenuo.families.family import Evidence as Part
 from ingenuo.families.ngrams import END, START, UNKNOWN
 from ingenuo.families.word_features import totals
 from ingenuo.models.language import LanguageModel
@@ -310,15 +312,15 @@ def column_view(model: Any, column: str, n: int = 20) -> ColumnView:
     part = next((part for part in parts if column in _names(part)), None)
     if part is None:
         raise InputError(f"the column {column!r} was ignored when the model was trained, so there is nothing to show")
-    if isinstance(part, Values):
+    if part.kind == "category":
         return _values(part, column, classes, n)
-    if isinstance(part, Measure):
+    if part.kind == "number":
         return _view_measure(part, column, classes, model.plot if hasattr(model, "densities_") else None)
-    return _words(part, column, classes, n) if isinstance(part, WordTable) else _count(part, column, classes)
+    return _words(part, column, classes, n) if part.kind == "text" else _count(part, column, classes)
 
 
 def _names(part: Part) -> list[str]:
-    return [column_name(name) for name in (part.columns.tolist() if isinstance(part, Bags) else [part.column])]
+    return [column_name(name) for name in (part.columns.tolist() if part.kind == "count" else [part.column])]
 
 
 def _parts(model: Any, column: str) -> tuple[Labels, Iterable[Part]]:
@@ -335,7 +337,7 @@ def _parts(model: Any, column: str) -> tuple[Labels, Iterable[Part]]:
     return classes, (values_of_node(network, column, classes),)
 
 
-def _values(part: Values, column: str, classes: Labels, n: int) -> ColumnView:
+def _values(part: Categories, column: str, classes: Labels, n: int) -> ColumnView:
     places = np.arange(len(part.values))
     if len(places) > n:
         weight = part.counts if part.counts is not None else part.shares

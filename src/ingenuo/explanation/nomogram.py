@@ -19,8 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.explanation.evidence import Bags, Evidence, Measure, Part, Values, WordTable, evidence
+from ingenuo.explanation.evidence import Evidence, evidence
 from ingenuo.explanation.nomogram_picture import round_values, svg
+from ingenuo.families.family import Bags, Measure, WordTable
+from ingenuo.families.family import Evidence as Part
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.format import plain
@@ -262,7 +264,7 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
     if len(names) > 2:
         others = "one other class is" if len(names) == 3 else f"{len(names) - 2} other classes are"
         remarks.append(f"Exact for {names[yes]} against {names[no]}; {others} left out.")
-    hidden = sum(len(part.columns) if isinstance(part, Bags) else 1 for part in found.parts) - rows
+    hidden = sum(len(part.columns) if part.kind == "count" else 1 for part in found.parts) - rows
     if hidden > 0:
         what, are = ("columns", "are") if hidden > 1 else ("column", "is")
         most = scales[rows].width if rows < len(scales) else 0.0
@@ -272,7 +274,7 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
         )
     return Nomogram(
         model, names[yes], names[no], tuple(scales), min(int(rows), len(scales)), unit, base, len(names) > 2, curve,
-        tuple(remarks), tuple(part for part in found.parts if isinstance(part, Measure) and part.together),
+        tuple(remarks), tuple(part for part in found.parts if part.kind == "number" and part.together),
     )  # fmt: skip
 
 
@@ -362,15 +364,15 @@ def _figure(points: float) -> str:
 
 def _scales_of(part: Part, yes: int, no: int) -> list[Scale]:
     """The values of each column and their effects; points are worked out when the unit is known."""
-    if isinstance(part, Bags):
+    if part.kind == "count":
         return _bag_scales(part, yes, no)
     name = column_name(part.column)
-    if isinstance(part, Values):
+    if part.kind == "category":
         with np.errstate(invalid="ignore"):
             effects = part.logs[:, yes] - part.logs[:, no]
         ticks = [Tick(str(value), value, effect) for value, effect in zip(part.values.tolist(), effects.tolist())]
         return [_spanned(name, "category", ticks)]
-    return [_number_scale(part, name, yes, no) if isinstance(part, Measure) else _word_scale(part, name, yes, no)]
+    return [_number_scale(part, name, yes, no) if part.kind == "number" else _word_scale(part, name, yes, no)]
 
 
 def _bag_scales(part: Bags, yes: int, no: int) -> list[Scale]:

@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, RefusedError
-from ingenuo.explanation.evidence import Bags, Measure, Part, Values, WordTable, evidence
+from ingenuo.explanation.evidence import evidence
+from ingenuo.families.family import Bags, Categories, Measure, WordTable
+from ingenuo.families.family import Evidence as Part
 from ingenuo.families.word_features import totals
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats, logs
@@ -178,16 +180,16 @@ def _signs(parts: Iterable[Part], priors: Floats, n: int) -> Signs:
 
 def _signs_of(part: Part, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
     """What one column says, with the places of the classes for which it speaks."""
-    if isinstance(part, Values):
+    if part.kind == "category":
         called = [(column_name(part.column), str(value)) for value in part.values.tolist()]
         if part.shares is not None:
             return _likely(called, "category", part.weight * part.shares, part.shares, part.counts, priors, n)
         counts = np.zeros((len(priors), len(part.values))) if part.counts is None else part.counts
         share = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
         return _heavy(called, "category", part.logs, np.sqrt(share * (1 - share)), counts, priors, n, "there")
-    if isinstance(part, Measure):
+    if part.kind == "number":
         return _interval_signs(part, priors) if part.slopes is None else _slope_signs(part, priors)
-    if isinstance(part, Bags):
+    if part.kind == "count":
         return _bag_signs(part, priors, n)
     return _word_signs(part, priors, n) if part.weights is None else _word_weights(part, priors, n)
 
@@ -457,8 +459,8 @@ def _of_network(model: Any, n: int) -> Strongest:
     return Strongest(classes, _signs(parts, priors, n))
 
 
-def values_of_node(network: Any, node: str, classes: Labels) -> Values:
+def values_of_node(network: Any, node: str, classes: Labels) -> Categories:
     """What a network says of one node given each class alone."""
     shares = [network.posterior(node, {network.target: label}) for label in classes.tolist()]
     table = np.array([list(each.values()) for each in shares])
-    return Values(node, objects(list(shares[0])), logs(table).T, shares=table)
+    return Categories(node, objects(list(shares[0])), logs(table).T, shares=table)

@@ -6,7 +6,7 @@ The names form a closed list: a model file can name a family, never a thing to i
 from __future__ import annotations
 
 from ingenuo.families.categorical import Categorical
-from ingenuo.families.counts import Bernoulli, Complement, Multinomial
+from ingenuo.families.counts import Bernoulli, Multinomial
 from ingenuo.families.covariance import FULL, SHARED, ScatterFamily
 from ingenuo.families.density import Density
 from ingenuo.families.family import Family
@@ -19,7 +19,7 @@ FAMILY: dict[str, Family] = {
     "gaussian-unbiased": Gaussian(unbiased=True),
     "categorical": Categorical(),
     "multinomial": Multinomial(),
-    "complement": Complement(),
+    "complement": Multinomial(others=True),
     "bernoulli": Bernoulli(),
     "words": TextFamily("multinomial"),
     "words-complement": TextFamily("complement"),

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.families import FAMILY
-from ingenuo.families.family import Family
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import Evidence, Family, LearnedRows
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
@@ -90,7 +89,7 @@ class AttributeParameters:
     """An attribute, and what its family has estimated: all that a row is asked."""
 
     attribute: Attribute
-    own: Any
+    own: Any  # the Parameters of its family
     lo: int  # its columns, among those of its home
     hi: int
 
@@ -103,22 +102,22 @@ class AttributeParameters:
         """Add what it says of each row and class."""
         attribute = self.attribute
         if attribute.plain:
-            attribute.of_family.log_likelihood(self.own, self.block(blocks), out, floor)
+            self.own.add_log_likelihood(self.block(blocks), out, floor)
         elif attribute.weight:
             own = np.zeros_like(out)
-            attribute.of_family.log_likelihood(self.own, self.block(blocks), own, floor)
+            self.own.add_log_likelihood(self.block(blocks), own, floor)
             out += attribute.weights_of(self.lengths(blocks) if attribute.exponent else None) * own
 
     def lengths(self, blocks: Mapping[str, Block]) -> Floats | None:
         """How many known words, or things counted, each row has; None of columns that have no length."""
-        return self.attribute.of_family.lengths(self.own, self.block(blocks))
+        return self.own.lengths(self.block(blocks))
 
     def factors(self, blocks: Mapping[str, Block]) -> list[Factor]:
         """Its terms, to the power of the weight."""
         attribute = self.attribute
         if attribute.weight == 0:
             return [Factor(column_name(attribute.columns[0]), "", note="left out: weight 0")]
-        found = attribute.of_family.factors(self.own, self.block(blocks))
+        found = self.own.factors(self.block(blocks))
         if attribute.plain:
             return found
         weight = float(np.ravel(attribute.weights_of(self.lengths(blocks)))[0])
@@ -126,7 +125,15 @@ class AttributeParameters:
 
     def passages(self, blocks: Mapping[str, Block], best: int, second: int) -> list[Passage]:
         """Its texts, each word with how much it speaks for the one class and against the other."""
-        return self.attribute.of_family.passages(self.own, self.block(blocks), best, second)
+        return self.own.passages(self.block(blocks), best, second)
+
+    def evidence(self, priors: Floats) -> Iterable[Evidence]:
+        """What each of its columns adds, times the weight."""
+        attribute = self.attribute
+        if not attribute.weight:
+            return ()
+        texts = f"in a text of {attribute.typical - 1:.4g} words" if attribute.exponent else ""
+        return self.own.evidence(attribute.weight, priors, texts)
 
 
 def _power(term: Term, weight: float) -> Term:

@@ -8,6 +8,7 @@ prior for one, takes the frequencies of the whole column.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,10 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import Family, refuse_more_than_rows
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import (
+    Categories,
+    Family,
+    LearnedRows,
+    Parameters,
+    Places,
+    Values,
+    count_cells,
+    refuse_more_than_rows,
+)
 from ingenuo.kernels import codes as loops
-from ingenuo.kernels import moments
 from ingenuo.rows.part import Chunk, Codes
 from ingenuo.rows.schema import Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, fraction, logs, term
@@ -39,45 +47,98 @@ class ColumnParameters:
 
 
 @dataclass(frozen=True)
-class CategoricalParameters:
+class CategoricalParameters(Parameters):
     """The frequencies of every column."""
 
     columns: Labels
     tables: tuple[ColumnParameters, ...]
     n_classes: int
 
+    def add_log_likelihood(self, block: Codes, out: Floats, floor: float | None = None) -> None:
+        """Add the logs of the frequencies; missing and unknown values add nothing."""
+        if block.labels is None and not all(_numbered(table.labels) for table in self.tables):
+            block = labelled(block)
+        tables = []
+        for j, table in enumerate(self.tables):
+            labels = np.arange(int(table.labels.max(initial=-1)) + 1) if block.labels is None else block.labels[j]
+            log_thetas = np.zeros((len(labels), self.n_classes))
+            places = find(table.labels, labels)
+            known = places >= 0
+            log_thetas[known] = logs(table.thetas).T[places[known]]
+            tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
+        if isinstance(block.columns, np.ndarray):
+            negative = loops.add_log_likelihood_matrix(block.columns, tables, out)
+        else:
+            negative = loops.add_log_likelihood_columns(block.columns, tables, out)
+        _refuse_negative(negative, block)
+
+    def factors(self, block: Codes) -> list[Factor]:
+        """The fraction of each class."""
+        found = []
+        block = labelled(block)
+        assert block.labels is not None
+        for j, (name, table) in enumerate(zip(self.columns, self.tables)):
+            code = int(column_codes(block, j)[0])
+            value = block.labels[j][code] if code >= 0 else "missing"
+            place = find(table.labels, labels_of([value]))[0] if code >= 0 else -1
+            if place < 0:
+                note = "left out" if code < 0 else "never seen: left out"
+                found.append(Factor(column_name(name), str(value), note=note))
+                continue
+            terms = []
+            for counts, thetas in zip(table.counts, table.thetas):
+                total, imagined = counts.sum(), table.pseudo.sum()
+                how = fraction(counts[place], table.pseudo[place], total, imagined)
+                terms.append(term(how if total + imagined else "as in the whole column", thetas[place]))
+            found.append(Factor(column_name(name), str(value), tuple(terms)))
+        return found
+
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
+        """Values drawn by their frequencies."""
+        result = {}
+        for name, table in zip(self.columns.tolist(), self.tables):
+            steps = np.cumsum(table.thetas, axis=1)
+            chosen = np.zeros(len(drawn), np.intp)
+            uniform = rng.random(len(drawn))
+            for k in range(self.n_classes):
+                rows = drawn == k
+                chosen[rows] = np.searchsorted(steps[k] / steps[k, -1], uniform[rows], side="right")
+            result[name] = table.labels[np.minimum(chosen, len(table.labels) - 1)]
+        return result
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Categories]:
+        """What each value adds."""
+        for column, t in zip(self.columns.tolist(), self.tables):
+            yield Categories(column, t.labels, weight * logs(t.thetas).T, weight, t.counts, t.thetas)
+
 
 class Categorical(Family):
     """A frequency table per class and column."""
 
+    in_tables = True
+
     def tally(self, chunk: Chunk, block: Codes) -> Tally:
         """How often each value was seen."""
-        K = len(chunk.classes)
-        counted: list[Any]
-        labels = block.labels
+        K, y = len(chunk.classes), chunk.coded
         numbered = None
-        if labels is None and chunk.weights is None:
+        if block.labels is None and chunk.weights is None:
             assert isinstance(block.columns, np.ndarray)
-            numbered = loops.tally_numbered(block.columns, chunk.coded, K)
+            numbered = loops.tally_numbered(block.columns, y, K)
         if numbered is not None:
-            if numbered[1] and not block.holes:
-                raise _negative()
+            _refuse_negative(numbered[1], block)
+            labels: Any = [np.arange(c.shape[1]) for c in numbered[0]]
             counted = [Exact.counts(c) for c in numbered[0]]
-            labels = [np.arange(c.shape[1]) for c in numbered[0]]
         else:
             block = labelled(block)
             assert block.labels is not None
             labels = block.labels
             sizes = [len(found) for found in labels]
             if chunk.weights is not None:
-                weights = chunk.weights
-                counted = [
-                    _weighted(column_codes(block, j), chunk.coded, weights, K, size) for j, size in enumerate(sizes)
-                ]
+                counted = [_weigh(column_codes(block, j), y, chunk.weights, K, n) for j, n in enumerate(sizes)]
             elif isinstance(block.columns, np.ndarray):
-                counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, chunk.coded, K, sizes)]
+                counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, y, K, sizes)]
             else:
-                counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, chunk.coded, K, sizes)]
+                counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, y, K, sizes)]
         return Tally(
             {
                 category_table(name): Table.of({"class": chunk.classes, "value": found}, counts)
@@ -99,71 +160,10 @@ class Categorical(Family):
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
         return CategoricalParameters(columns, tuple(tables), len(classes))
 
-    def log_likelihood(
-        self, parameters: CategoricalParameters, block: Codes, out: Floats, floor: float | None = None
-    ) -> None:
-        """Add the logs of the frequencies; missing and unknown values add nothing."""
-        if block.labels is None and not all(_numbered(table.labels) for table in parameters.tables):
-            block = labelled(block)
-        tables = []
-        for j, table in enumerate(parameters.tables):
-            labels = np.arange(int(table.labels.max(initial=-1)) + 1) if block.labels is None else block.labels[j]
-            log_thetas = np.zeros((len(labels), parameters.n_classes))
-            places = find(table.labels, labels)
-            known = places >= 0
-            log_thetas[known] = logs(table.thetas).T[places[known]]
-            tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
-        if isinstance(block.columns, np.ndarray):
-            negative = loops.add_log_likelihood_matrix(block.columns, tables, out)
-        else:
-            negative = loops.add_log_likelihood_columns(block.columns, tables, out)
-        if negative and not block.holes:
-            raise _negative()
-
-    def factors(self, parameters: CategoricalParameters, block: Codes) -> list[Factor]:
-        """The fraction of each class."""
-        found = []
-        block = labelled(block)
-        assert block.labels is not None
-        for j, (name, table) in enumerate(zip(parameters.columns, parameters.tables)):
-            code = int(column_codes(block, j)[0])
-            if code < 0:
-                found.append(Factor(column_name(name), "missing", note="left out"))
-                continue
-            value = block.labels[j][code]
-            place = find(table.labels, labels_of([value]))[0]
-            if place < 0:
-                found.append(Factor(column_name(name), str(value), note="never seen: left out"))
-                continue
-            terms = []
-            for k in range(parameters.n_classes):
-                total, imagined = table.counts[k].sum(), table.pseudo.sum()
-                how = fraction(table.counts[k, place], table.pseudo[place], total, imagined)
-                if total + imagined == 0:
-                    how = "as in the whole column"
-                terms.append(term(how, table.thetas[k, place]))
-            found.append(Factor(column_name(name), str(value), tuple(terms)))
-        return found
-
-    def sample(
-        self, parameters: CategoricalParameters, drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
-        """Values drawn by their frequencies."""
-        result = {}
-        for name, table in zip(parameters.columns.tolist(), parameters.tables):
-            steps = np.cumsum(table.thetas, axis=1)
-            chosen = np.zeros(len(drawn), np.intp)
-            uniform = rng.random(len(drawn))
-            for k in range(parameters.n_classes):
-                rows = drawn == k
-                chosen[rows] = np.searchsorted(steps[k] / steps[k, -1], uniform[rows], side="right")
-            result[name] = table.labels[np.minimum(chosen, len(table.labels) - 1)]
-        return result
-
     def left_out(self, rows: LearnedRows, prior: Prior, block: Codes) -> Floats:
         """A value's own count goes down by one; a value that only this row had was never seen."""
         chunk, K = rows.chunk, len(rows.classes)
-        parameters = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        parameters: CategoricalParameters = rows.estimate(self, prior, block.names)
         block = labelled(block)
         assert block.labels is not None
         out = np.zeros((block.n_rows, K))
@@ -174,11 +174,11 @@ class Categorical(Family):
             places = np.append(find(table.labels, block.labels[j]), -1)[codes]  # a code of -1 is the last: missing
             if chunk.weights is None:  # then all rows of one class and value are given the same
                 cells = np.arange(len(table.labels) * K)
-                found = _left_out(table, declared, cells // K, cells % K, np.ones(len(cells)))
+                found = _leave_out(table, declared, cells // K, cells % K, np.ones(len(cells)))
                 loops.add_log_likelihood_columns([np.where(places >= 0, places * K + y, -1)], [found], out)
             else:
                 there = np.flatnonzero(places >= 0)
-                out[there] += _left_out(table, declared, places[there], y[there], chunk.weights[there])
+                out[there] += _leave_out(table, declared, places[there], y[there], chunk.weights[there])
         return out
 
     def check(self, tally: Tally) -> None:
@@ -198,7 +198,7 @@ def frequencies(counts: Floats, pseudo: Floats) -> Floats:
     return np.where(below > 0, above / np.where(below > 0, below, 1), whole)
 
 
-def _left_out(
+def _leave_out(
     table: ColumnParameters, declared: NDArray[np.bool_], at: NDArray[Any], y: NDArray[Any], w: Floats
 ) -> Floats:
     """log (count - w + a) / (N - w + Σ a) of value `at` in class y, and in the other classes without w."""
@@ -233,16 +233,18 @@ def labelled(block: Codes) -> Codes:
     for column in block.columns.T:
         codes, found = encode(np.ascontiguousarray(column))
         if len(found) and found[0] < 0:
-            if not block.holes:
-                raise _negative()
+            _refuse_negative(True, block)
             codes, found = recode(codes, found, found[found >= 0]), found[found >= 0]
         columns.append(codes)
         labels.append(found)
     return Codes(block.names, block.n_rows, columns, labels)
 
 
-def _negative() -> InputError:
-    return InputError("Negative values in data: categories that are numbers count from 0; use NaN where one is missing")
+def _refuse_negative(negative: bool, block: Codes) -> None:
+    if negative and not block.holes:
+        raise InputError(
+            "Negative values in data: categories that are numbers count from 0; use NaN where one is missing"
+        )
 
 
 def column_codes(block: Codes, j: int) -> NDArray[Any]:
@@ -250,7 +252,6 @@ def column_codes(block: Codes, j: int) -> NDArray[Any]:
     return block.columns[:, j] if isinstance(block.columns, np.ndarray) else block.columns[j]
 
 
-def _weighted(codes: NDArray[Any], labels: NDArray[np.int32], weights: Floats, K: int, size: int) -> Exact:
-    cells = np.where(codes >= 0, labels.astype(np.int64) * size + codes, -1)
-    exact = moments.weights_by_cell(weights, cells, K * size)
+def _weigh(codes: NDArray[Any], labels: NDArray[np.int32], weights: Floats, K: int, size: int) -> Exact:
+    exact = count_cells(np.where(codes >= 0, labels.astype(np.int64) * size + codes, -1), K * size, weights)
     return Exact(exact.limbs.reshape(exact.limbs.shape[0], K, size), exact.low)

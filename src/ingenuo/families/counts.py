@@ -1,14 +1,13 @@
-"""Counts: all the count columns of a row are one bag of things, drawn from a distribution per class.
+"""Counts: all the count columns of a row are one bag of things, drawn from a distribution per class; or a set of them.
 
-    multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (count_jk + a_j) / (Σ_j count_jk + Σ a)
-    complement    the same sum with weights from all the *other* classes (Rennie and others, 2003): w_jk is the
-                  negative log frequency of j outside class k, so rare classes borrow the counts of the rest
-
-The factor of order (how many ways the same bag can be drawn) is the same for every class and left out.
+multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (count_jk + a_j) / (Σ_j count_jk + Σ a)
+complement    the same sum with the negative log frequencies outside class k (Rennie and others, 2003)
+bernoulli     Σ log p_jk over what is there, and log (1 - p_jk) over what is not
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import IMPOSSIBLE, Family, refuse_more_than_rows
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import (
+    IMPOSSIBLE,
+    Bags,
+    Family,
+    LearnedRows,
+    Parameters,
+    Places,
+    Values,
+    most_of,
+    refuse_more_than_rows,
+)
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import portable
 from ingenuo.rows.part import Chunk, Counts
@@ -29,19 +37,11 @@ from ingenuo.tally.labels import Labels
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Sums, Table, Tally
 
-SUM = "count:sum"
+SUM, PRESENT = "count:sum", "presence:count"
+_STATES = np.array([False, True])
 
 
-def wrap(values: NDArray[Any]) -> Sums:
-    """Sums as the loops give them: whole numbers are exact, others stay doubles."""
-    if values.dtype.kind in "iu":
-        return Exact.counts(values)
-    if not np.isfinite(values.sum()):
-        raise InputError("the counts sum beyond what a double holds; scale them down")
-    return Real(values)
-
-
-def single(matrix: Any) -> Any:
+def _single(matrix: Any) -> Any:
     """The sparse matrix with every entry stored once, so that what is there can be counted."""
     if matrix.has_canonical_format:
         return matrix
@@ -50,28 +50,11 @@ def single(matrix: Any) -> Any:
     return matrix
 
 
-def summed(chunk: Chunk, block: Counts, *, presence: bool) -> Sums:
-    """Sums (or numbers of rows with one at all) per class and column."""
-    K = len(chunk.classes)
-    try:
-        if block.sparse:
-            m = single(block.matrix) if presence else block.matrix
-            values = loops.tally_csr(m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights)
-        else:
-            values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
-    except loops.NotACount as refused:
-        raise refused.named(column_name(block.names[refused.column])) from None
-    return wrap(values)
-
-
 def refuse_not_finite(block: Counts) -> None:
     """Raise for the first entry that is NaN or infinite, by the name of its column."""
     m = block.matrix
     try:
-        if block.sparse:
-            loops.refuse_not_finite(m.data, m.indices, m.indptr)
-        else:
-            loops.refuse_not_finite(m)
+        loops.refuse_not_finite(*((m.data, m.indices, m.indptr) if block.sparse else (m,)))
     except loops.NotACount as refused:
         raise refused.named(column_name(block.names[refused.column])) from None
 
@@ -79,7 +62,7 @@ def refuse_not_finite(block: Counts) -> None:
 def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
     """out += X · table, for sparse and dense X; with presence, every entry that is not zero is a one."""
     refuse_not_finite(block)
-    m = single(block.matrix) if presence and block.sparse else block.matrix
+    m = _single(block.matrix) if presence and block.sparse else block.matrix
     with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
         if block.sparse:
             loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
@@ -87,80 +70,139 @@ def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = 
             loops.add_log_likelihood_dense(m, table, out, presence)
 
 
-def only_row(block: Counts) -> Floats:
-    """The counts of a block of one row."""
+def _row_sums(block: Counts) -> Floats:
+    return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
+
+
+def _only_row(block: Counts) -> Floats:
     row: Floats = np.asarray(block.matrix.toarray() if block.sparse else block.matrix, np.float64)[0]
     return row
 
 
-def row_sums(block: Counts) -> Floats:
-    """How many things each row has."""
-    return np.asarray(block.matrix.sum(axis=1), np.float64).ravel()
+def _integers_of(sums: Sums) -> NDArray[Any]:
+    """Sums as an ordinary array: of integers where they are whole, else of doubles."""
+    return sums.limbs[0] if isinstance(sums, Exact) and sums.whole and len(sums.limbs) else sums.floats()
+
+
+def _log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats, *, others: bool = False) -> Floats:
+    """log((count + pseudo) / total), columns × classes; with others, of the counts outside each class."""
+    shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
+    return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
+
+
+class CountParameters(Parameters):
+    """What parameters of counts share."""
+
+    def lengths(self, block: Counts) -> Floats:
+        """How many things each row has."""
+        return _row_sums(block)
+
+
+class CountFamily(Family):
+    """What families of counts share: the sum of each column, or in how many rows it is not zero."""
+
+    together = True
+    in_tables = True
+    table = SUM
+
+    def tally(self, chunk: Chunk, block: Counts) -> Tally:
+        """The sums per class and column: whole numbers are exact, others stay doubles."""
+        K, presence = len(chunk.classes), self.table == PRESENT
+        try:
+            if block.sparse:
+                m = _single(block.matrix) if presence else block.matrix
+                given = m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights
+                values = loops.tally_csr(*given)
+            else:
+                values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
+        except loops.NotACount as refused:
+            raise refused.named(column_name(block.names[refused.column])) from None
+        if values.dtype.kind not in "iu" and not np.isfinite(values.sum()):
+            raise InputError("the counts sum beyond what a double holds; scale them down")
+        sums = Exact.counts(values) if values.dtype.kind in "iu" else Real(values)
+        return Tally({self.table: Table.of({"class": chunk.classes, "column": block.names}, sums)})
+
+    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
+        """How many things each row has: which columns there are does not depend on rows."""
+        return _row_sums(block)
 
 
 @dataclass(frozen=True)
-class BagParameters:
+class BagParameters(CountParameters):
     """The log weights of every column, and the counts they come from."""
 
     columns: Labels
     counts: Sums  # (classes, columns)
     pseudo: Floats  # (columns,)
     table: Floats  # (columns, classes): what a count of one adds to the log joint
-    lengths: Floats  # (classes,): the mean size of a row's bag
-    normalised: bool = False  # complement weights that were made to sum to 1: no fraction's logarithm
+    sizes: Floats  # (classes,): the mean size of a row's bag
+    others: bool = False  # whether the weights are of the counts outside each class
+    normalised: bool = False  # and were made to sum to 1: no fraction's logarithm
+
+    def add_log_likelihood(self, block: Counts, out: Floats, floor: float | None = None) -> None:
+        """Add each count times its log weight."""
+        add_products(block, self.table if floor is None else np.maximum(self.table, floor), out)
+
+    def factors(self, block: Counts) -> list[Factor]:
+        """The fraction of each class (or one over that outside it), to the power of the count."""
+        counts = self.counts.floats()
+        counts = counts.sum(axis=0) - counts if self.others else counts
+        found = []
+        row = _only_row(block)
+        for j in np.flatnonzero(row).tolist():
+            x, power = row[j], "" if row[j] == 1 else f"^{row[j]:g}"
+            terms = []
+            for weight, own in zip(self.table[j].tolist(), counts):
+                how = fraction(own[j], self.pseudo[j], own.sum(), self.pseudo.sum())
+                if self.others:
+                    how = f"[e^{weight:.12g}]{power}" if self.normalised else f"1/[{how}]{power}"
+                elif power:
+                    how = f"[{how}]{power}"
+                terms.append(Term(how, exponential(x * weight), float(x * weight)))
+            found.append(Factor(column_name(self.columns[j]), f"{x:g}", tuple(terms)))
+        return found
+
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
+        """Bags whose sizes are Poisson around the class's mean size."""
+        if self.others:
+            raise InputError(
+                "complement weights are no distribution of rows, so none can be drawn; use counts='multinomial' to "
+                "sample"
+            )
+        sizes = rng.poisson(self.sizes[drawn])
+        shares = portable.exp(self.table)
+        shares /= shares.sum(axis=0)
+        bags = np.array([rng.multinomial(size, shares[:, k]) for size, k in zip(sizes, drawn)], np.int64)
+        bags = bags.reshape(len(drawn), len(self.columns))
+        return {name: bags[:, j] for j, name in enumerate(self.columns.tolist())}
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Bags]:
+        """What one more of each thing adds."""
+        counts, tiny = self.counts.floats(), np.finfo(float).tiny
+        shares = (counts + self.pseudo) / np.maximum(counts.sum(axis=1, keepdims=True) + self.pseudo.sum(), tiny)
+        most = most_of(priors @ (shares * self.sizes[:, np.newaxis]))
+        yield Bags(self.columns, weight * self.table, None, most, weight, counts, None, shares, self.sizes)
 
 
-class Multinomial(Family):
-    """One distribution over the count columns for each class."""
+@dataclass(frozen=True)
+class Multinomial(CountFamily):
+    """One distribution over the count columns for each class; or the weights of those outside it."""
 
-    together = True
-
-    def tally(self, chunk: Chunk, block: Counts) -> Tally:
-        """The sum of each column."""
-        axes = {"class": chunk.classes, "column": block.names}
-        return Tally({SUM: Table.of(axes, summed(chunk, block, presence=False))})
+    others: bool = False
 
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
         """Log frequencies after smoothing."""
-        return bag(tally, prior.pseudo_counts(columns), columns, classes)
-
-    def log_likelihood(self, parameters: BagParameters, block: Counts, out: Floats, floor: float | None = None) -> None:
-        """Add each count times its log weight."""
-        table = parameters.table if floor is None else np.maximum(parameters.table, floor)
-        add_products(block, table, out)
-
-    def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
-        """The fraction of each class, to the power of the count."""
-        return _powers(parameters, parameters.counts.floats(), block, "[{}]")
-
-    def sample(
-        self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
-        """Bags whose sizes are Poisson around the class's mean size."""
-        sizes = rng.poisson(parameters.lengths[drawn])
-        shares = portable.exp(parameters.table)
-        shares /= shares.sum(axis=0)
-        bags = np.array([rng.multinomial(size, shares[:, k]) for size, k in zip(sizes, drawn)], np.int64)
-        bags = bags.reshape(len(drawn), len(parameters.columns))
-        return {name: bags[:, j] for j, name in enumerate(parameters.columns.tolist())}
-
-    def lengths(self, parameters: BagParameters, block: Counts) -> Floats:
-        """How many things each row has."""
-        return row_sums(block)
-
-    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
-        """The same: which columns there are does not depend on rows."""
-        return row_sums(block)
+        return bag(tally, prior.pseudo_counts(columns), columns, classes, others=self.others)
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
         """What a row counts is taken from its own class, which is left without any only where nothing is imagined."""
-        if not (prior.pseudo_counts(block.names) > 0).all():
+        if self.others or not (prior.pseudo_counts(block.names) > 0).all():
             return super().left_out(rows, prior, block)
         from scipy import sparse
 
-        p = self.estimate(rows.tally, prior, rows.schema, block.names, rows.classes)
+        p: BagParameters = rows.estimate(self, prior, block.names)
         out = np.zeros((block.n_rows, len(rows.classes)))
-        self.log_likelihood(p, block, out)
+        p.add_log_likelihood(block, out)
         matrix = sparse.coo_matrix(block.matrix)
         y, w = rows.chunk.coded, rows.weights
         counts = p.counts.floats()
@@ -173,104 +215,31 @@ class Multinomial(Family):
         return out
 
 
-class Complement(Multinomial):
-    """Weights from the counts outside each class."""
-
-    left_out = Family.left_out  # a row's counts are in the weights of every other class
-
-    def sample(
-        self, parameters: BagParameters, drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
-        """There is nothing to draw from."""
-        raise InputError(
-            "complement weights are no distribution of rows, so none can be drawn; use counts='multinomial' to sample"
-        )
-
-    def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> BagParameters:
-        """Negative log frequencies outside the class."""
-        return complement(tally, prior.pseudo_counts(columns), columns, classes)
-
-    def factors(self, parameters: BagParameters, block: Counts) -> list[Factor]:
-        """One over the fraction outside the class, to the power of the count."""
-        counts = parameters.counts.floats()
-        written = "[e^{weight:.12g}]" if parameters.normalised else "1/[{}]"
-        return _powers(parameters, counts.sum(axis=0) - counts, block, written)
-
-
-def _powers(parameters: BagParameters, counts: Floats, block: Counts, written: str) -> list[Factor]:
-    """A fraction of the counts for each thing that is there, to the power of how often it is."""
-    found = []
-    imagined = parameters.pseudo.sum()
-    for j, x in enumerate(only_row(block)):
-        if x == 0:
-            continue
-        terms = []
-        for k in range(len(counts)):
-            how = fraction(counts[k, j], parameters.pseudo[j], counts[k].sum(), imagined)
-            power = "" if x == 1 else f"^{x:g}"
-            log = x * parameters.table[j, k]
-            plain = written == "[{}]" and not power
-            shown = how if plain else written.format(how, weight=parameters.table[j, k]) + power
-            terms.append(Term(shown, exponential(log), float(log)))
-        found.append(Factor(column_name(parameters.columns[j]), f"{x:g}", tuple(terms)))
-    return found
-
-
-def numbers_of(sums: Sums) -> NDArray[Any]:
-    """Sums as an ordinary array: of integers where they are whole, else of doubles."""
-    return sums.limbs[0] if isinstance(sums, Exact) and sums.whole and len(sums.limbs) else sums.floats()
-
-
-def log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats, *, others: bool = False) -> Floats:
-    """log((count + pseudo) / total), columns × classes; with others, of the counts outside each class."""
-    shared: Any = float(pseudo[0]) if len(pseudo) and (pseudo == pseudo[0]).all() else pseudo
-    return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
-
-
-def bag(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> BagParameters:
-    """Log frequencies of each column within each class; the whole table's where a class has none."""
-    sums = tally.over(SUM, classes, columns)
-    counts = numbers_of(sums)
-    totals = counts.sum(axis=1) + pseudo.sum()
-    table = log_shares(counts, pseudo, totals)
-    for k in np.flatnonzero(totals <= 0):
-        whole = counts.sum(axis=0)
-        table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -portable.log(max(len(columns), 1))
-    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes))
-
-
-def complement(
-    tally: Tally, pseudo: Floats, columns: Labels, classes: Labels, *, normalise: bool = False
+def bag(
+    tally: Tally, pseudo: Floats, columns: Labels, classes: Labels, *, others: bool = False, normalise: bool = False
 ) -> BagParameters:
-    """Negative log frequencies of each column outside each class; normalised, they sum to 1 within a class."""
+    """Log frequencies of each column within each class; or negative ones outside, which may be made to sum to 1."""
     sums = tally.over(SUM, classes, columns)
-    counts = numbers_of(sums)
-    inside = counts.sum(axis=1)
-    outside = log_shares(counts, pseudo, inside.sum() - inside + pseudo.sum(), others=True)
+    counts = _integers_of(sums)
+    within, whole = counts.sum(axis=1), counts.sum(axis=0)
+    totals = (within.sum() - within if others else within) + pseudo.sum()
+    table = _log_shares(counts, pseudo, totals, others=others)
     if normalise:
         with np.errstate(invalid="ignore"):
-            table = outside / outside.sum(axis=0)
-    else:
+            table = table / table.sum(axis=0)
+    elif others:
         if (pseudo == 0).any():  # a thing seen in this class alone: as good as certain, and finite
-            np.maximum(outside, IMPOSSIBLE, out=outside)
-        table = np.negative(outside, out=outside)
-    return BagParameters(columns, sums, pseudo, table, _lengths(tally, counts, classes), normalise)
-
-
-def _lengths(tally: Tally, counts: NDArray[Any], classes: Labels) -> Floats:
-    rows = tally.over("class", classes).floats()
-    return np.asarray(counts.sum(axis=1) / np.maximum(rows, np.finfo(float).tiny))
-
-
-# Presence: each column is a thing that is there (not zero) or not, and absence is evidence too.
-
-
-PRESENT = "presence:count"
-_STATES = np.array([False, True])
+            np.maximum(table, IMPOSSIBLE, out=table)
+        table = np.negative(table, out=table)
+    else:
+        for k in np.flatnonzero(totals <= 0):  # a class that has nothing takes what all have
+            table[:, k] = logs(whole / whole.sum()) if whole.sum() > 0 else -portable.log(max(len(columns), 1))
+    sizes = np.asarray(within / np.maximum(tally.over("class", classes).floats(), np.finfo(float).tiny))
+    return BagParameters(columns, sums, pseudo, table, sizes, others, normalise)
 
 
 @dataclass(frozen=True)
-class PresenceParameters:
+class PresenceParameters(CountParameters):
     """How probable each thing is in each class."""
 
     columns: Labels
@@ -281,7 +250,7 @@ class PresenceParameters:
     @cached_property
     def odds(self) -> tuple[Floats, Floats] | None:
         """log p - log(1 - p), columns × classes, and Σ log(1 - p) of each class; None where some p is 0 or 1."""
-        counts, a = numbers_of(self.counts), self.pseudo.flat[0]
+        counts, a = _integers_of(self.counts), self.pseudo.flat[0]
         even = bool((self.pseudo == a).all())
         if even and a > 0 and counts.dtype.kind == "i" and bool((self.rows == np.rint(self.rows)).all()):
             return loops.log_odds(counts, float(a), self.rows.astype(np.int64))
@@ -292,12 +261,12 @@ class PresenceParameters:
     @cached_property
     def present(self) -> Floats:
         """log p, columns × classes."""
-        return self._logs(numbers_of(self.counts), self.pseudo[1])
+        return self._logs(_integers_of(self.counts), self.pseudo[1])
 
     @cached_property
     def absent(self) -> Floats:
         """log (1 - p), columns × classes."""
-        counts = numbers_of(self.counts)
+        counts = _integers_of(self.counts)
         rows = self.rows.astype(counts.dtype) if bool((self.rows == np.rint(self.rows)).all()) else self.rows
         return self._logs(np.maximum(rows[:, np.newaxis] - counts, 0), self.pseudo[0])
 
@@ -305,44 +274,21 @@ class PresenceParameters:
         """log((count + pseudo) / (rows + both pseudo)); log 1/2 for a class of no rows, where none are imagined."""
         imagined = self.pseudo.sum(axis=0)
         if (imagined == imagined[:1]).all():
-            result = log_shares(counts, pseudo, self.rows + imagined[:1].sum())
+            result = _log_shares(counts, pseudo, self.rows + imagined[:1].sum())
         else:
             below = self.rows[:, np.newaxis] + imagined
             result = np.ascontiguousarray(logs((counts + pseudo) / np.where(below > 0, below, 1)).T)
         result[:, self.rows + imagined.max(initial=0) <= 0] = portable.log(0.5)
         return result
 
-
-class Bernoulli(Family):
-    """A probability of being there for each class and column."""
-
-    together = True
-
-    def tally(self, chunk: Chunk, block: Counts) -> Tally:
-        """In how many rows each thing was."""
-        axes = {"class": chunk.classes, "column": block.names}
-        return Tally({PRESENT: Table.of(axes, summed(chunk, block, presence=True))})
-
-    def estimate(
-        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> PresenceParameters:
-        """Log probabilities after smoothing."""
-        named = set(prior.columns())
-        pseudo = np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), axis=1)
-        for j in [j for j, column in enumerate(columns.tolist()) if column in named]:
-            pseudo[:, j] = prior.pseudo_counts(_STATES, columns.tolist()[j])
-        return presence(tally, pseudo, columns, classes)
-
-    def log_likelihood(
-        self, parameters: PresenceParameters, block: Counts, out: Floats, floor: float | None = None
-    ) -> None:
+    def add_log_likelihood(self, block: Counts, out: Floats, floor: float | None = None) -> None:
         """Add log p for what is there and log (1 - p) for what is not."""
-        if parameters.odds is not None:
-            odds, nothing_there = parameters.odds
+        if self.odds is not None:
+            odds, nothing_there = self.odds
             out += nothing_there
             add_products(block, odds, out, presence=True)
             return
-        present, absent = parameters.present, parameters.absent
+        present, absent = self.present, self.absent
         if floor is not None:
             present, absent = np.maximum(present, floor), np.maximum(absent, floor)
         certain = np.isneginf(absent)  # log(1 - p) = -inf: that it is not there is impossible
@@ -353,39 +299,46 @@ class Bernoulli(Family):
         add_products(block, present - finite, out, presence=True)
         out[seen < certain.sum(axis=0)] = -np.inf
 
-    def factors(self, parameters: PresenceParameters, block: Counts) -> list[Factor]:
+    def factors(self, block: Counts) -> list[Factor]:
         """The fraction of each class, for what is there and what is not."""
-        found = []
-        counts = parameters.counts.floats()
-        for j, x in enumerate(only_row(block)):
-            terms = []
-            a0, a1 = parameters.pseudo[:, j]
-            for k, rows in enumerate(parameters.rows):
-                if x != 0:
-                    how, log = fraction(counts[k, j], a1, rows, a0 + a1), parameters.present[j, k]
-                else:
-                    how, log = fraction(rows - counts[k, j], a0, rows, a0 + a1), parameters.absent[j, k]
-                terms.append(Term(how, float(portable.exp(log)), float(log)))
-            state = f"{x:g}" if x else "absent"
-            found.append(Factor(column_name(parameters.columns[j]), state, tuple(terms)))
+        found, counts = [], self.counts.floats()
+        for j, x in enumerate(_only_row(block)):
+            a = self.pseudo[int(x != 0), j]
+            own, table = (counts[:, j], self.present) if x else (self.rows - counts[:, j], self.absent)
+            ways = [fraction(n, a, rows, self.pseudo[:, j].sum()) for n, rows in zip(own, self.rows)]
+            terms = tuple(Term(how, exponential(log), float(log)) for how, log in zip(ways, table[j]))
+            found.append(Factor(column_name(self.columns[j]), f"{x:g}" if x else "absent", terms))
         return found
 
-    def sample(
-        self, parameters: PresenceParameters, drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
         """Coins tossed for each column."""
         return {
-            name: (rng.random(len(drawn)) < portable.exp(parameters.present[j, drawn])).astype(np.int64)
-            for j, name in enumerate(parameters.columns.tolist())
+            name: (rng.random(len(drawn)) < portable.exp(self.present[j, drawn])).astype(np.int64)
+            for j, name in enumerate(self.columns.tolist())
         }
 
-    def lengths(self, parameters: PresenceParameters, block: Counts) -> Floats:
-        """How many things each row has."""
-        return row_sums(block)
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Bags]:
+        """What each thing adds where it is there, and where it is not."""
+        yield Bags(
+            self.columns, weight * self.present, weight * self.absent, np.ones(len(self.columns)), weight,
+            self.counts.floats(), self.rows, np.exp(self.present).T,
+        )  # fmt: skip
 
-    def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Counts) -> Floats:
-        """The same: which columns there are does not depend on rows."""
-        return row_sums(block)
+
+class Bernoulli(CountFamily):
+    """A probability of being there for each class and column."""
+
+    table = PRESENT
+
+    def estimate(
+        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
+    ) -> PresenceParameters:
+        """Log probabilities after smoothing."""
+        named = set(prior.columns())
+        pseudo = np.repeat(prior.pseudo_counts(_STATES)[:, np.newaxis], len(columns), axis=1)
+        for j in [j for j, column in enumerate(columns.tolist()) if column in named]:
+            pseudo[:, j] = prior.pseudo_counts(_STATES, columns.tolist()[j])
+        return presence(tally, pseudo, columns, classes)
 
     def check(self, tally: Tally) -> None:
         """Nothing is in more rows of a class than the class has."""

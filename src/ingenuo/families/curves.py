@@ -1,20 +1,14 @@
-"""One column's densities, class by class: the histogram they are estimated from, and the table they are looked up in.
+"""One column's densities, class by class, from its histogram: Gaussians, level bins, and what all curves share.
 
 Everything is reckoned in bins: t = x / 2^e - first is the position of x in the column's histogram, bin i covers
 [i, i + 1) and its centre is i + ½. So no column is too large, too small or too far from zero for a double, and
-
-    log p(x) = log p(t) - e log 2
-
-A prior is imaginary data here too: so many values a of each class, spread as widely as the column's values and with
-tails that never end (a Cauchy distribution with the column's median and quartiles):
-
-    p(t | class) = (n f(t) + a g(t)) / (n + a)        g(t) = 1 / (π s (1 + z²)),  z = (t - m) / s
+log p(x) = log p(t) - e log 2. A prior is imaginary data here too: so many values a of each class, with the density g of
+a Cauchy distribution that has the column's median and quartiles: p(t | class) = (n f(t) + a g(t)) / (n + a).
 """
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,22 +16,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.gaussian import GaussianParameters
+from ingenuo.families.gaussian import FARTHEST, GaussianParameters, log_normal
 from ingenuo.kernels import portable
 from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
-from ingenuo.show.arithmetic import Floats, logs
+from ingenuo.kernels.histograms import LEAST_EXPONENT
+from ingenuo.show.arithmetic import Floats, fraction, logs
 from ingenuo.tally.histogram import Histogram
 from ingenuo.tally.labels import Labels, objects
 from ingenuo.tally.prior import Prior
 
 STRAIGHTNESS = 1 / 1024  # of a logarithm: straight lines between the points of a table miss it by no more
-THINNEST = 64
 MODERATE = 1e100  # no class counts for more values than this, or for fewer than one in so many
 _LEAST = -700.0  # no value that is left out counts as less likely: a single one says no more
-FARTHEST = 1e150  # positions beyond are taken as this far: their squares are finite
+_TINY = float(np.finfo(float).tiny)
 
 
-def imaginary(prior: Prior, column: object, values: int = 1) -> float:
+def _imaginary(prior: Prior, column: object, values: int = 1) -> float:
     """How many imaginary observations the prior has of each of so many values of a column of numbers."""
     # Bins have no names that a prior could speak of, so the labels are such as no column has.
     labels = objects([("bin", i) for i in range(values)])
@@ -73,6 +67,11 @@ class Column:
         """How many bins."""
         return int(self.counts.shape[1])
 
+    @property
+    def unit(self) -> float:
+        """The logarithm of a bin's width."""
+        return self.exponent * math.log(2)
+
     @cached_property
     def totals(self) -> Floats:
         """The number of values of each class (of the whole column, for a class that has none)."""
@@ -92,8 +91,7 @@ class Column:
     def gap(self) -> int:
         """How far the typical value is from the next one that differs: of what is rounded to tenths, a tenth.
 
-        Estimates that are finer would only find out to what values are rounded. Bins that have far fewer values than
-        that of the typical value do not count: among whole numbers, a few halves.
+        Bins that have far fewer values than that of the typical value do not count: among whole numbers, a few halves.
         """
         used = np.flatnonzero(self.pooled)
         sizes = np.sort(self.pooled[used])
@@ -109,25 +107,29 @@ class Column:
         return int(nearest[order][np.searchsorted(upto, upto[-1] / 2)])
 
     @cached_property
+    def widened(self) -> bool:
+        """Whether the bins are wider than the size of the values alone demands: for that, places are at least 2^49."""
+        farthest = max(abs(self.first), abs(self.first + self.size - 1))
+        return self.exponent > LEAST_EXPONENT and farthest < 1 << 49
+
+    @cached_property
     def imagined(self) -> float:
         """How many imaginary values each class has."""
-        return imaginary(self.prior, self.name)
+        return _imaginary(self.prior, self.name)
 
     @cached_property
     def spread(self) -> Floats:
         """The standard deviation of each class, and that of the whole column last."""
         every = np.vstack([self.counts, self.pooled])
         totals = every.sum(axis=1)
-        means = every @ self.centres / totals
-        deviation = self.centres - means[:, np.newaxis]
+        deviation = self.centres - (every @ self.centres / totals)[:, np.newaxis]
         with np.errstate(under="ignore"):
             return np.asarray(np.sqrt((every * deviation * deviation).sum(axis=1) / totals))
 
     def quantiles(self, counts: Floats, shares: tuple[float, ...]) -> Floats:
         """The positions below which these shares of the counts lie (rows × shares).
 
-        A gap before a bin in use belongs to it by half, as does that behind it, so that what is symmetric stays so:
-        the median of two values is their midpoint.
+        A gap between bins in use belongs to both by half, so that the median of two values is their midpoint.
         """
         result = np.empty((len(counts), len(shares)))
         for row, each in enumerate(counts):
@@ -146,12 +148,12 @@ class Column:
         return float(middle), max(float(scale), self.gap / 2)
 
     def log_background(self, t: Floats) -> Floats:
-        """log g at positions."""
+        """log g at positions: g = 1 / (π s (1 + z²)), z = (t - m) / s."""
         middle, scale = self.background
         z = ((t - middle) / scale).clip(-FARTHEST, FARTHEST)
         return np.asarray(-math.log(math.pi * scale) - portable.log1p(z * z))
 
-    def smoothed(self, log_density: Floats, t: Floats) -> Floats:
+    def smooth(self, log_density: Floats, t: Floats) -> Floats:
         """log (n f + a g) / (n + a), from log f (positions × classes)."""
         n, a = self.totals, self.imagined
         if a == 0:
@@ -162,22 +164,19 @@ class Column:
         )
 
     def left_out(self, above: Floats) -> Floats:
-        """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins).
-
-        No probability counts for less than e^-700, so that one value alone decides nothing.
-        """
+        """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins)."""
         a = self.imagined
         whole = np.maximum(above, 0) + a * portable.exp(self.log_background(self.centres))
         below = np.maximum(self.totals - 1, 0) + a
         with np.errstate(divide="ignore", invalid="ignore"):
             p = np.where(below[:, np.newaxis] > 0, whole / below[:, np.newaxis], 0)
-        return self.total(np.maximum(logs(p), -700.0))
+        return self.total(logs(p))
 
     def total(self, terms: Floats) -> Floats:
-        """Σ n_b · terms over the bins in use of each class (terms: classes × bins)."""
-        return np.asarray((self.counts * np.where(self.counts > 0, terms, 0)).sum(axis=1))
+        """Σ n_b · terms over the bins in use of each class (terms: classes × bins), none below -700."""
+        return np.asarray((self.counts * np.where(self.counts > 0, np.maximum(terms, _LEAST), 0)).sum(axis=1))
 
-    def summed(self, scores: Floats) -> float:
+    def sum_seen(self, scores: Floats) -> float:
         """The scores of the classes that have values, together."""
         return float(scores[self.seen > 0].sum())
 
@@ -192,31 +191,14 @@ class Column:
         with np.errstate(over="ignore", under="ignore"):
             return np.asarray(np.ldexp(t + self.first, self.exponent).clip(-most, most))
 
-    @property
-    def unit(self) -> float:
-        """The logarithm of a bin's width."""
-        return self.exponent * math.log(2)
-
-
-def thinned(table: Floats, step: float, allowed: Floats | float = STRAIGHTNESS) -> tuple[Floats, float]:
-    """As few of the points, evenly, as keep straight lines within what is allowed of all of them.
-
-    The number of points is 1 more than a multiple of THINNEST, so that the last one always stays.
-    """
-    best = table, step
-    factor = 2
-    while factor <= THINNEST:
-        kept = table[::factor]
-        parts = np.arange(factor)[np.newaxis, :, np.newaxis] / factor
-        lines = kept[:-1, np.newaxis] + parts * (kept[1:] - kept[:-1])[:, np.newaxis]
-        if (np.abs(lines.reshape(-1, table.shape[1]) - table[:-1]) > allowed).any():
-            break
-        best, factor = (kept, step * factor), factor * 2
-    return best
+    def widths(self, bins: Any) -> Any:
+        """So many bins in the column's own unit."""
+        with np.errstate(over="ignore", under="ignore"):
+            return np.ldexp(bins, self.exponent)
 
 
 @dataclass(frozen=True)
-class Curve(ABC):
+class Curve:
     """The densities of one column: a table of logarithms, straight between its points (or level), and tails."""
 
     column: Column
@@ -227,15 +209,47 @@ class Curve(ABC):
     kind = ""
     way = STRAIGHT  # between the points; or level, each point's value up to the next
 
-    @abstractmethod
+    @property
+    def offset(self) -> float:
+        """What the score is less in the column's own unit than in bins."""
+        return float(self.column.seen.sum()) * self.column.unit
+
+    @property
+    def detail(self) -> str:
+        """The settings that were chosen, in a few words."""
+        raise NotImplementedError
+
+    def how(self, x: float, k: int) -> str:
+        """What a person would write for the density of class k at x."""
+        raise NotImplementedError
+
+    def beyond(self, t: Floats) -> Floats:
+        """Log densities (positions × classes) outside the table."""
+        raise NotImplementedError
+
+    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """So many positions drawn from class k, without the imaginary values."""
+        raise NotImplementedError
+
     def log_density(self, x: Floats) -> Floats:
         """log p(x | class), for each value and class."""
+        t = self.column.positions(x)
+        u = (t - self.origin) / self.step
+        inside = (u >= 0) & (u < len(self.table) - 1)
+        result = np.empty((len(x), self.table.shape[1]))
+        place = u[inside].astype(np.intp)
+        result[inside] = self.table[place]
+        if self.way == STRAIGHT:
+            rest = (u[inside] - place)[:, np.newaxis]
+            result[inside] += rest * (self.table[place + 1] - self.table[place])
+        if not inside.all():
+            result[~inside] = self.beyond(t[~inside])
+        return result - self.column.unit
 
     def left_out(self, x: Floats, y: NDArray[Any], w: Floats) -> Floats:
         """log p(x | class), where the class is the value's own without the value; a missing value says nothing.
 
-        The shape stays: the width of the bins, or the bandwidth, is that of all values. So settings are compared: a
-        setting is what is held, and each value is scored by the others.
+        The shape stays: the width of the bins, or the bandwidth, is that of all values.
         """
         out = np.zeros((len(x), self.table.shape[1]))
         there = np.flatnonzero(~np.isnan(x))
@@ -249,53 +263,6 @@ class Curve(ABC):
         """The log density of each value in its own class without it, from that with it."""
         return log_density
 
-    @property
-    def offset(self) -> float:
-        """What the score is less in the column's own unit than in bins."""
-        return float(self.column.seen.sum()) * self.column.unit
-
-    @abstractmethod
-    def how(self, x: float, k: int) -> str:
-        """What a person would write for the density of class k at x."""
-
-    @property
-    @abstractmethod
-    def detail(self) -> str:
-        """The settings that were chosen, in a few words."""
-
-    @abstractmethod
-    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many values drawn from class k."""
-
-
-@dataclass(frozen=True)
-class TableCurve(Curve):
-    """Densities that are looked up in the table."""
-
-    def log_density(self, x: Floats) -> Floats:
-        """log p(x | class), for each value and class."""
-        t = self.column.positions(x)
-        u = (t - self.origin) / self.step
-        inside = (u >= 0) & (u < len(self.table) - 1)
-        result = np.empty((len(x), self.table.shape[1]))
-        place = u[inside].astype(np.intp)
-        if self.way == STRAIGHT:
-            rest = (u[inside] - place)[:, np.newaxis]
-            result[inside] = self.table[place] + rest * (self.table[place + 1] - self.table[place])
-        else:
-            result[inside] = self.table[place]
-        if not inside.all():
-            result[~inside] = self.beyond(t[~inside])
-        return result - self.column.unit
-
-    @abstractmethod
-    def beyond(self, t: Floats) -> Floats:
-        """Log densities (positions × classes) outside the table."""
-
-    @abstractmethod
-    def draw(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many positions drawn from class k, without the imaginary values."""
-
     def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
         """So many values drawn from class k."""
         t = self.draw(k, n, rng)
@@ -304,25 +271,62 @@ class TableCurve(Curve):
         imagined = rng.random(n) < a / (total + a)
         return self.column.values(np.where(imagined, middle + scale * rng.standard_cauchy(n), t))
 
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and deviation of each class."""
+        column = self.column
+        means = column.values(column.counts @ column.centres / column.totals)
+        return means, np.asarray(column.widths(column.spread[:-1]))
+
+
+# Level densities: a share of the values over the width of a bin. Imaginary values are in the bins.
+
 
 @dataclass(frozen=True)
-class LevelCurve(TableCurve):
-    """Level densities: a share of the values over the width of a bin. The imaginary values are in the bins."""
+class LevelCurve(Curve):
+    """A histogram. Beyond the column's range the density falls as 1 / (1 + u)², u being the distance in widths.
+
+    p(x | class) = (n_b + α) / (n + all that is imagined) ÷ width of bin b
+    """
 
     counts: Floats  # (classes, bins)
     pseudo: float  # imaginary values in each bin
+    edges: Floats  # (bins + 1,) positions
+    widths: Floats  # (bins,) what a bin's share is divided by
+    levels: Floats  # (bins + 2, classes) log densities, of the two ends as well
+    even: bool  # whether bins are of one width, and the ends bins as well; else of equal mass, the outermost open
 
     way = LEVEL
-    open_ends = 0  # bins beyond the last ones, that have imaginary values too
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """How the bins are cut."""
+        return "histogram" if self.even else "equal-mass"
 
     @property
     def all_pseudo(self) -> float:
         """The imaginary values of all bins."""
-        return float(self.pseudo * (self.counts.shape[1] + self.open_ends))
+        return float(self.pseudo * (self.counts.shape[1] + 2 * self.even))
 
-    @abstractmethod
+    @property
+    def detail(self) -> str:
+        """How many bins, and how wide."""
+        wide = f"{float(self.column.widths(self.widths[0])):.6g}" if self.even else "equal mass"
+        return f"{self.counts.shape[1]} bins of {wide}"
+
+    def _far(self, t: Floats) -> Floats:
+        """How far beyond the range positions are, in the width of the bin there."""
+        widths = np.diff(self.edges)
+        return np.asarray(np.maximum(np.maximum((self.edges[0] - t) / widths[0], (t - self.edges[-1]) / widths[-1]), 0))
+
+    def beyond(self, t: Floats) -> Floats:
+        """The open ends."""
+        ends = np.where((t < self.edges[0])[:, np.newaxis], self.levels[0], self.levels[-1])
+        return np.asarray(ends - 2 * portable.log1p(self._far(t))[:, np.newaxis])
+
     def bins_of(self, t: Floats) -> tuple[NDArray[np.intp], Floats]:
         """The bins that positions are in, and their widths."""
+        at = (np.searchsorted(self.edges, t, "right") - 1).clip(0, self.counts.shape[1] - 1)
+        return at, self.widths[at]
 
     def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
         """log (n_b - w + α) / (n - w + all that is imagined) ÷ width."""
@@ -338,9 +342,83 @@ class LevelCurve(TableCurve):
         below = np.maximum(n, 0) + self.all_pseudo
         return np.asarray(logs(own + self.pseudo) - logs(below) - np.log(widths) - column.unit)
 
+    def how(self, x: float, k: int) -> str:
+        """A fraction over the width."""
+        t = self.column.positions(np.array([x]))
+        (g,), (width,), (far,) = *self.bins_of(t), self._far(t)
+        own = 0.0 if self.even and (far > 0 or t[0] >= self.edges[-1]) else float(self.counts[k, g])
+        shown = fraction(own, self.pseudo, float(self.counts[k].sum()), self.all_pseudo)
+        return f"{shown} ÷ {float(self.column.widths(width)):.6g}" + (f" ÷ {1 + far:.4g}²" if far > 0 else "")
+
     def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many values drawn from class k."""
-        return self.column.values(self.draw(k, n, rng))
+        """A bin by its share, a place in it evenly; in the open ends by the inverse of their distribution."""
+        J, widths = self.counts.shape[1], np.pad(np.diff(self.edges), 1, "edge")
+        shares = portable.exp(self.levels[:, k]) * widths
+        chosen = rng.choice(J + 2, n, p=shares / shares.sum())
+        uniform = rng.random(n)
+        far = 1 / (1 - uniform) - 1  # 1 - 1/(1 + u) is the distribution of u
+        start = np.append(self.edges[0], self.edges)[chosen]
+        u = np.where(chosen == 0, -far, np.where(chosen == J + 1, far, uniform))
+        return self.column.values(start + widths[chosen] * u)
+
+
+def _score(column: Column, counts: Floats, pseudo: float, ends: int, width: float | Floats) -> float:
+    """Σ n log p of each value left out; so many open ends have imaginary values too."""
+    own = counts[column.seen > 0]
+    below = np.maximum(own.sum(axis=1, keepdims=True) - 1, 0) + pseudo * (own.shape[1] + ends)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(below > 0, (np.maximum(own - 1, 0) + pseudo) / below, 0) / width
+    return float((own * np.maximum(logs(p), _LEAST)).sum())
+
+
+def histogram(column: Column) -> LevelCurve:
+    """Bins of one width: a power of two times that of the tally's, with the highest leave-one-out likelihood."""
+    first = max(0, (column.gap - 1).bit_length())  # narrower bins would only find out to what values are rounded
+    found = []
+    for level in range(first, column.size.bit_length() + 1):
+        shift = column.first & ((1 << level) - 1)  # on the same absolute grid
+        padded = np.pad(column.counts, ((0, 0), (shift, -(shift + column.size) % (1 << level))))
+        counts = padded.reshape(len(padded), -1, 1 << level).sum(axis=2)
+        pseudo = _imaginary(column.prior, column.name, counts.shape[1])
+        found.append((_score(column, counts, pseudo, 2, float(1 << level)), level, counts, shift, pseudo))
+        if counts.shape[1] == 1:
+            break
+    score, level, counts, shift, pseudo = max(found, key=lambda each: each[0])
+    J, width = counts.shape[1], float(1 << level)
+    below = (counts.sum(axis=1) + pseudo * (J + 2))[:, np.newaxis]
+    levels = (logs(np.pad(counts, ((0, 0), (1, 1))) + pseudo) - portable.log(below) - level * portable.log(2)).T
+    edges = width * np.arange(J + 1) - shift
+    table = np.vstack([levels[1:-1], levels[-2:-1]])
+    return LevelCurve(
+        column, score, -float(shift), width, table, counts, pseudo, edges, np.full(J, width), levels, True
+    )
+
+
+def equal_mass(column: Column, bins: int) -> LevelCurve:
+    """About so many bins, cut at the quantiles of the whole column: far values are in the last bin, however far."""
+    upto = np.cumsum(column.pooled)
+    wanted = upto[-1] * np.arange(1, bins) / bins
+    # A cut is where the share is nearest to what is wanted, before or behind the bin that reaches it.
+    behind = np.searchsorted(upto, wanted) + 1
+    before = np.append(0.0, upto)[behind - 1]
+    cuts = np.where(wanted - before < upto[np.minimum(behind - 1, column.size - 1)] - wanted, behind - 1, behind)
+    # A gap between values belongs to both by half, so that the same values mirrored are cut alike.
+    used = np.flatnonzero(column.pooled)
+    places = np.searchsorted(used, cuts)
+    inner = places[(places > 0) & (places < len(used))]
+    edges = np.unique(np.concatenate([[0], (used[inner - 1] + 1 + used[inner]) // 2, [column.size]])).astype(np.intp)
+    counts = np.add.reduceat(column.counts, edges[:-1], axis=1)
+    pseudo = _imaginary(column.prior, column.name, counts.shape[1])
+    parts = np.ones(counts.shape[1])  # how often its width a bin holds: once, and once more for an open end
+    parts[0] += 1
+    parts[-1] += 1
+    widths = np.diff(edges) * parts
+    below = counts.sum(axis=1, keepdims=True) + pseudo * counts.shape[1]
+    levels = (logs(counts + pseudo) - portable.log(below) - portable.log(widths)).T
+    table = np.repeat(np.vstack([levels, levels[-1:]]), np.append(np.diff(edges), 1), axis=0)
+    levels = np.pad(levels, ((1, 1), (0, 0)), "edge")
+    score = _score(column, counts, pseudo, 0, widths)
+    return LevelCurve(column, score, 0.0, 1.0, table, counts, pseudo, edges.astype(np.float64), widths, levels, False)
 
 
 # The Gaussian as one of several densities to choose from: the same estimate as the family's, with its score; and none.
@@ -368,103 +446,80 @@ class GaussianCurve(Curve):
         """Normal deviates; a Gaussian has no imaginary values."""
         return rng.normal(self.means[k], self.deviations[k], n)
 
+    def moments(self) -> tuple[Floats, Floats]:
+        """By exact sums."""
+        return self.means, self.deviations
+
     @property
     def detail(self) -> str:
         """Nothing but its name; and why, where there was no choice."""
-        width = float(np.ldexp(1.0, self.column.exponent))
+        width = float(self.column.widths(1.0))
         return "mean and deviation" + (f" (bins of {width:.6g} are too wide for another density)" if self.alone else "")
 
 
-@dataclass(frozen=True)
 class SilentCurve(Curve):
     """A column in which no two values were seen: it is left out of the product."""
 
     kind = "constant"
     way = GAUSSIAN
 
-    def log_density(self, x: Floats) -> Floats:
-        """Zeros."""
-        return np.zeros((len(x), self.table.shape[1]))
-
-    def how(self, x: float, k: int) -> str:
-        """One."""
-        return "1"
-
-    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """The value that was seen, within its bin."""
-        return self.column.values(np.zeros(n))
-
     @property
     def detail(self) -> str:
         """Why it is left out."""
         return "no two values were seen"
 
+    def log_density(self, x: Floats) -> Floats:
+        """Zeros."""
+        return np.zeros((len(x), self.table.shape[1]))
 
-def log_normal(x: Floats, means: Floats, deviations: Floats) -> Floats:
-    """The logarithm of the normal density of each value (rows) under each Gaussian."""
-    with np.errstate(over="ignore"):
-        z = ((x[:, np.newaxis] - means) / deviations).clip(-FARTHEST, FARTHEST)
-    return np.asarray(-portable.log(deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z)
-
-
-@dataclass(frozen=True)
-class Spread:
-    """Mean and deviations of one column's classes by exact sums, in the column's own unit."""
-
-    means: Floats  # (classes,)
-    deviations: Floats  # no less than the prior's floor
-    seen: Floats  # and without it
-    whole: float  # the deviation of all the values
-
-    @staticmethod
-    def of(parameters: GaussianParameters, at: int) -> Spread:
-        """Of one of the columns of the Gaussian family."""
-        assert parameters.seen is not None
-        assert parameters.whole is not None
-        return Spread(
-            parameters.means[:, at], parameters.deviations[:, at], parameters.seen[:, at], float(parameters.whole[at])
-        )
-
-    def within(self, bins: float, column: Column) -> NDArray[np.bool_]:
-        """The classes whose deviation is less than so many bins."""
-        with np.errstate(over="ignore", under="ignore"):
-            return np.asarray(np.ldexp(self.seen, -column.exponent) < bins)
-
-    def only_gaussian(self, column: Column) -> bool:
-        """Whether a quarter of the values are of classes whose deviation is less than a bin, and not zero.
-
-        A quarter, so that of many small classes the few whose two or three values happen to agree do not decide. Bins
-        of half a deviation still tell two peaks from one, and are left to the scores.
-        """
-        fine = self.within(1, column) & (self.seen > 0) & (column.seen > 0)
-        return bool(4 * column.seen[fine].sum() >= column.seen.sum())
+    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """The value that was seen, within its bin."""
+        return self.column.values(np.zeros(n))
 
 
-def normal(column: Column, spread: Spread) -> GaussianCurve:
-    """The Gaussians of a column, with the likelihood of each value left out."""
-    alone = spread.only_gaussian(column)
-    # One value over and over has no deviation; as long as others are there to judge, the bins do for it.
-    exactly = spread.within(4, column) & ((spread.seen > 0) | alone)
-    scores = np.where(exactly, _by_sums(column, spread), _by_bins(column, spread.means, spread.deviations))
-    none = np.zeros((0, len(spread.means)))
-    return GaussianCurve(column, column.summed(scores), 0.0, 1.0, none, spread.means, spread.deviations, alone)
+def silent(name: object, bins: Histogram | None, classes: Labels, prior: Prior) -> SilentCurve:
+    """The curve of a column of one value, or of none."""
+    K = len(classes)
+    exponent, first = (0, 0) if bins is None else (bins.exponent, int(bins.places[0]))
+    return SilentCurve(
+        Column(name, exponent, first, np.zeros(K), np.ones((K, 1)), prior), 0.0, 0.0, 1.0, np.zeros((0, K))
+    )
 
 
-def _by_sums(column: Column, spread: Spread) -> Floats:
-    """The score of each class from its sums; of one value and of two, what leaving one out leaves."""
-    n = column.totals
-    whole = max(spread.whole, float(np.finfo(float).tiny))
-    mean = float(column.seen @ spread.means / column.seen.sum())
+def gaussian(column: Column, sums: GaussianParameters, j: int) -> GaussianCurve:
+    """The Gaussians of one of the columns, with the likelihood of each value left out."""
+    assert sums.seen is not None
+    means, deviations, seen = sums.means[:, j], sums.deviations[:, j], sums.seen[:, j]
     with np.errstate(over="ignore", under="ignore"):
-        away = np.where(n > 1, 2 * spread.seen, spread.means - mean) / whole  # of two values, from the other
+        in_bins = np.ldexp(seen, -column.exponent)
+    # Alone where a quarter of the values are of classes whose deviation is less than a bin, and not zero; a quarter, so
+    # that of many small classes the few whose two or three values happen to agree do not decide.
+    fine = (in_bins < 1) & (seen > 0) & (column.seen > 0)
+    alone = bool(4 * column.seen[fine].sum() >= column.seen.sum())
+    # One value over and over has no deviation; as long as others are there to judge, the bins do for it.
+    exactly = (in_bins < 4) & ((seen > 0) | alone)
+    scores = np.where(exactly, _score_by_sums(column, sums, j), _score_by_bins(column, means, deviations))
+    none = np.zeros((0, len(means)))
+    return GaussianCurve(column, column.sum_seen(scores), 0.0, 1.0, none, means, deviations, alone)
+
+
+def _score_by_sums(column: Column, sums: GaussianParameters, j: int) -> Floats:
+    """The score of each class from its sums; of one value and of two, what leaving one out leaves."""
+    assert sums.seen is not None
+    assert sums.whole is not None
+    n, means, deviations, seen = column.totals, sums.means[:, j], sums.deviations[:, j], sums.seen[:, j]
+    whole = max(float(sums.whole[j]), _TINY)
+    mean = float(column.seen @ means / column.seen.sum())
+    with np.errstate(over="ignore", under="ignore"):
+        away = np.where(n > 1, 2 * seen, means - mean) / whole  # of two values, from the other
         few = -portable.log(whole) - 0.5 * math.log(2 * math.pi) - 0.5 * away.clip(-FARTHEST, FARTHEST) ** 2
-        ratio = (spread.seen / spread.deviations) ** 2
-    many = -portable.log(spread.deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * ratio
-    scores = np.where(n > 2, n * np.maximum(many, -700.0) - 2, n * np.maximum(few, -700.0))
+        ratio = (seen / deviations) ** 2
+    many = -portable.log(deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * ratio
+    scores = np.where(n > 2, n * np.maximum(many, _LEAST) - 2, n * np.maximum(few, _LEAST))
     return np.asarray(scores + n * column.unit)
 
 
-def _by_bins(column: Column, means: Floats, deviations: Floats) -> Floats:
+def _score_by_bins(column: Column, means: Floats, deviations: Floats) -> Floats:
     """The score of each class, every value taken to be at the centre of its bin."""
     n = column.totals[:, np.newaxis]
     rest = np.where(n > 2, n - 1, 1.0)  # fewer have their own way below
@@ -473,11 +528,9 @@ def _by_bins(column: Column, means: Floats, deviations: Floats) -> Floats:
         variance = np.ldexp(deviations, -column.exponent)[:, np.newaxis] ** 2
     away = column.centres - mean
     whole = column.pooled @ column.centres / column.pooled.sum()
-    overall = max(float(column.spread[-1]) ** 2, float(np.finfo(float).tiny))
+    overall = max(float(column.spread[-1]) ** 2, _TINY)
     centre = np.where(n > 1, mean - away / rest, whole)  # of two values, the other one
     left = n / rest * variance - n / (rest * rest) * away * away
-    floor = max(column.prior.floor * overall, np.finfo(float).tiny)
-    left = np.where(n > 2, np.maximum(left, floor), overall)  # one value has no spread, and takes the column's
+    left = np.where(n > 2, np.maximum(left, max(column.prior.floor * overall, _TINY)), overall)  # one has no spread
     with np.errstate(over="ignore"):
-        terms = -0.5 * portable.log(2 * np.pi * left) - 0.5 * (column.centres - centre) ** 2 / left
-    return column.total(np.maximum(terms, -700.0))
+        return column.total(-0.5 * portable.log(2 * np.pi * left) - 0.5 * (column.centres - centre) ** 2 / left)

@@ -2,14 +2,14 @@
 
     μ = Σx / n        σ² = Σ(x - μ)² / n = (n Σx² - (Σx)²) / n²        (or n - 1 below, on request)
 
-Sums are exact, so the difference n Σx² - (Σx)² is too: no offset, however large, costs a digit. A class with at
-most one value in a column has no spread of its own and takes the column's; one with no value at all takes the
-column's mean as well. No variance falls below the prior's floor, a fraction of the column's own variance.
+Sums are exact, so that no offset costs a digit. A class with at most one value in a column has no spread of its own
+and takes the column's. No variance falls below the prior's floor, a fraction of the column's own variance.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -19,8 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError
-from ingenuo.families.family import Family, refuse_more_than_rows
-from ingenuo.families.left_out import LearnedRows, estimate_again
+from ingenuo.families.family import (
+    Family,
+    LearnedRows,
+    Measure,
+    Parameters,
+    Places,
+    Values,
+    estimate_again,
+    refuse_more_than_rows,
+)
 from ingenuo.kernels import densities, moments, portable
 from ingenuo.kernels import left_out as loops
 from ingenuo.rows.part import Chunk, Numbers
@@ -35,11 +43,31 @@ from ingenuo.tally.tally import Sums, Table, Tally
 NORMAL = (np.finfo(float).tiny, np.finfo(float).max)
 # Squares of numbers beyond these, and what is left of them when one is left out, would leave the doubles.
 _SMALL, _LARGE = 1e-100, 1e100
+FARTHEST = 1e150  # deviations; positions beyond are taken as this far: their squares are finite
 COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
 
 
+def log_normal(x: Floats, means: Floats, deviations: Floats) -> Floats:
+    """The logarithm of the normal density of each value (rows) under each Gaussian."""
+    with np.errstate(over="ignore"):
+        z = ((x[:, np.newaxis] - means) / deviations).clip(-FARTHEST, FARTHEST)
+    return np.asarray(-portable.log(deviations) - 0.5 * math.log(2 * math.pi) - 0.5 * z * z)
+
+
 @dataclass(frozen=True)
-class GaussianParameters:
+class Chosen:
+    """The density that a column was given, and the scores of those that were tried.
+
+    A score is the log likelihood of the column's values, each left out of the estimate that judges it.
+    """
+
+    density: str
+    detail: str
+    scores: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class GaussianParameters(Parameters):
     """Mean and standard deviation of each class and column."""
 
     columns: Labels
@@ -49,12 +77,75 @@ class GaussianParameters:
     seen: Floats | None = None  # the deviations without a floor
     whole: Floats | None = None  # (columns,) and those of the whole columns
 
+    @property
+    def covariance(self) -> Floats:
+        """The variances."""
+        return np.asarray(self.deviations**2)
+
+    @property
+    def class_covariances(self) -> Floats:
+        """A diagonal matrix for each class."""
+        return np.asarray(self.deviations[:, np.newaxis] ** 2 * np.eye(len(self.columns)))
+
+    def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
+        """Add the log densities; a missing value adds nothing."""
+        block.refuse_infinite(densities.add_gaussian(block, self.means, self.deviations, out))
+
+    def factors(self, block: Numbers) -> list[Factor]:
+        """f(x | μ, σ) of each class."""
+        row = np.asarray(block.rows(0, 1)[0], np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            z = (row - self.means) * (1.0 / self.deviations)
+            logs = densities.constants(self.deviations) - 0.5 * np.minimum(z * z, densities.FARTHEST)
+        chances = portable.exp(logs)
+        found = []
+        for j, (name, x) in enumerate(zip(self.columns.tolist(), row.tolist())):
+            if math.isnan(x):
+                found.append(Factor(column_name(name), "missing", note="left out"))
+                continue
+            columns = (each[:, j].tolist() for each in (self.means, self.deviations, chances, logs))
+            terms = (Term(f"f({x:.6g} | μ {mean:.6g}, σ {sd:.6g})", p, log) for mean, sd, p, log in zip(*columns))
+            found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
+        return found
+
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
+        """Normal deviates."""
+        return {
+            name: rng.normal(self.means[drawn, j], self.deviations[drawn, j])
+            for j, name in enumerate(self.columns.tolist())
+        }
+
+    def log_density(self, column: object, x: Floats) -> Floats:
+        """log p(x | class) of one column, for each value and class."""
+        at = self.columns.tolist().index(column)
+        return log_normal(np.asarray(x, np.float64), self.means[:, at], self.deviations[:, at])
+
+    def chosen(self, column: object) -> Chosen:
+        """The only density there is."""
+        return Chosen("gaussian", "mean and deviation", {})
+
+    def reach(self, column: object) -> tuple[float, float] | None:
+        """Where to draw a column without a histogram: four deviations around the means."""
+        at = self.columns.tolist().index(column)
+        means, deviations = self.means[:, at], self.deviations[:, at]
+        return float((means - 4 * deviations).min()), float((means + 4 * deviations).max())
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
+        """What numbers add."""
+        for j, column in enumerate(self.columns.tolist()):
+
+            def at(x: Floats, column: object = column) -> Floats:
+                return weight * self.log_density(column, x)
+
+            yield Measure.of(column, at, self.means[:, j], self.deviations[:, j], priors, weight=weight)
+
 
 @dataclass(frozen=True)
 class Gaussian(Family):
     """A Gaussian per class and column; the variance over n, or n - 1 if unbiased."""
 
     unbiased: bool = False
+    in_tables = True
 
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
         """Values seen, their sum and the sum of their squares."""
@@ -65,13 +156,8 @@ class Gaussian(Family):
         else:
             counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K)
         axes = {"class": chunk.classes, "column": block.names}
-        return Tally(
-            {
-                COUNT: Table.of(axes, counts),
-                SUM: Table.of(axes, sums, signed=True),
-                SQUARE: Table.of(axes, squares),
-            }
-        )
+        found = ((COUNT, counts, False), (SUM, sums, True), (SQUARE, squares, False))
+        return Tally({name: Table.of(axes, each, signed=signed) for name, each, signed in found})
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
@@ -84,38 +170,6 @@ class Gaussian(Family):
         with np.errstate(over="ignore", under="ignore"):
             deviations, seen, whole = (np.ldexp(np.sqrt(each), exponents) for each in (variances, own, overall))
         return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL), seen, whole)
-
-    def log_likelihood(
-        self, parameters: GaussianParameters, block: Numbers, out: Floats, floor: float | None = None
-    ) -> None:
-        """Add the log densities; a missing value adds nothing."""
-        block.refuse_infinite(densities.add_gaussian(block, parameters.means, parameters.deviations, out))
-
-    def factors(self, parameters: GaussianParameters, block: Numbers) -> list[Factor]:
-        """f(x | μ, σ) of each class."""
-        row = np.asarray(block.rows(0, 1)[0], np.float64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            z = (row - parameters.means) * (1.0 / parameters.deviations)
-            logs = densities.constants(parameters.deviations) - 0.5 * np.minimum(z * z, densities.FARTHEST)
-        chances = portable.exp(logs)
-        found = []
-        for j, (name, x) in enumerate(zip(parameters.columns.tolist(), row.tolist())):
-            if math.isnan(x):
-                found.append(Factor(column_name(name), "missing", note="left out"))
-                continue
-            columns = (each[:, j].tolist() for each in (parameters.means, parameters.deviations, chances, logs))
-            terms = (Term(f"f({x:.6g} | μ {mean:.6g}, σ {sd:.6g})", p, log) for mean, sd, p, log in zip(*columns))
-            found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
-        return found
-
-    def sample(
-        self, parameters: GaussianParameters, drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
-        """Normal deviates."""
-        return {
-            name: rng.normal(parameters.means[drawn, j], parameters.deviations[drawn, j])
-            for j, name in enumerate(parameters.columns.tolist())
-        }
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
         """The mean and the variance of a class without one of its values, from exact sums about a centre."""
@@ -148,12 +202,11 @@ class Gaussian(Family):
     def check(self, tally: Tally) -> None:
         """No numbers have n Σx² < (Σx)², no sum is left where none is counted, no class has more than its rows."""
         refuse_more_than_rows(tally, COUNT)
-        if not any(name in tally for name in (COUNT, SUM, SQUARE)):
+        names = (COUNT, SUM, SQUARE)
+        if not any(name in tally for name in names):
             return
-        classes, columns = (
-            reduce(unite, [tally.labels(name, axis) for name in (COUNT, SUM, SQUARE)]) for axis in (0, 1)
-        )
-        n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
+        classes, columns = (reduce(unite, [tally.labels(name, axis) for name in names]) for axis in (0, 1))
+        n, s, q = (_integers(tally.over(name, classes, columns)) for name in names)
         impossible = np.argwhere(np.asarray(_scatter(n, s, q)[0] < 0, bool))
         if len(impossible):
             k, j = impossible[0]
@@ -164,28 +217,23 @@ class Gaussian(Family):
 
 
 def _centred(tally: Tally, columns: Labels, classes: Labels) -> loops.Sums:
-    """The sums about centres near the means, of each class and of all of them."""
-    n, s, q = (_whole(tally, name, columns, classes) for name in (COUNT, SUM, SQUARE))
-    shape = n.shape
-    centres, counts = np.zeros(shape), np.zeros(shape)
-    first, second = np.zeros((*shape, 2)), np.zeros((*shape, 2))
-    for cell in np.ndindex(shape):
+    """The sums about centres near the means, of each class and of all of them, to twice the digits of a double."""
+    each = [tally.over(name, classes, columns) for name in (COUNT, SUM, SQUARE)]
+    fractions = [sums.fractions() for sums in each if isinstance(sums, Exact)]
+    n, s, q = (np.vstack([found, found.sum(axis=0)[np.newaxis]]) for found in fractions)
+    centres, counts = np.zeros(n.shape), np.zeros(n.shape)
+    first, second = np.zeros((*n.shape, 2)), np.zeros((*n.shape, 2))
+    for cell in np.ndindex(n.shape):
         if n[cell] == 0:
             continue
         c = _float(s[cell] / n[cell])
         centre = Fraction(c) if np.isfinite(c) else Fraction(0)
         centres[cell], counts[cell] = float(centre), _float(n[cell])
-        first[cell] = _pair(s[cell] - n[cell] * centre)
-        second[cell] = _pair(q[cell] - 2 * centre * s[cell] + n[cell] * centre * centre)
+        about = s[cell] - n[cell] * centre, q[cell] - 2 * centre * s[cell] + n[cell] * centre * centre
+        for pair, value in zip((first[cell], second[cell]), about):
+            pair[0] = _float(value)
+            pair[1] = float(value - Fraction(pair[0])) if np.isfinite(pair[0]) else 0.0
     return loops.Sums(centres, counts, first, second)
-
-
-def _whole(tally: Tally, name: str, columns: Labels, classes: Labels) -> NDArray[Any]:
-    """The sums of each class, and in a last row of all of them, as fractions."""
-    sums = tally.over(name, classes, columns)
-    assert isinstance(sums, Exact)
-    found = sums.fractions()
-    return np.vstack([found, found.sum(axis=0)[np.newaxis]])
 
 
 def _float(value: Any) -> float:
@@ -193,11 +241,6 @@ def _float(value: Any) -> float:
         return float(value)
     except OverflowError:
         return float("inf")
-
-
-def _pair(value: Any) -> tuple[float, float]:
-    high = _float(value)
-    return (high, float(value - Fraction(high))) if np.isfinite(high) else (high, 0.0)
 
 
 def spread(
@@ -211,10 +254,10 @@ def spread(
     every = [(number.sum(axis=0, keepdims=True) if len(classes) else number, e) for number, e in (n, s, q)]
     column_means = _ratios(every[1], every[0])[0]
     scatter = _scatter(*every)
-    exponents = np.array(
-        [_exponent(top, scatter[1], bottom, every[0][1]) for top, bottom in zip(scatter[0][0], every[0][0][0])],
-        np.int64,
-    ).reshape(len(columns))
+    exponents = np.zeros(len(columns), np.int64)  # with which a standard deviation is near 1
+    for j, (top, below) in enumerate(zip(scatter[0][0], every[0][0][0])):
+        if top and below:
+            exponents[j] = (top.bit_length() + scatter[1] - 2 * (below.bit_length() + every[0][1])) // 2
     overall = _variances(scatter, every[0], exponents, unbiased=False)[0]
     variances = _variances(_scatter(n, s, q), n, exponents, unbiased=unbiased)
     means = np.where(np.asarray(n[0] == 0, bool), column_means, _ratios(s, n))
@@ -251,11 +294,3 @@ def _variances(scatter: Whole, n: Whole, exponents: NDArray[np.int64], *, unbias
         if below > 0:
             result[k, j] = ratio(a, below, scatter[1] - 2 * n[1] - 2 * int(exponents[j]))
     return result
-
-
-def _exponent(top: int, top_exponent: int, bottom: int, bottom_exponent: int) -> int:
-    """e with a standard deviation near 2^e."""
-    if top == 0 or bottom == 0:
-        return 0
-    size = top.bit_length() + top_exponent - 2 * (bottom.bit_length() + bottom_exponent)
-    return size // 2

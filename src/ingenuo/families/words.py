@@ -4,111 +4,337 @@
     complement    the same sum with the negative log frequencies outside class k
     bernoulli     Σ over the words present of log p_jk, and over all the others of log (1 - p_jk)
 
-x_j is w_j times the count of word j in the document; w_j is 1, or with TF-IDF ln((1 + n) / (1 + df_j)) + 1, both of
-which derive from the tally: n documents, df_j of them with word j. Words never seen are left out. The tally holds
-every word that was seen; what is too rare, too frequent or one too many is left out of the parameters, not of it.
+x_j is w_j times the count of word j in the document; w_j is 1, or with TF-IDF ln((1 + n) / (1 + df_j)) + 1. The tally
+holds every word that was seen; what is too rare, too frequent or one too many is left out of the parameters.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError
+from ingenuo.errors import InputError
 from ingenuo.families import word_features
-from ingenuo.families.family import Family
-from ingenuo.families.left_out import LearnedRows
-from ingenuo.families.word_features import (
-    ColumnParameters,
-    counted,
-    inside,
-    known_words,
-    node_weights,
-    normalised,
-    nothing,
-    outside,
-    presence,
-    pseudo_counts,
-    table_name,
-    tables,
-    totals,
+from ingenuo.families.family import (
+    IMPOSSIBLE,
+    Family,
+    LearnedRows,
+    Parameters,
+    Places,
+    Values,
+    WordTable,
+    cannot_forget,
 )
+from ingenuo.families.word_features import counted_as, lookup, node_weights, pseudo_counts, table_name, totals
 from ingenuo.kernels import left_out as loops
-from ingenuo.kernels import moments, portable
+from ingenuo.kernels import portable
+from ingenuo.kernels.lookup import Lookup, pack
+from ingenuo.kernels.lookup import Table as WeightTable
 from ingenuo.rows.part import Chunk, Text, Texts
 from ingenuo.rows.schema import Schema, column_name
-from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, fraction, powers_of_e
+from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, fraction, logs, powers_of_e
 from ingenuo.tally.bag import Bag
-from ingenuo.tally.exact import TOLERANCE, Exact, Real
+from ingenuo.tally.exact import TOLERANCE, Real
 from ingenuo.tally.labels import Labels, objects
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.tokens import Feature, features, tokens
 from ingenuo.text.words import Words
 
-# What one document's words say of every class, as a person would write it; and documents drawn from a class.
+_NO_FLOATS = np.zeros(0)
 
 
-def _per_occurrence(p: ColumnParameters, node: int) -> Floats:
-    """What one occurrence of a node adds to the log joint of each class."""
-    table = p.table
-    result: Floats = table.constant * p.weights[node]
-    if len(table.base):
-        result = result + table.base[node]
-    result = result + table.values(node)
-    if p.strict is not None and p.strict.info[node, 0] >= 0:
-        lacking = np.ones(len(result), np.bool_)
-        lacking[p.bag.codes[int(p.bag.starts[node]) : int(p.bag.starts[node + 1])]] = False
-        result[lacking] = -np.inf
-    return result
+@dataclass
+class ColumnParameters:
+    """The log weights of one column's words."""
+
+    name: object
+    words: Words
+    bag: Bag  # over all the classes
+    weights: Floats  # what an occurrence of each node counts; 0: it is left out
+    pseudo: Floats | float
+    table: WeightTable
+    normaliser: Floats  # (classes,): what the counts are divided by
+    rows: Floats  # (classes,): the documents of each
+    model: str  # "multinomial", "complement", "bernoulli" or "linear"
+    absent: Floats | None = None  # (classes,): what a document without any word adds, where absence is evidence
+    strict: WeightTable | None = None  # ones where a class has a word that is impossible in the other classes
+    certain: WeightTable | None = None  # ones where every document of a class has the word
+    n_certain: Floats | None = None
+    look: Lookup | None = None
+
+    def lookup(self, text: Text) -> Lookup:
+        """The tables to look words up in, made once unless the words to come must be stemmed."""
+        if self.words.stem is not None:
+            return lookup(self.bag.vocabulary, self.words, text)
+        if self.look is None:
+            self.look = lookup(self.bag.vocabulary, self.words)
+        return self.look
+
+    @property
+    def once(self) -> bool:
+        """Whether a word counts once in a document."""
+        return self.words.binary or self.absent is not None
+
+    @property
+    def _present(self) -> float:
+        """Of a set: the imagined documents that have a word."""
+        return float(np.max(self.pseudo))
+
+    def add_log_likelihood(self, text: Text, out: Floats, floor: float | None = None) -> None:
+        """Add what the words of each document say."""
+        look, errors = self.lookup(text), self.words.errors
+        if self.words.norm is not None:
+            squares, own = np.zeros(len(out)), np.zeros_like(out)
+            look.score(text.shares(errors), self.table, own, once=self.once, squares=squares)
+            out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
+        else:
+            look.score(text.shares(errors), self.table, out, once=self.once)
+        if self.absent is not None:
+            out[~text.missing(errors)] += self.absent
+        for table, known in ((self.strict, None), (self.certain, self.n_certain)):
+            if table is not None:
+                hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
+                look.score(text.shares(errors), table, hits, once=self.once)
+                wanted = hits[:, -1:] if known is None else ~text.missing(errors)[:, np.newaxis] * known
+                lacking = wanted - hits[:, :-1]
+                with np.errstate(invalid="ignore"):
+                    out += np.where(lacking > 0, lacking * (-np.inf if floor is None else floor), 0)
+
+    def count_known(self, text: Text, n_rows: int) -> Floats:
+        """How many words of each document are among those that are used."""
+        out = np.zeros((n_rows, 1))
+        starts = np.zeros(len(self.weights) + 1, np.int64)
+        table = pack(starts, np.zeros(0, np.int32), _NO_FLOATS, self.weights != 0, np.ones(1))
+        self.lookup(text).score(text.shares(self.words.errors), table, out, once=self.once)
+        return np.asarray(out[:, 0])
+
+    # What one document's words say of every class, as a person would write it.
+
+    def _only_text(self, text: Text) -> str | None:
+        """The text of a block of one row; None where it is missing."""
+        (piece,) = text.pieces(self.words.errors)
+        if piece.missing is not None and piece.missing[0]:
+            return None
+        return bytes(piece.data[int(piece.offsets[0]) : int(piece.offsets[1])]).decode()
+
+    def _add_per_occurrence(self, node: int) -> Floats:
+        """What one occurrence of a node adds to the log joint of each class."""
+        table = self.table
+        result: Floats = table.constant * self.weights[node]
+        if len(table.base):
+            result = result + table.base[node]
+        result = result + table.values(node)
+        if self.strict is not None and self.strict.info[node, 0] >= 0:
+            lacking = np.ones(len(result), np.bool_)
+            lacking[self.bag.codes[int(self.bag.starts[node]) : int(self.bag.starts[node + 1])]] = False
+            result[lacking] = -np.inf
+        return result
+
+    def _known(self, found: list[Feature]) -> list[tuple[Feature, int]]:
+        """The features that have a weight, with their nodes."""
+        nodes = self.bag.vocabulary.find(feature.text for feature in found).tolist() if found else []
+        return [(feature, node) for feature, node in zip(found, nodes) if node >= 0 and self.weights[node] != 0]
+
+    def _length(self, times: dict[int, float]) -> float:
+        """The length of the document's vector, where counts are divided by it."""
+        if self.words.norm is None or not times:
+            return 1.0
+        return float(np.sqrt(sum((n * self.weights[node]) ** 2 for node, n in times.items())))
+
+    def factors(self, given: Text) -> list[Factor]:
+        """One factor for each word that was ever seen; the strongest first."""
+        name, text = column_name(self.name), self._only_text(given)
+        if text is None:
+            return [Factor(name, "missing", note="left out")]
+        read = features(tokens(text, self.words), self.words)
+        used = self._known(read)
+        texts = {node: feature.text for feature, node in reversed(used)}
+        times: dict[int, float] = dict(Counter(node for _, node in used))
+        if self.once:
+            times = dict.fromkeys(times, 1.0)
+        length = self._length(times)
+        result = []
+        for node, n in times.items():
+            adds = self._add_per_occurrence(node) * n / length
+            if self.absent is not None:  # log odds and log (1 - p) are log p
+                adds = adds + self._log_absent(node)
+            ways = self._write(node, n * self.weights[node] / length)
+            terms = tuple(Term(way, exponential(log), log) for way, log in zip(ways, adds.tolist()))
+            result.append(Factor(texts[node], f"×{n:g}", terms, part_of=name))
+        result.sort(key=lambda factor: -np.ptp([max(term.log, -1e300) for term in factor.terms]))
+        if self.absent is not None:
+            result.append(self._absent_factor(name, list(times)))
+        kept = {id(feature) for feature, _ in used}
+        unknown = list(dict.fromkeys(feature.text for feature in read if id(feature) not in kept))
+        if unknown:
+            listed = ", ".join(unknown[:8]) + (", …" if len(unknown) > 8 else "")
+            result.append(Factor(name, f"{len(unknown)} unknown", note=f"never seen, or not used: left out: {listed}"))
+        if not used and not unknown and self.absent is None:
+            result.append(Factor(name, "no words", note="left out"))
+        return result
+
+    def _absent_factor(self, name: str, present: list[int]) -> Factor:
+        """All the words that are not there, together: the product of 1 - p over them."""
+        assert self.absent is not None
+        log = self.absent - sum((self._log_absent(node) for node in present), np.zeros(len(self.rows)))
+        if self.n_certain is not None:  # where every document of a class has a word, none can be without it
+            there = sum((self._is_certain(node) for node in present), np.zeros(len(log)))
+            log[self.n_certain > there] = -np.inf
+        others = int(np.count_nonzero(self.weights)) - len(present)
+        terms = tuple(Term(f"{others:,} factors 1 - p", exponential(each), each) for each in log.tolist())
+        return Factor(name, f"{others:,} absent", terms)
+
+    def _log_absent(self, node: int) -> Floats:
+        """log (1 - p) of one word: log p - log odds, with what is certain left out as in `absent`."""
+        rest = self.normaliser - self._present - self._counts(node)
+        return np.where(rest > 0, portable.log(np.where(rest > 0, rest, 1) / np.maximum(self.normaliser, 1e-300)), 0.0)
+
+    def _is_certain(self, node: int) -> NDArray[np.bool_]:
+        """The classes all of whose documents have the word, with nothing imagined."""
+        counts = self._counts(node)
+        return (counts > 0) & (self.normaliser - self._present - counts <= 0)
+
+    def _counts(self, node: int) -> Floats:
+        """The weighted counts of a node in every class."""
+        result = np.zeros(len(self.normaliser))
+        cells = slice(int(self.bag.starts[node]), int(self.bag.starts[node + 1]))
+        result[self.bag.codes[cells]] = self.bag.numbers()[cells] * self.weights[node]
+        return result
+
+    def _write(self, node: int, power: float) -> list[str]:
+        """The fraction of each class as a person writes it, to the power of the word's count; or e to its weight."""
+        if self.model == "linear":
+            times = power / max(self.weights[node], 1e-300)
+            return [powers_of_e(float(w), times) for w in self.table.values(node)]
+        counts = self._counts(node)
+        if self.model == "bernoulli":
+            both = self.normaliser - self.rows
+            return [fraction(c, self._present, n, b) for c, n, b in zip(counts, self.rows, both)]
+        pseudo = self.pseudo if isinstance(self.pseudo, float) else float(self.pseudo[node])
+        imagined = float(np.where(self.weights != 0, self.pseudo, 0.0).sum())
+        others = self.model == "complement"
+        above = counts.sum() - counts if others else counts
+        digits = 6 if self.words.weighting == "tfidf" else 12
+        shown = [fraction(c, pseudo, n, imagined, digits) for c, n in zip(above, self.normaliser - imagined)]
+        raised = "" if power == 1 else f"^{power:.6g}"
+        brackets = f"1/[{{}}]{raised}" if others else f"[{{}}]{raised}" if raised else "{}"
+        return [brackets.format(each) for each in shown]
+
+    def passage(self, given: Text, best: int, second: int) -> Passage:
+        """The text in pieces; each word with how much it speaks for the one class and against the other."""
+        text = self._only_text(given)
+        if text is None:
+            return Passage(column_name(self.name), ())
+        read = tokens(text, self.words)
+        times: dict[int, float] = {}
+        shares, touched = np.zeros(len(read)), np.zeros(len(read), np.bool_)
+        for feature, node in self._known(features(read, self.words)):
+            if self.once and node in times:
+                continue
+            times[node] = times.get(node, 0.0) + 1
+            adds = self._add_per_occurrence(node)
+            with np.errstate(invalid="ignore"):
+                weight = float(np.nan_to_num(adds[best] - adds[second], posinf=50, neginf=-50))
+            for number in feature.tokens:
+                shares[number] += weight / len(feature.tokens)
+                touched[number] = True
+        shares /= self._length(times)
+        pieces: list[tuple[str, float | None]] = []
+        at = 0
+        for token, share, used in zip(read, shares.tolist(), touched):
+            pieces += [(text[at : token.begin], None), (text[token.begin : token.end], share if used else None)]
+            at = token.end
+        return Passage(column_name(self.name), tuple(piece for piece in [*pieces, (text[at:], None)] if piece[0]))
+
+    def sample(self, drawn: Places, rng: np.random.Generator) -> NDArray[Any]:
+        """Words by their frequencies within the class, as many as its documents have on average (Poisson)."""
+        if self.model == "complement":
+            raise InputError(
+                "complement weights are no distribution of words, so no text can be drawn; use 'multinomial'"
+            )
+        if self.words.ngrams != (1, 1) or self.words.hashed:
+            what = "hashed words" if self.words.hashed else f"n-grams {self.words.ngrams}"
+            raise InputError(
+                f"texts cannot be drawn from {what}, which overlap or have no text; use single words, or a "
+                "LanguageModel"
+            )
+        nodes = np.flatnonzero(self.weights)
+        names = np.array(self.bag.vocabulary.texts(nodes.tolist()), object)
+        words = np.array([not name.startswith("[") for name in names], np.bool_)
+        nodes, names = nodes[words], names[words]
+        pseudo = self.pseudo if isinstance(self.pseudo, float) else self.pseudo[nodes]
+        result = objects([""] * len(drawn))
+        for k in np.unique(drawn).tolist():
+            counts = (np.asarray(self.bag.column(k), np.float64) * self.weights)[nodes]
+            shares, steps = (counts + self._present) / self.normaliser[k], np.cumsum(counts + pseudo)
+            mean = counts.sum() / max(float(self.rows[k]), 1e-300) if len(nodes) else 0.0
+            for row in np.flatnonzero(drawn == k):
+                if self.model == "bernoulli":
+                    result[row] = " ".join(names[rng.random(len(names)) < shares])
+                else:
+                    places = np.searchsorted(steps, rng.random(rng.poisson(mean)) * steps[-1], side="right")
+                    result[row] = " ".join(names[np.minimum(places, len(names) - 1)])
+        return result
+
+    def evidence(self, weight: float, texts: str) -> WordTable:
+        """What each word adds."""
+        if not texts and self.words.norm is not None:
+            texts = "divided by the length of the text's vector"
+        empty = None if self.absent is None else weight * self.absent
+        return WordTable(
+            self.name, self.bag, np.asarray(self.weights != 0), lambda k: weight * self._add_to_class(k), self,
+            self.model, weight, empty, texts,
+        )  # fmt: skip
+
+    def _add_to_class(self, k: int) -> Floats:
+        """What one occurrence of each node adds to the log joint of class k; 0 for those that are not used."""
+        counts, used = np.asarray(self.bag.column(k), np.float64) * self.weights, self.weights != 0
+        if self.model == "bernoulli":
+            missing = self.normaliser[k] - self._present - counts
+            return np.where(used, logs(counts + self._present) - logs(np.maximum(missing, 0.0)), 0.0)
+        others = self.model == "complement"
+        above = np.asarray(totals(self.bag), np.float64) * self.weights - counts if others else counts
+        share = (above + np.asarray(self.pseudo)) / max(float(self.normaliser[k]), 1e-300)
+        return np.asarray(self.weights * logs(np.where(used, share, 1.0)) * (-1 if others else 1))
 
 
-def _known(p: ColumnParameters, found: list[Feature]) -> tuple[list[tuple[Feature, int]], list[str]]:
-    """The features that have a weight, with their nodes; and the others."""
-    nodes = p.bag.vocabulary.find(feature.text for feature in found).tolist() if found else []
-    used = [(feature, node) for feature, node in zip(found, nodes) if node >= 0 and p.weights[node] != 0]
-    kept = {id(feature) for feature, _ in used}
-    return used, [feature.text for feature in found if id(feature) not in kept]
+@dataclass(frozen=True)
+class TextParameters(Parameters):
+    """The log weights of the words of some columns."""
 
+    parts: tuple[ColumnParameters, ...]
 
-def _length(p: ColumnParameters, times: dict[int, float]) -> float:
-    """The length of the document's vector, where counts are divided by it."""
-    if p.words.norm is None or not times:
-        return 1.0
-    return float(np.sqrt(sum((n * p.weights[node]) ** 2 for node, n in times.items())))
+    def add_log_likelihood(self, block: Texts, out: Floats, floor: float | None = None) -> None:
+        """Add what the words of each document say."""
+        for text, p in zip(block.columns, self.parts):
+            p.add_log_likelihood(text, out, floor)
 
+    def factors(self, block: Texts) -> list[Factor]:
+        """What each word says of every class."""
+        return [factor for p, text in zip(self.parts, block.columns) for factor in p.factors(text)]
 
-def factors(p: ColumnParameters, text: str | None, model: str) -> list[Factor]:
-    """One factor for each word that was ever seen; the strongest first."""
-    name = column_name(p.name)
-    if text is None:
-        return [Factor(name, "missing", note="left out")]
-    used, unknown = _known(p, features(tokens(text, p.words), p.words))
-    texts = {node: feature.text for feature, node in reversed(used)}
-    times: dict[int, float] = dict(Counter(node for _, node in used))
-    if p.once:
-        times = dict.fromkeys(times, 1.0)
-    length = _length(p, times)
-    result = []
-    for node, n in times.items():
-        logs = _per_occurrence(p, node) * n / length
-        if p.absent is not None:  # log odds and log (1 - p) are log p
-            logs = logs + _log_absent(p, node)
-        ways = _written(p, node, model, n * p.weights[node] / length)
-        terms = tuple(Term(way, exponential(float(log)), float(log)) for way, log in zip(ways, logs))
-        result.append(Factor(texts[node], f"×{n:g}", terms, part_of=name))
-    result.sort(key=lambda factor: -_spread(factor))
-    if p.absent is not None:
-        result.append(_absent(p, name, list(times)))
-    if unknown:
-        result.append(_unknown(name, unknown))
-    if not used and not unknown and p.absent is None:
-        result.append(Factor(name, "no words", note="left out"))
-    return result
+    def passages(self, block: Texts, best: int, second: int) -> list[Passage]:
+        """The texts, each word with how much it speaks for the one class and against the other."""
+        return [p.passage(text, best, second) for p, text in zip(self.parts, block.columns)]
+
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
+        """Texts of words drawn one by one: their order means nothing."""
+        return {p.name: p.sample(drawn, rng) for p in self.parts}
+
+    def lengths(self, block: Texts) -> Floats:
+        """How many known words each row has."""
+        found = (p.count_known(text, block.n_rows) for p, text in zip(self.parts, block.columns))
+        return np.asarray(sum(found, np.zeros(block.n_rows)))
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[WordTable]:
+        """What each word adds."""
+        return (p.evidence(weight, texts) for p in self.parts)
 
 
 def with_columns(factors: list[Factor], columns: int) -> list[Factor]:
@@ -118,282 +344,131 @@ def with_columns(factors: list[Factor], columns: int) -> list[Factor]:
     return [replace(each, column=f"{each.part_of}: {each.column}") if each.part_of else each for each in factors]
 
 
-def _spread(factor: Factor) -> float:
-    logs = [term.log for term in factor.terms]
-    return max(logs) - min(logs) if min(logs) > -np.inf else np.inf
-
-
-def _unknown(name: str, unknown: list[str]) -> Factor:
-    different = list(dict.fromkeys(unknown))
-    listed = ", ".join(different[:8]) + (", …" if len(different) > 8 else "")
-    return Factor(name, f"{len(different)} unknown", note=f"never seen, or not used: left out: {listed}")
-
-
-def _absent(p: ColumnParameters, name: str, present: list[int]) -> Factor:
-    """All the words that are not there, together: the product of 1 - p over them."""
-    assert p.absent is not None
-    log = p.absent.copy()
-    others = int(np.count_nonzero(p.weights)) - len(present)
-    for node in present:
-        log -= _log_absent(p, node)
-    if p.n_certain is not None:  # where every document of a class has a word, none can be without it
-        log[p.n_certain > sum((_certain(p, node) for node in present), np.zeros(len(log)))] = -np.inf
-    terms = tuple(Term(f"{others:,} factors 1 - p", exponential(float(each)), float(each)) for each in log)
-    return Factor(name, f"{others:,} absent", terms)
-
-
-def _log_absent(p: ColumnParameters, node: int) -> Floats:
-    """log (1 - p) of one word: log p - log odds, with what is certain left out as in `absent`."""
-    counts = _counts(p, node)
-    a1 = float(np.max(p.pseudo))
-    rest = p.normaliser - a1 - counts
-    return np.where(rest > 0, portable.log(np.where(rest > 0, rest, 1) / np.maximum(p.normaliser, 1e-300)), 0.0)
-
-
-def _certain(p: ColumnParameters, node: int) -> NDArray[np.bool_]:
-    """The classes all of whose documents have the word, with nothing imagined."""
-    counts = _counts(p, node)
-    return (counts > 0) & (p.normaliser - float(np.max(p.pseudo)) - counts <= 0)
-
-
-def _counts(p: ColumnParameters, node: int) -> Floats:
-    """The weighted counts of a node in every class."""
-    result = np.zeros(len(p.normaliser))
-    cells = slice(int(p.bag.starts[node]), int(p.bag.starts[node + 1]))
-    result[p.bag.codes[cells]] = p.bag.numbers()[cells] * p.weights[node]
-    return result
-
-
-def _written(p: ColumnParameters, node: int, model: str, power: float) -> list[str]:
-    """The fraction of each class as a person writes it, to the power of the word's count; or e to its weight."""
-    if model == "linear":
-        return [powers_of_e(float(w), power / max(p.weights[node], 1e-300)) for w in p.table.values(node)]
-    counts = _counts(p, node)
-    if model == "bernoulli":
-        a1 = float(np.max(p.pseudo))
-        both = p.normaliser - p.rows
-        return [fraction(float(c), a1, float(n), float(b)) for c, n, b in zip(counts, p.rows, both)]
-    pseudo = p.pseudo if isinstance(p.pseudo, float) else float(p.pseudo[node])
-    imagined = pseudo * np.count_nonzero(p.weights) if isinstance(p.pseudo, float) else float(np.sum(p.pseudo))
-    above = counts.sum() - counts if model == "complement" else counts
-    below = p.normaliser - imagined
-    digits = 6 if p.words.weighting == "tfidf" else 12
-    shown = [fraction(float(c), pseudo, float(n), float(imagined), digits) for c, n in zip(above, below)]
-    raised = "" if power == 1 else f"^{power:.6g}"
-    if model == "complement":
-        return [f"1/[{each}]{raised}" for each in shown]
-    return [f"[{each}]{raised}" if raised else each for each in shown]
-
-
-def passage(p: ColumnParameters, text: str | None, best: int, second: int) -> Passage:
-    """The text in pieces; each word with how much it speaks for the one class and against the other."""
-    if text is None:
-        return Passage(column_name(p.name), ())
-    read = tokens(text, p.words)
-    used, _ = _known(p, features(read, p.words))
-    times: dict[int, float] = {}
-    shares = np.zeros(len(read))
-    touched = np.zeros(len(read), np.bool_)
-    for feature, node in used:
-        if p.once and node in times:
-            continue
-        times[node] = times.get(node, 0.0) + 1
-        logs = _per_occurrence(p, node)
-        with np.errstate(invalid="ignore"):
-            weight = float(np.nan_to_num(logs[best] - logs[second], posinf=50, neginf=-50))
-        for number in feature.tokens:
-            shares[number] += weight / len(feature.tokens)
-            touched[number] = True
-    shares /= _length(p, times)
-    pieces: list[tuple[str, float | None]] = []
-    at = 0
-    for number, token in enumerate(read):
-        if token.begin > at:
-            pieces.append((text[at : token.begin], None))
-        pieces.append((text[token.begin : token.end], float(shares[number]) if touched[number] else None))
-        at = token.end
-    if at < len(text):
-        pieces.append((text[at:], None))
-    return Passage(column_name(p.name), tuple(pieces))
-
-
-def sample(p: ColumnParameters, model: str, drawn: NDArray[np.intp], rng: np.random.Generator) -> NDArray[Any]:
-    """Words by their frequencies within the class, as many as its documents have on average (Poisson)."""
-    if model == "complement":
-        raise InputError("complement weights are no distribution of words, so no text can be drawn; use 'multinomial'")
-    if p.words.ngrams != (1, 1) or p.words.hashed:
-        what = "hashed words" if p.words.hashed else f"n-grams {p.words.ngrams}"
-        raise InputError(
-            f"texts cannot be drawn from {what}, which overlap or have no text; use single words, or a LanguageModel"
-        )
-    nodes = np.flatnonzero(p.weights)
-    names = np.array(p.bag.vocabulary.texts(nodes.tolist()), object)
-    words = np.array([not name.startswith("[") for name in names], np.bool_)
-    nodes, names = nodes[words], names[words]
-    result = objects([""] * len(drawn))
-    for k in np.unique(drawn).tolist():
-        counts = _class_counts(p, k)[nodes]
-        rows = np.flatnonzero(drawn == k)
-        if model == "bernoulli":
-            shares = (counts + float(np.max(p.pseudo))) / p.normaliser[k]
-            for row in rows:
-                result[row] = " ".join(names[rng.random(len(names)) < shares])
-            continue
-        pseudo = p.pseudo if isinstance(p.pseudo, float) else p.pseudo[nodes]
-        shares = np.cumsum(counts + pseudo)
-        mean = counts.sum() / max(float(p.rows[k]), 1e-300) if len(nodes) else 0.0
-        for row in rows:
-            places = np.searchsorted(shares, rng.random(rng.poisson(mean)) * shares[-1], side="right")
-            result[row] = " ".join(names[np.minimum(places, len(names) - 1)])
-    return result
-
-
-def _class_counts(p: ColumnParameters, label: int) -> Floats:
-    return np.asarray(p.bag.column(label), np.float64) * p.weights
-
-
+@dataclass(frozen=True)
 class TextFamily(Family):
     """A distribution over words for each class and column."""
 
-    def __init__(self, model: str) -> None:
-        self.model = model
+    model: str
 
     def tally(self, chunk: Chunk, block: Texts) -> Tally:
         """How often each class has each word, and in how many documents, as far as the model needs them."""
         found: dict[str, Table | Bag] = {}
+        y, classes, weights = chunk.coded, chunk.classes, chunk.weights
         for text, words, reference in zip(block.columns, block.settings, block.references):
-            needed = tables(words, self.model == "bernoulli")
+            needed = sorted(word_features.tables_of(words, self.model == "bernoulli"))
             if words.norm is not None:
-                found[table_name(text.name, "normalised")] = normalised(chunk, text, words, reference)
+                bags = [word_features.count_normalised(chunk, text, words, reference)]
             else:
-                which = sorted(needed & {"count", "documents"})
-                counted_bags = word_features.count(
-                    text, words, chunk.coded, chunk.classes, chunk.weights, counts="count" in needed,
-                    documents="documents" in needed,
-                )  # fmt: skip
-                found.update({table_name(text.name, what): bag for what, bag in zip(which, counted_bags)})
-            found[table_name(text.name, "rows")] = _rows(chunk, text, words)
+                which = {"counts": "count" in needed, "documents": "documents" in needed}
+                bags = word_features.count(text, words, y, classes, weights, **which)
+            found.update({table_name(text.name, what): bag for what, bag in zip(needed, bags)})
+            found[table_name(text.name, "rows")] = word_features.count_documents(y, classes, weights, text, words)
         return Tally(found)
 
-    def estimate(
-        self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> tuple[ColumnParameters, ...]:
+    def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> TextParameters:
         """Log weights after smoothing."""
-        return tuple(self._column(tally, prior, schema, column, classes) for column in columns.tolist())
+        return TextParameters(tuple(self._column(tally, prior, schema, name, classes) for name in columns.tolist()))
 
     def _column(self, tally: Tally, prior: Prior, schema: Schema, column: object, classes: Labels) -> ColumnParameters:
         words = schema.texts[column]
-        bernoulli = self.model == "bernoulli"
-        bag = tally.bag(table_name(column, counted(words, bernoulli)))
+        bag = tally.bag(table_name(column, counted_as(words, self.model == "bernoulli")))
         rows = tally.over(table_name(column, "rows"), classes).floats()
-        bag = nothing(words) if bag is None else bag.over(classes)
+        bag = word_features.nothing(words) if bag is None else bag.over(classes)
         weights = node_weights(words, bag, tally, schema, column, float(rows.sum()))
-        if bernoulli:
-            return presence(column, words, bag, weights, prior, rows)
+        if self.model == "bernoulli":
+            return _presence(column, words, bag, weights, prior, rows)
         pseudo = pseudo_counts(prior, bag.vocabulary, weights, column)
-        build = outside if self.model == "complement" else inside
-        return build(column, words, bag, weights, pseudo, rows)
-
-    def log_likelihood(
-        self, parameters: tuple[ColumnParameters, ...], block: Texts, out: Floats, floor: float | None = None
-    ) -> None:
-        """Add what the words of each document say."""
-        for text, p in zip(block.columns, parameters):
-            look, errors = p.lookup(text), p.words.errors
-            if p.words.norm is not None:
-                squares, own = np.zeros(len(out)), np.zeros_like(out)
-                look.score(text.shares(errors), p.table, own, once=p.once, squares=squares)
-                out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
-            else:
-                look.score(text.shares(errors), p.table, out, once=p.once)
-            if p.absent is not None:
-                out[~text.missing(p.words.errors)] += p.absent
-            for table, known in ((p.strict, None), (p.certain, p.n_certain)):
-                if table is not None:
-                    hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
-                    look.score(text.shares(errors), table, hits, once=p.once)
-                    wanted = (
-                        hits[:, -1:] if known is None else np.where(text.missing(p.words.errors), 0, 1)[:, None] * known
-                    )
-                    lacking = wanted - hits[:, :-1]
-                    with np.errstate(invalid="ignore"):
-                        out += np.where(lacking > 0, lacking * (-np.inf if floor is None else floor), 0)
-
-    def factors(self, parameters: tuple[ColumnParameters, ...], block: Texts) -> list[Factor]:
-        """What each word says of every class."""
-        return [f for p, text in zip(parameters, block.columns) for f in factors(p, only_text(text, p), self.model)]
-
-    def passages(self, parameters: tuple[ColumnParameters, ...], block: Texts, best: int, second: int) -> list[Passage]:
-        """The texts, each word with how much it speaks for the one class and against the other."""
-        return [passage(p, only_text(text, p), best, second) for p, text in zip(parameters, block.columns)]
-
-    def sample(
-        self, parameters: tuple[ColumnParameters, ...], drawn: NDArray[np.intp], rng: np.random.Generator
-    ) -> dict[Any, NDArray[Any]]:
-        """Texts of words drawn one by one: their order means nothing."""
-        return {p.name: sample(p, self.model, drawn, rng) for p in parameters}
-
-    def lengths(self, parameters: tuple[ColumnParameters, ...], block: Texts) -> Floats:
-        """How many known words each row has."""
-        found = (known_words(p, text, block.n_rows) for p, text in zip(parameters, block.columns))
-        return np.asarray(sum(found, np.zeros(block.n_rows)))
+        return _bag_parameters(column, words, bag, weights, pseudo, rows, self.model)
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Texts) -> Floats:
         """The words of a document are taken from its own class, and words that no other document has are unknown."""
         out = np.zeros((block.n_rows, len(rows.classes)))
         for j, text in enumerate(block.columns):
-            short = self._short_way(rows, prior, text)
-            out += super().left_out(rows, prior, block.only(j, j + 1)) if short is None else short.scores(prior)
+            if self._is_short(rows, prior, text):
+                out += self._scores(rows, prior, text)
+            else:
+                out += super().left_out(rows, prior, block.only(j, j + 1))
         return out
 
     def left_out_lengths(self, rows: LearnedRows, prior: Prior, block: Texts) -> Floats:
         """How many words are known without the row itself, if a short way tells."""
         out = np.zeros(block.n_rows)
         for text in block.columns:
-            short = self._short_way(rows, prior, text)
-            if short is None:
-                p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
-                out += known_words(p, text, block.n_rows)
+            p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
+            if self._is_short(rows, prior, text):
+                entries = _read(rows, p, text)
+                out += entries.tokens - entries.gone
             else:
-                out += short.entries.tokens - short.entries.gone
+                out += p.count_known(text, block.n_rows)
         return out
 
-    def _short_way(self, rows: LearnedRows, prior: Prior, text: Text) -> LeftOutText | None:
-        """The words of a column, read once for any number of priors, where a document changes no more than them."""
-        if not _is_short(self.model, rows.schema.texts[text.name], prior):
-            return None
-        if text.name not in rows.read:
-            rows.read[text.name] = LeftOutText(self, rows, prior, text)
-        found: LeftOutText = rows.read[text.name]
-        return found
+    def _is_short(self, rows: LearnedRows, prior: Prior, text: Text) -> bool:
+        """Whether leaving a document out changes no more than its own words: no limits or weights, one α for all."""
+        words = rows.schema.texts[text.name]
+        limits = (words.min_count, words.min_documents, words.max_documents, words.most_frequent, words.max_words)
+        return (
+            self.model == "multinomial"
+            and words.weighting == "count"
+            and words.norm is None
+            and limits == (1, 1, 1.0, 0, None)
+            and not isinstance(words.min_documents, float)
+            and not isinstance(words.max_documents, int)
+            and _imagined_each(prior, 2) > 0
+            and _imagined_each(prior, 2) == _imagined_each(prior, 3)
+            and not any(type(word) is str for word in prior.known(np.zeros(0, np.int64)).tolist())
+            and not prior.columns()
+        )
+
+    def _scores(self, rows: LearnedRows, prior: Prior, text: Text) -> Floats:
+        """The log likelihood of every row without itself (rows × classes).
+
+        With c_jk occurrences of word j in class k, N_k of all words, V words in all and α imaginary ones of each, a
+        document of class y with x_j of word j has, words of its own set aside (n° occurrences of V° words),
+
+            k = y:  Σ x_j log(c_jy - x_j + α) - (n - n°) log(N_y - n + α(V - V°))
+            k ≠ y:  Σ x_j log(c_jk + α)       - (n - n°) log(N_k     + α(V - V°))
+        """
+        p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
+        alpha, chunk, tiny = p.pseudo, rows.chunk, np.finfo(float).tiny
+        assert isinstance(alpha, float)
+        out = np.zeros((chunk.n_rows, len(rows.classes)))
+        if not p.weights.any():  # no row that has a weight has a word
+            return out
+        p.add_log_likelihood(text, out)
+        e = _read(rows, p, text)
+        y, V = chunk.coded, int(np.count_nonzero(p.weights))
+        kept, within = e.tokens - e.gone, p.normaliser - alpha * V
+        imagined = alpha * (V - e.gone_words)
+        # A document whose words are all its own has nothing left that is known.
+        below = np.log(np.maximum(within + imagined[:, np.newaxis], tiny))
+        out += e.tokens[:, np.newaxis] * np.log(p.normaliser) - (e.gone * np.log(alpha))[:, np.newaxis]
+        out -= kept[:, np.newaxis] * below
+        own = np.maximum(within[y] - rows.weights * e.tokens, 0) + imagined
+        out[np.arange(len(out)), y] = loops.own(e, alpha, len(out)) - kept * np.log(np.maximum(own, tiny))
+        out[kept == 0] = 0.0
+        return out
 
     def check(self, tally: Tally) -> None:
         """No class has more documents than rows, words without a document, or a word in more documents than it has."""
         for name in tally:
-            if name.startswith("text:"):
-                _refuse_without_rows(tally, name)
-            if name.startswith("text:") and name.endswith(":documents"):
-                _refuse_more_than_rows(tally, name)
+            if not name.startswith("text:"):
+                continue
+            classes, rows_name = tally[name].axes[0], f"{name.rpartition(':')[0]}:rows"
+            documents, rows = (tally.over(each, classes).floats() for each in (rows_name, "class"))
+            for k in np.flatnonzero((documents > rows) | (documents <= 0))[:1].tolist():
+                left = f"{rows[k]:g} rows left, {documents[k]:g} documents in '{rows_name}', and words in them"
+                raise cannot_forget(classes, k, left)
+            bag = tally.bag(name) if name.endswith(":documents") else None
+            if bag is None:
+                continue
+            slack = TOLERANCE if isinstance(bag.sums, Real) else 0.0  # sums of fractions are rounded as they are added
+            for cell in np.flatnonzero(bag.sums.floats() > documents[bag.codes] * (1 + slack))[:1].tolist():
+                k, word = int(bag.codes[cell]), bag.labels_of_cell((cell,))[1]
+                many = f"{documents[k]:g} documents left and {word!r} in {bag.sums.floats()[cell]:g} of them"
+                raise cannot_forget(classes, k, many)
 
 
-def _is_short(model: str, words: Words, prior: Prior) -> bool:
-    """Whether leaving a document out changes no more than its own words: no limits, no weights, the same α for all."""
-    limits = (words.min_count, words.min_documents, words.max_documents, words.most_frequent, words.max_words)
-    return (
-        model == "multinomial"
-        and words.weighting == "count"
-        and words.norm is None
-        and limits == (1, 1, 1.0, 0, None)
-        and not isinstance(words.min_documents, float)
-        and not isinstance(words.max_documents, int)
-        and _each(prior, 2) > 0
-        and _each(prior, 2) == _each(prior, 3)
-        and not any(type(word) is str for word in prior.known(np.zeros(0, np.int64)).tolist())
-        and not prior.columns()
-    )
-
-
-def _each(prior: Prior, words: int) -> float:
+def _imagined_each(prior: Prior, words: int) -> float:
     """How many of each of so many words are imagined; 0 where that differs from word to word."""
     try:
         found = prior.pseudo_counts(np.arange(words))
@@ -402,102 +477,106 @@ def _each(prior: Prior, words: int) -> float:
     return float(found[0]) if (found == found[0]).all() else 0.0
 
 
-class LeftOutText:
-    """A text column read once, for any number of priors to be tried on.
-
-    With c_jk occurrences of word j in class k, N_k of all words, V words in all and α imaginary ones of each, a
-    document of class y with x_j of word j has, words of its own set aside (n° occurrences of V° words),
-
-        k = y:  Σ x_j log(c_jy - x_j + α) - (n - n°) log(N_y - n + α(V - V°))
-        k ≠ y:  Σ x_j log(c_jk + α)       - (n - n°) log(N_k     + α(V - V°))
-    """
-
-    def __init__(self, family: TextFamily, rows: LearnedRows, prior: Prior, text: Text) -> None:
-        self.family, self.rows, self.text = family, rows, text
-        p = self._estimate(prior)
+def _read(rows: LearnedRows, p: ColumnParameters, text: Text) -> Any:
+    """The words of a column that was learned, read once for any number of priors."""
+    if p.name not in rows.read:
         at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
-        if p.once:
-            counts = np.ones_like(counts)
-        self.entries = loops.left(
-            at, nodes, counts, rows.chunk.coded, rows.weights, p.bag.starts, p.bag.codes, p.bag.numbers(),
-            totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0, bool(p.words.hashed),
+        rows.read[p.name] = loops.left(
+            at, nodes, np.ones_like(counts) if p.once else counts, rows.chunk.coded, rows.weights, p.bag.starts,
+            p.bag.codes, p.bag.numbers(), totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0,
+            bool(p.words.hashed),
         )  # fmt: skip
-
-    def _estimate(self, prior: Prior) -> ColumnParameters:
-        rows = self.rows
-        return self.family._column(rows.tally, prior, rows.schema, self.text.name, rows.classes)
-
-    def scores(self, prior: Prior) -> Floats:
-        """The log likelihood of every row without itself (rows × classes)."""
-        p = self._estimate(prior)
-        alpha = p.pseudo
-        assert isinstance(alpha, float)
-        chunk = self.rows.chunk
-        out = np.zeros((chunk.n_rows, len(self.rows.classes)))
-        if not p.weights.any():  # no row that has a weight has a word
-            return out
-        self.family.log_likelihood((p,), Texts(np.array([0]), len(out), [self.text], [p.words]), out)
-        e = self.entries
-        y, V = chunk.coded, int(np.count_nonzero(p.weights))
-        w = 1.0 if chunk.weights is None else chunk.weights
-        kept, within = e.tokens - e.gone, p.normaliser - alpha * V
-        imagined = alpha * (V - e.gone_words)
-        # A document whose words are all its own has nothing left that is known.
-        below = np.log(np.maximum(within + imagined[:, np.newaxis], np.finfo(float).tiny))
-        out += e.tokens[:, np.newaxis] * np.log(p.normaliser) - (e.gone * np.log(alpha))[:, np.newaxis]
-        out -= kept[:, np.newaxis] * below
-        own = np.maximum(within[y] - w * e.tokens, 0) + imagined
-        out[np.arange(len(out)), y] = loops.own(e, alpha, len(out)) - kept * np.log(
-            np.maximum(own, np.finfo(float).tiny)
-        )
-        out[kept == 0] = 0.0
-        return out
+    return rows.read[p.name]
 
 
-def _rows(chunk: Chunk, text: Text, words: Words) -> Table:
-    """How many documents each class has: the rows that are not missing."""
-    there = ~text.missing(words.errors)
-    codes, n = chunk.coded[there], len(chunk.classes)
-    if chunk.weights is None:
-        counts = Exact.counts(np.bincount(codes, minlength=n))
+# From the counts of words to what each adds to the log joint of each class.
+
+
+def _bag_parameters(
+    column: object, words: Words, bag: Bag, weights: Floats, pseudo: Floats | float, rows: Floats, model: str
+) -> ColumnParameters:
+    """Log frequencies within each class, or negative ones outside."""
+    classes, others = len(rows), model == "complement"
+    if not others and not np.any(pseudo):
+        bag = _with_whole(bag, weights, classes)
+    owners = bag.owners()
+    each = weights[owners]
+    counts = bag.numbers() * each
+    a = np.where(weights != 0, pseudo, 0.0)
+    within = np.bincount(bag.codes, counts, classes)
+    below = (within.sum() - within if others else within) + a.sum()
+    constant = logs(np.where(below > 0, below, 1))
+    strict = None
+    if others:
+        whole = np.bincount(owners, counts, len(weights))
+        log_whole = logs(np.where(weights != 0, whole + a, 1))
+        rest = np.maximum(logs(np.maximum(np.where(each != 0, whole[owners] - counts + a[owners], 1), 0)), IMPOSSIBLE)
+        table = _table(bag, -each * (rest - log_whole[owners]), weights, constant, -weights * log_whole)
+    elif isinstance(pseudo, float) and pseudo > 0:
+        values = each * (portable.log(counts + pseudo) - portable.log(pseudo))
+        table = _table(bag, values, weights, portable.log(pseudo) - constant)
     else:
-        counts = moments.weights_by_cell(chunk.weights[there], codes.astype(np.int64), n)
-    return Table.of({"class": chunk.classes}, counts)
+        log_a = logs(np.where(a > 0, a, 1))
+        values = each * (portable.log(np.where(each != 0, counts, 1) + a[owners]) - log_a[owners])
+        table = _table(bag, values, weights, -constant, weights * log_a)
+        strict = _ones(bag, (weights != 0) & (a == 0), None, classes)
+    return ColumnParameters(column, words, bag, weights, pseudo, table, below, rows, model, strict=strict)
 
 
-def _refuse_without_rows(tally: Tally, name: str) -> None:
-    """Raise where a class has words and no document, or more documents than rows."""
-    rows = f"{name.rpartition(':')[0]}:rows"
-    classes = tally[name].axes[0]
-    documents, all_rows = tally.over(rows, classes).floats(), tally.over("class", classes).floats()
-    wrong = np.flatnonzero((documents > all_rows) | (documents <= 0))
-    if len(wrong):
-        k = int(wrong[0])
-        raise ForgetError(
-            f"cannot take these rows away: class {classes.tolist()[k]!r} would have {all_rows[k]:g} rows left, "
-            f"{documents[k]:g} documents in '{rows}', and words in them; only rows that were learned can be forgotten"
-        )
+def _with_whole(bag: Bag, weights: Floats, classes: int) -> Bag:
+    """The bag with the counts of the whole column for the classes that have none of the words that are used."""
+    owners = bag.owners()
+    counts = bag.numbers() * weights[owners]
+    empty = np.flatnonzero(np.bincount(bag.codes, counts, classes) <= 0)
+    if not len(empty) or not counts.any():
+        return bag
+    whole = totals(bag)
+    nodes = np.flatnonzero(whole)
+    values = np.concatenate([bag.numbers(), np.tile(whole[nodes], len(empty))])
+    codes = np.concatenate([bag.codes, np.repeat(empty, len(nodes)).astype(np.int32)])
+    owners = np.concatenate([owners, np.tile(nodes, len(empty))])
+    kept = np.flatnonzero(values)
+    kept = kept[np.lexsort((codes[kept], owners[kept]))]
+    starts = np.append(0, np.cumsum(np.bincount(owners[kept], minlength=len(bag.vocabulary))))
+    return Bag(bag.vocabulary, bag.classes, starts, codes[kept], Real(values[kept].astype(np.float64)))
 
 
-def _refuse_more_than_rows(tally: Tally, name: str) -> None:
-    bag = tally.bag(name)
-    assert bag is not None
-    rows = tally.over(name.removesuffix("documents") + "rows", bag.classes).floats()
-    slack = TOLERANCE if isinstance(bag.sums, Real) else 0.0  # sums of fractions are rounded as they are added
-    over = np.flatnonzero(bag.sums.floats() > rows[bag.codes] * (1 + slack))
-    if len(over):
-        cell = int(over[0])
-        node = int(np.searchsorted(bag.starts, cell, "right")) - 1
-        raise ForgetError(
-            f"cannot take these rows away: class {bag.classes.tolist()[bag.codes[cell]]!r} would have "
-            f"{rows[bag.codes[cell]]:g} documents left and {bag.vocabulary.texts([node])[0]!r} in "
-            f"{bag.sums.floats()[cell]:g} of them; only rows that were learned can be forgotten"
-        )
+def _presence(column: object, words: Words, bag: Bag, weights: Floats, prior: Prior, rows: Floats) -> ColumnParameters:
+    """Log odds of being there, and the log probability that nothing is."""
+    a0, a1 = (float(a) for a in prior.pseudo_counts(np.array([False, True])))
+    owners = bag.owners()
+    counts = bag.numbers() * weights[owners]
+    used = weights[owners] != 0
+    with np.errstate(divide="ignore", invalid="ignore"):
+        missing = np.maximum(rows[bag.codes] - counts, 0) + a0
+        certain = used & (missing <= 0)
+        log_absent = np.where(certain, 0.0, portable.log(np.where(missing > 0, missing, 1)))
+        none = portable.log(np.where(rows + a0 > 0, rows + a0, 1))  # of a word that the class never has
+        below = portable.log(np.where(rows + a0 + a1 > 0, rows + a0 + a1, 1))
+        first = portable.log(a1) if a1 > 0 else 0.0
+        log_present = portable.log(np.where(used, counts + a1, 1))
+    below_cell = below[bag.codes]
+    values = np.where(used, log_present - np.where(certain, below_cell, log_absent) - (first - none[bag.codes]), 0.0)
+    table = _table(bag, values, weights, first - none)
+    size = np.bincount(bag.codes[used], minlength=len(rows))
+    absent = (int(np.count_nonzero(weights)) - size) * (none - below)
+    absent += np.bincount(bag.codes, np.where(used & ~certain, log_absent - below_cell, 0.0), len(rows))
+    strict = None if a1 > 0 else _ones(bag, weights != 0, None, len(rows))
+    sure = _ones(bag, weights != 0, certain, len(rows)) if certain.any() else None
+    n_certain = np.bincount(bag.codes[certain], minlength=len(rows)).astype(np.float64)
+    return ColumnParameters(
+        column, words, bag, weights, a1, table, rows + a0 + a1, rows, "bernoulli", absent, strict, sure, n_certain
+    )
 
 
-def only_text(text: Text, p: ColumnParameters) -> str | None:
-    """The text of a block of one row; None where it is missing."""
-    (piece,) = text.pieces(p.words.errors)
-    if piece.missing is not None and piece.missing[0]:
-        return None
-    return bytes(piece.data[int(piece.offsets[0]) : int(piece.offsets[1])]).decode()
+def _ones(bag: Bag, nodes: NDArray[np.bool_], cells: NDArray[np.bool_] | None, classes: int) -> WeightTable:
+    """A table that counts, for each class, the nodes of these that it has; one column more counts them all."""
+    here = nodes[bag.owners()] if cells is None else nodes[bag.owners()] & cells
+    return pack(bag.starts, bag.codes, here.astype(np.float64), nodes, np.append(np.zeros(classes), 1.0))
+
+
+def _table(bag: Bag, values: Floats, weights: Floats, constant: Floats, base: Floats = _NO_FLOATS) -> WeightTable:
+    """The table of these cells; weights that are all 0 or 1 need not be looked up."""
+    used = weights != 0
+    plain = bool((weights[used] == 1).all())
+    return pack(bag.starts, bag.codes, values, used, constant, _NO_FLOATS if plain else weights, base)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.attributes import attributes_of
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import LearnedRows
 from ingenuo.kernels import softmax
 from ingenuo.models.classifier import keep_weighted, tally_chunk
 from ingenuo.models.left_out import log_priors

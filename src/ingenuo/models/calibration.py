@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.families.left_out import stratified
+from ingenuo.families.family import stratify
 from ingenuo.kernels import portable
 from ingenuo.kernels.threads import single_blas
 
@@ -529,7 +529,7 @@ def choose(
         left_out["isotonic"] = f"it needs {_FOR_CURVES[0]} rows, and {_FOR_CURVES[1]} of each class"
     tried = [kind for kind in KINDS if kind not in left_out]
     with single_blas():
-        means = _cross_validate(tried, rows, stratified(rows.codes, FOLDS, random_state))
+        means = _cross_validate(tried, rows, stratify(rows.codes, FOLDS, random_state))
         chosen = min(tried, key=lambda kind: means[kind])
         return _fit([chosen], rows)[chosen], Choice(chosen, means, left_out)
 

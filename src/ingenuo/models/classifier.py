@@ -367,7 +367,7 @@ class Classifier(Learner, JointAnswers):
         """The values of each column for rows of these classes."""
         values, order = {}, list(FAMILIES)
         for each in sorted(self._parameters().attributes, key=lambda each: order.index(each.attribute.home)):
-            values.update(each.attribute.of_family.sample(each.own, drawn, rng))
+            values.update(each.own.sample(drawn, rng))
         return values
 
 

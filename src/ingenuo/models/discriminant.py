@@ -265,10 +265,7 @@ class GaussianDiscriminant(RegionPlot, Classifier):
     @property
     def covariance_(self) -> Floats:
         """The covariance that is used: shrunk, and mended where it was singular."""
-        found = self._gaussians()
-        if isinstance(found, GaussianParameters):
-            return np.asarray(found.deviations**2)
-        return np.asarray(found.covariances[0] if self.covariance == "shared" else found.covariances)
+        return np.asarray(self._gaussians().covariance)
 
     @property
     def shrinkage_(self) -> Any:
@@ -292,7 +289,7 @@ class GaussianDiscriminant(RegionPlot, Classifier):
             )
         found = self._gaussians()
         log_prior = self._parameters().log_prior
-        weights, constants = found.lines()
+        weights, constants = found.lines
         root = found.roots[0]
         if len(weights) == 2:  # about the centre, so that a large offset costs no digits
             w = weights[1] - weights[0]
@@ -319,7 +316,7 @@ class GaussianDiscriminant(RegionPlot, Classifier):
         scores = densities.repeated(parameters.log_prior, n_rows)
         block = found[self._family]
         assert isinstance(block, Numbers)
-        ScatterFamily().scores(parameters.own, block, scores)
+        parameters.own.add_scores(block, scores)
         return scores
 
     def decision_function(self, X: Any) -> Floats:
@@ -356,9 +353,7 @@ class GaussianDiscriminant(RegionPlot, Classifier):
 
     def _centres(self) -> tuple[Floats, Floats]:
         found = self._gaussians()
-        if isinstance(found, GaussianParameters):
-            return found.means, found.deviations[:, np.newaxis] ** 2 * np.eye(len(found.columns))
-        return found.means, np.resize(found.covariances, (len(found.means), *found.covariances.shape[1:]))
+        return found.means, found.class_covariances
 
 
 def _line(constant: float, weights: Floats, names: list[str], digits: int) -> str:

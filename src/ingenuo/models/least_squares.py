@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import RefusedError
-from ingenuo.families.covariance import SHARED, Lines, lines_of, moments_of
+from ingenuo.families.covariance import SHARED, Lines, moments_of
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.discriminant import RegionPlot, schema_of_numbers
 from ingenuo.models.model import CLASS, check_is_fitted
@@ -78,7 +78,7 @@ class LeastSquaresClassifier(RegionPlot, Classifier):
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
-        found = lines_of(moments_of(self.tally_, self.schema_.columns(SHARED), classes), float(self.l2))
+        found = Lines.of(moments_of(self.tally_, self.schema_.columns(SHARED), classes), float(self.l2))
         if found.remark:
             warnings.warn(found.remark, stacklevel=5)
         rows = self.tally_.over(CLASS, classes).floats()

@@ -24,8 +24,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families import FAMILY
 from ingenuo.families.attributes import in_runs
-from ingenuo.families.density import Density
-from ingenuo.families.left_out import AllButOneFold, LearnedRows
+from ingenuo.families.family import AllButOneFold, LearnedRows
 from ingenuo.families.ngrams import NGRAMS
 from ingenuo.kernels import densities
 from ingenuo.kernels.threads import width
@@ -36,7 +35,7 @@ from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.rows import MemoryRows, Part, take_rows
-from ingenuo.rows.schema import FAMILIES, Schema
+from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import logs
 from ingenuo.tally.exact import Exact, Real
 from ingenuo.tally.labels import Labels, find, labels_of, public
@@ -48,7 +47,6 @@ Places = NDArray[np.intp]
 Split = tuple[Places | None, Places]  # the rows to learn from (None: all the others), and those to answer for
 
 _MOST = 64  # folds that are counted as pairs of a fold and a class
-_TABLES = ("gaussian", "gaussian-unbiased", "multinomial", "complement", "bernoulli")  # families that count in tables
 
 
 # One row left out.
@@ -184,7 +182,7 @@ class ChunkRows:
         """The rows of each test, and their tallies: one pass over pairs of a test and a class, where all are tables."""
         taken, sizes, K = self.chunk.take(np.concatenate(tests)), [len(test) for test in tests], len(self.classes)
         parts = [taken.part(lo, hi) for lo, hi in pairwise(np.append(0, np.cumsum(sizes)).tolist())]
-        tables = all(FAMILIES[name] == "category" or name in _TABLES for name in self.schema.families_used())
+        tables = all(FAMILY[name].in_tables for name in self.schema.families_used())
         if not tables or len(tests) > _MOST:
             return parts, [tally_chunk(part) for part in parts]
         pairs = np.repeat(np.arange(len(tests), dtype=np.int32), sizes) * np.int32(K) + taken.coded
@@ -194,7 +192,7 @@ class ChunkRows:
     def recount(self, places: Places) -> Tally:
         """The histograms of all rows but these."""
         others = np.delete(np.arange(self.n_rows), places)
-        blocks = {name: block for name, block in self.chunk.blocks.items() if isinstance(FAMILY[name], Density)}
+        blocks = {name: block for name, block in self.chunk.blocks.items() if FAMILY[name].in_bins}
         return tally_chunk(replace(self.chunk, blocks=blocks).take(others)) if len(others) else Tally()
 
     def check(self, tally: Tally) -> None:

@@ -29,9 +29,8 @@ from ingenuo.errors import InputError
 from ingenuo.families.categorical import labelled
 from ingenuo.families.counts import SUM, add_products, refuse_not_finite
 from ingenuo.families.gaussian import spread
-from ingenuo.families.word_features import ColumnParameters, node_weights, table_name
-from ingenuo.families.words import factors as word_factors
-from ingenuo.families.words import only_text, passage, with_columns
+from ingenuo.families.word_features import node_weights, table_name
+from ingenuo.families.words import ColumnParameters, with_columns
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import lookup, portable
 from ingenuo.kernels.counts import add_log_likelihood_dense
@@ -382,12 +381,7 @@ class TextFeatures(Group):
     def passages(self, weights: Floats, block: Texts, best: int, second: int) -> list[Passage]:
         """The texts, each word with how much it speaks for the one class and against the other."""
         return [
-            passage(
-                part.parameters(self._of(weights, j)),
-                only_text(text, part.parameters(self._of(weights, j))),
-                best,
-                second,
-            )
+            part.parameters(self._of(weights, j)).passage(text, best, second)
             for j, (part, text) in enumerate(zip(self.parts, block.columns))
         ]
 
@@ -451,16 +445,9 @@ class _Words:
         if self._prepared is None or self._prepared[0] is not weights:
             look = None if self._prepared is None else self._prepared[1].look
             p = ColumnParameters(
-                self.name,
-                self.words,
-                self.bag,
-                self.weights,
-                1.0,
-                self._table(weights),
-                self.rows,
-                self.rows,
-                look=look,
-            )
+                self.name, self.words, self.bag, self.weights, 1.0, self._table(weights), self.rows, self.rows,
+                "linear", look=look,
+            )  # fmt: skip
             self._prepared = (weights, p)
         return self._prepared[1]
 
@@ -491,8 +478,7 @@ class _Words:
         out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
 
     def factors(self, weights: Floats, text: Any) -> list[Factor]:
-        p = self.parameters(weights)
-        return word_factors(p, only_text(text, p), "linear")
+        return self.parameters(weights).factors(text)
 
 
 # From a table's features to the weights of its classes: which solver, where it starts, and in what order.

@@ -22,8 +22,8 @@ from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationE
 from ingenuo.families import density
 from ingenuo.families.attributes import TUNED, Attribute, attributes_of, in_order, in_runs
 from ingenuo.families.covariance import FULL, SHARED
-from ingenuo.families.density import Chosen, chosen
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import LearnedRows
+from ingenuo.families.gaussian import Chosen
 from ingenuo.kernels import densities, portable
 from ingenuo.models import calibration, model
 from ingenuo.models.calibration import Calibrator, Choice
@@ -419,7 +419,7 @@ class NaiveBayes(Classifier):
         attributes = [
             each.estimate(self.tally_, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))
         ]
-        for remark in (remark for each in attributes for remark in getattr(each.own, "remarks", ())):
+        for remark in (remark for each in attributes for remark in each.own.remarks):
             warnings.warn(remark, stacklevel=6)
         return Parameters(classes, logs(shares) + self._shifts(classes), {}, prior, attributes)
 
@@ -480,7 +480,7 @@ class NaiveBayes(Classifier):
         """The density of each column of numbers."""
         check_is_fitted(self)
         parameters = self._parameters()
-        return {name: chosen(parameters.of(name).own, name) for name in self._numbers()}
+        return {name: parameters.of(name).own.chosen(name) for name in self._numbers()}
 
     @property
     def resolution_(self) -> dict[Any, float]:

@@ -24,7 +24,6 @@ from ingenuo.families.counts import (
     BagParameters,
     PresenceParameters,
     bag,
-    complement,
     presence,
     refuse_not_finite,
 )
@@ -316,7 +315,7 @@ class ComplementNB(MultinomialNB):
         self.norm = norm
 
     def _family_estimate(self, alphas: Floats) -> BagParameters:
-        return complement(self.tally_, alphas, self.schema_.names, self._labels, normalise=self.norm)
+        return bag(self.tally_, alphas, self.schema_.names, self._labels, others=True, normalise=self.norm)
 
     def _estimate(self) -> Parameters:
         parameters = super()._estimate()

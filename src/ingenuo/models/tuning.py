@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
 from ingenuo.families.attributes import TUNED, Attribute, attributes_of
-from ingenuo.families.left_out import LearnedRows
+from ingenuo.families.family import LearnedRows
 from ingenuo.kernels.threads import single_blas
 from ingenuo.models.left_out import log_priors
 from ingenuo.rows.part import Chunk
