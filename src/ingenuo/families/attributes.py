@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.families import FAMILY
-from ingenuo.families.family import Evidence, Family, LearnedRows
+from ingenuo.families.family import Evidence, Family, LearnedRows, Parameters
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
@@ -89,7 +89,7 @@ class AttributeParameters:
     """An attribute, and what its family has estimated: all that a row is asked."""
 
     attribute: Attribute
-    own: Any  # the Parameters of its family
+    own: Parameters
     lo: int  # its columns, among those of its home
     hi: int
 

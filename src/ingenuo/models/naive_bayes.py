@@ -479,8 +479,10 @@ class NaiveBayes(Classifier):
     def densities_(self) -> dict[Any, Chosen]:
         """The density of each column of numbers."""
         check_is_fitted(self)
-        parameters = self._parameters()
-        return {name: parameters.of(name).own.chosen(name) for name in self._numbers()}
+        return {name: self._density(name).chosen(name) for name in self._numbers()}
+
+    def _density(self, column: Any) -> Any:
+        return self._parameters().of(column).own
 
     @property
     def resolution_(self) -> dict[Any, float]:
@@ -516,7 +518,7 @@ class NaiveBayes(Classifier):
         numbers = self._numbers()
         name = self._column_to_draw(column, numbers)
         return density.draw_densities(
-            self._parameters().of(name).own, name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax
+            self._density(name), name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax
         )
 
     def _column_to_draw(self, column: Any, numbers: Mapping[Any, str]) -> Any:
