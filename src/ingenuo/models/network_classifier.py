@@ -23,9 +23,8 @@ from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
-from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, plan_columns, used_columns
+from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, listed, plan_columns, used_columns
 from ingenuo.networks.graph import Parents, children, order
-from ingenuo.networks.learn import listed
 from ingenuo.networks.network import Network
 from ingenuo.networks.search import Search, Step
 from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree

@@ -10,7 +10,7 @@ pairs, by class, are all there is to learn: they add and subtract.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from ingenuo.errors import TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.kernels import networks as loops
-from ingenuo.kernels.networks import pairs_by_class
-from ingenuo.networks.learn import CELLS, ROWS, configurations, counted, table_name, total_of
+from ingenuo.networks.learn import CELLS, ROWS, count_rows, count_states, table_name
+from ingenuo.networks.trees import spans, sum_pairs
 from ingenuo.rows.part import Codes
 from ingenuo.show.arithmetic import logs
 from ingenuo.tally.exact import Exact
@@ -39,27 +39,21 @@ def pair_name(one: str, two: str) -> str:
 def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats | None) -> Tally:
     """How often each value, and each pair of values, meets each class."""
     assert codes.labels is not None
-    names = [str(name) for name in codes.names.tolist()]
-    sizes = [len(own) for own in codes.labels]
+    K, names, sizes = len(classes), [str(name) for name in codes.names.tolist()], [len(own) for own in codes.labels]
+    refuse_large(sizes, K)
     columns = [np.asarray(column_codes(codes, j)) for j in range(len(names))]
-    refuse_large(sizes, len(classes))
-    tables = {}
-    K = len(classes)
+    axes = [{f"{name}:": own} for name, own in zip(names, codes.labels)]
+    tables = {ROWS: Table.of({"all": [0]}, count_rows(codes.n_rows, weights))}
     for j, name in enumerate(names):
-        sums = counted(labels.astype(np.int64), columns[j], K, sizes[j], weights, (K, sizes[j]))
-        tables[table_name(name)] = Table.of({"class": classes, f"{name}:": codes.labels[j]}, sums)
-    found = {} if weights is not None else pairs_by_class(columns, sizes, labels, K)
-    for i in range(len(names)):
-        for j in range(i + 1, len(names)):
-            shape = (K, sizes[i], sizes[j])
-            if weights is None:
-                sums = Exact.counts(found[i, j])
-            else:
-                where = configurations([labels, columns[i]], shape[:2], codes.n_rows)
-                sums = counted(where, columns[j], K * sizes[i], sizes[j], weights, shape)
-            axes = {"class": classes, f"{names[i]}:": codes.labels[i], f"{names[j]}:": codes.labels[j]}
-            tables[pair_name(names[i], names[j])] = Table.of(axes, sums)
-    return Tally({**tables, ROWS: Table.of({"all": [0]}, total_of(codes.n_rows, weights))})
+        sums = count_states(labels.astype(np.int64), columns[j], (K, sizes[j]), weights)
+        tables[table_name(name)] = Table.of({"class": classes, **axes[j]}, sums)
+    firsts = range(len(names) - 1)
+    pairs = sum_pairs(loops.codes_matrix(columns, sizes), sizes, labels, K, weights, firsts)
+    for i, j, start, end in spans(sizes, K, firsts):
+        limbs = pairs.limbs[:, start:end].reshape(len(pairs.limbs), K, sizes[i], sizes[j])
+        sums = Exact.canonical(limbs, pairs.low)
+        tables[pair_name(names[i], names[j])] = Table.of({"class": classes, **axes[i], **axes[j]}, sums)
+    return Tally(tables)
 
 
 def refuse_large(sizes: list[int], n_classes: int) -> None:
@@ -89,10 +83,8 @@ class Averaged:
 
     def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
         """The log joint of each row and class."""
-        tables = (self.roots, self.pairs, self.naive)
-        if floor is not None:
-            tables = tuple(np.maximum(each, floor) for each in tables)  # type: ignore[assignment]
-        roots, pairs, naive = tables
+        least = -np.inf if floor is None else floor
+        roots, pairs, naive = (np.maximum(each, least) for each in (self.roots, self.pairs, self.naive))
         K = self.roots.shape[1]
         return loops.average(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
 
@@ -102,10 +94,8 @@ class Averaged:
         for p, x in enumerate(codes.tolist()):
             if x < 0 or not self.usable[self.root_at[p] + x]:
                 continue
-            only = np.zeros_like(self.usable)
-            only[self.root_at[p] + x] = True
-            one = Averaged(**{**self.__dict__, "usable": only})
-            found.append((p, one.joint(codes[np.newaxis])[0]))
+            only = np.arange(len(self.usable)) == self.root_at[p] + x
+            found.append((p, replace(self, usable=only).joint(codes[np.newaxis])[0]))
         return found
 
 

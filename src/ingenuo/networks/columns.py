@@ -1,11 +1,8 @@
 """The columns of a table as the nodes of a network: categories as they are, numbers in intervals, no text.
 
-What the columns are, where numbers are cut and which states there are is made of sums over the rows:
-
-    survey         which classes and values there are, and about how many different numbers
-    count_values   how often each class has each number; again, where numbers lie close together
-
-Each is exact, so that it is the same wherever the rows lie, however they are cut into parts.
+What the columns are, where numbers are cut and which states there are is made of sums over the rows: `survey` (which
+classes and values there are, and about how many different numbers) and `count_values` (how often each class has each
+number; again, where numbers lie close together). Each is exact: it is the same however rows are cut into parts.
 """
 
 from __future__ import annotations
@@ -18,17 +15,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
 from ingenuo.families import discretise
-from ingenuo.families.discretise import ByValue, Cuts, equal_shares, mdl_cuts
+from ingenuo.families.discretise import PARTS, ByValue, Cuts, equal_shares, mdl_cuts
+from ingenuo.networks.evidence import match_states
+from ingenuo.rows.checks import weights as row_weights
 from ingenuo.rows.part import Codes
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.rows.source import Source
+from ingenuo.rows.source import Source, open_source
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, encode, find, labels_of, objects
 from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
+Column = tuple[NDArray[Any], Labels]  # codes, and what they stand for
 Reduce = Callable[..., Tally]  # of one of the sums below and its options, for all rows
 
 MANY = 30  # a column of no more different values is never taken for the names of rows
@@ -101,12 +101,11 @@ def plan_columns(
     for name in used:
         column = values.get(name)
         if column is None:
-            states[name] = seen.labels(_states(name), 0)
+            states[name] = seen.labels(f"states:{name}", 0)
             if name in numbers and len(states[name]):
                 cuts[name] = known[name]
-        elif (few := few_whole(column)) is not None and name not in (declared or {}):
+        elif (few := _count_few(column)) and name not in (declared or {}):
             states[name], why[name] = labels_of(column.lows), f"{few} whole numbers"
-            continue
         elif not len(column.at):
             raise _without_value(name)
         else:
@@ -119,10 +118,23 @@ def plan_columns(
     return Columns(replace(schema, why=why), cuts, classes, states, n_rows)
 
 
+def plan_in_memory(
+    source: Source,
+    declared: Mapping[Any, Any] | None,
+    classes: Column | None,
+    weights: Floats | None,
+    parts: int = PARTS,
+) -> Columns:
+    """What the columns of a table are, its numbers cut by the classes, or else into parts of as many rows each."""
+    labels, own = classes or (np.zeros(source.n_rows, np.int32), np.zeros(1, np.int64))
+    rows = Labelled(source, labels, own, weights)
+    reduce = lambda sums, **options: sums(rows, options)  # noqa: E731
+    return plan_columns(source, declared, reduce, parts=parts if classes is None else None, at_once=rows)
+
+
 def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema, list[Any]]:
     """What the columns are by their types or declared as, and which are numbers; text is refused, with advice."""
-    given = dict(declared or {})
-    names = source.names.tolist()
+    given, names = dict(declared or {}), source.names.tolist()
     for name, kind in given.items():
         if name not in names:
             raise InputError(f"columns: the table has no column {name!r}{did_you_mean(name, names)}")
@@ -138,10 +150,16 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema,
     for place, name in enumerate(names):
         kind, why[name] = given.get(name), "declared"
         if kind is None:
-            kind, why[name] = _infer_kind(source, place)
+            kind, why[name] = source.uniform() or source.guess(place)
         elif not isinstance(kind, str):
             kind, categories[name] = "category", labels_of(kind)
-        if kind == "number":
+        if kind == "text":
+            raise InputError(
+                f"column {column_name(name)!r} is text ({why[name]}), and a node of a network has states; leave it out "
+                f"with columns={{{name!r}: 'ignore'}}, take columns={{{name!r}: 'category'}} if its values are states, "
+                "or learn it with NaiveBayes, which reads text beside other columns"
+            )
+        if kind in ("number", "count"):
             numbers.append(name)
         elif kind == "ignore":
             families[place] = _IGNORE
@@ -150,26 +168,13 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema,
     return Schema(source.names, families, why, categories), numbers
 
 
-def _infer_kind(source: Source, place: int) -> tuple[str, str]:
-    kind, why = source.uniform() or source.guess(place)
-    name = source.names.tolist()[place]
-    if kind == "text":
-        raise InputError(
-            f"column {column_name(name)!r} is text ({why}), and a node of a network has states; leave it out with "
-            f"columns={{{name!r}: 'ignore'}}, take columns={{{name!r}: 'category'}} if its values are states, or learn "
-            "it with NaiveBayes, which reads text beside other columns"
-        )
-    return ("number" if kind == "count" else kind), why
-
-
-def few_whole(column: ByValue) -> int | None:
-    """How many different values there are, if they are whole numbers and few; else None."""
+def _count_few(column: ByValue) -> int:
+    """How many different values there are, if they are whole numbers and few; else 0."""
     values = column.lows
-    if not 0 < len(values) <= FEW or column.bits != discretise.EXACT:
-        return None
+    if len(values) > FEW or column.bits != discretise.EXACT:
+        return 0
     # Beyond 2^53 doubles do not tell whole numbers apart.
-    whole = np.array_equal(values, np.rint(values)) and (np.abs(values) <= 1 << 53).all()
-    return len(values) if whole else None
+    return len(values) if (values == np.rint(values)).all() and (np.abs(values) <= 1 << 53).all() else 0
 
 
 def _without_value(name: object) -> InputError:
@@ -190,13 +195,14 @@ class Labelled(NamedTuple):
     classes: Labels
     weights: Floats | None = None
 
-    def known(self, codes: NDArray[Any]) -> NDArray[Any]:
-        """The codes that are not missing, of rows that have a weight."""
-        return codes[codes >= 0] if self.weights is None else codes[(codes >= 0) & (self.weights > 0)]
+    def count_labels(self, axis: str, codes: NDArray[Any], labels: Labels) -> Table:
+        """How many rows that have a weight have each label."""
+        known = codes >= 0 if self.weights is None else (codes >= 0) & (self.weights > 0)
+        return Table.of({axis: labels}, Exact.counts(np.bincount(codes[known], minlength=len(labels))))
 
     def numbers(self, name: object) -> Floats:
         """A column of numbers, missing where the row has no weight or no class."""
-        values = finite(self.source, self.source.names.tolist().index(name), name)
+        values = _finite(self.source, self.source.names.tolist().index(name), name)
         absent = self.labels < 0 if self.weights is None else (self.labels < 0) | (self.weights == 0)
         return np.where(absent, np.nan, values) if absent.any() else values
 
@@ -208,29 +214,18 @@ class Labelled(NamedTuple):
 
 def survey(rows: Labelled, options: Mapping[str, Any]) -> Tally:
     """How many rows and classes there are, the values of categories, and how many numbers there may be."""
-    source, places = rows.source, {name: place for place, name in enumerate(rows.source.names.tolist())}
-    n_rows = source.n_rows if rows.weights is None else np.count_nonzero(rows.weights)
+    n_rows = rows.source.n_rows if rows.weights is None else np.count_nonzero(rows.weights)
     found = {
-        _CLASS: _counts("class", rows.known(rows.labels), rows.classes),
+        _CLASS: rows.count_labels("class", rows.labels, rows.classes),
         _ROWS: Table.of({"all": [0]}, Exact.counts(np.array([n_rows]))),
     }
-    for name in options["categories"]:
-        codes, labels = column_codes_of(source, places[name], name, None)
-        found[_states(name)] = _counts("state", rows.known(codes), labels)
-    for name, points in options["cuts"].items():
-        codes, labels = column_codes_of(source, places[name], name, Cuts(tuple(points)))
-        found[_states(name)] = _counts("state", rows.known(codes), labels)
+    names, cuts = rows.source.names.tolist(), {name: Cuts(tuple(each)) for name, each in options["cuts"].items()}
+    for name in (*options["categories"], *cuts):
+        column = read_column(rows.source, names.index(name), name, cuts.get(name))
+        found[f"states:{name}"] = rows.count_labels("state", *column)
     for name in options["numbers"]:
         found |= discretise.glance(name, rows.numbers(name))
     return Tally(found)
-
-
-def _states(name: object) -> str:
-    return f"states:{name}"
-
-
-def _counts(axis: str, codes: NDArray[Any], labels: Labels) -> Table:
-    return Table.of({axis: labels}, Exact.counts(np.bincount(codes, minlength=len(labels))))
 
 
 def count_values(rows: Labelled, options: Mapping[str, Any]) -> Tally:
@@ -251,8 +246,7 @@ def _values_by_class(reduce: Reduce, seen: Tally, numbers: list[Any], classes: L
     found: dict[Any, ByValue] = {}
     bits = {name: discretise.bits_by(seen, name) for name in numbers}
     while bits:
-        tally = reduce(count_values, classes=classes, bits=bits)
-        more = {}
+        tally, more = reduce(count_values, classes=classes, bits=bits), {}
         for name, these in bits.items():
             found[name] = discretise.from_tally(tally, name, len(classes), these)
             wanted = these if these == discretise.EXACT else discretise.finer(these, len(found[name].at))
@@ -262,51 +256,38 @@ def _values_by_class(reduce: Reduce, seen: Tally, numbers: list[Any], classes: L
     return found
 
 
-# Codes.
+# The rows as codes of the nodes' states.
 
 
-def encode_columns(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: NDArray[np.intp]) -> Codes:
-    """The columns that are not set aside, as codes; those of numbers by their intervals, which are called 0, 1, …"""
-    names = schema.names[schema.families != _IGNORE]
-    columns, labels = [], []
-    for name, place in zip(names.tolist(), places[schema.families != _IGNORE].tolist()):
-        codes, own = column_codes_of(source, place, name, cuts.get(name))
-        columns.append(codes)
-        labels.append(own)
-    return Codes(names, source.n_rows, columns, labels)
+def read_column(source: Source, place: int, name: object, cuts: Cuts | None) -> Column:
+    """One column as codes; those of numbers by their intervals, which are called 0, 1, …
 
-
-def column_codes_of(source: Source, place: int, name: object, cuts: Cuts | None) -> tuple[NDArray[Any], Labels]:
-    """One column as codes, and what they stand for; the source keeps them, for a plan asks for them several times."""
-    kept: dict[Any, tuple[NDArray[Any], Labels]] = vars(source).setdefault("column_codes", {})
+    The source keeps them, for a plan needs them several times.
+    """
+    kept: dict[Any, Column] = vars(source).setdefault("column_codes", {})
     if (place, cuts) not in kept:
-        if cuts is None:
-            kept[place, cuts] = codes_of(source, place, name)
-        else:
-            kept[place, cuts] = intervals(source, place, name, cuts), np.arange(len(cuts.points) + 1)
+        kept[place, cuts] = _categories(source, place, name) if cuts is None else _intervals(source, place, name, cuts)
     return kept[place, cuts]
 
 
-def codes_of(source: Source, place: int, name: object) -> tuple[NDArray[Any], Labels]:
-    """A column as categories: codes, and what they stand for."""
+def _categories(source: Source, place: int, name: object) -> Column:
     block = source.codes(np.array([place]), objects([name]))
     assert block.labels is not None
-    column = block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0]
-    return column, block.labels[0]
+    return block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0], block.labels[0]
 
 
-def intervals(source: Source, place: int, name: object, cuts: Cuts) -> NDArray[np.int32]:
+def _intervals(source: Source, place: int, name: object, cuts: Cuts) -> Column:
     """The interval of each value; a column may also hold the names of intervals, as rows that were drawn do."""
+    own = np.arange(len(cuts.names))
     if (source.uniform() or source.guess(place))[0] not in ("number", "count"):
-        codes, labels = codes_of(source, place, name)
+        codes, labels = _categories(source, place, name)
         known = {interval: at for at, interval in enumerate(cuts.names)}
         if len(labels) and all(label in known for label in labels.tolist()):
-            places = np.array([*(known[label] for label in labels.tolist()), -1], np.int32)
-            return np.asarray(places[codes])
-    return cuts.codes(finite(source, place, name))
+            return np.array([*(known[label] for label in labels.tolist()), -1], np.int32)[codes], own
+    return cuts.codes(_finite(source, place, name)), own
 
 
-def finite(source: Source, place: int, name: object) -> Floats:
+def _finite(source: Source, place: int, name: object) -> Floats:
     """A column as numbers; raises for an infinite one."""
     values = source.numbers(np.array([place]), objects([name])).column(0)
     if np.isinf(values).any():
@@ -318,7 +299,15 @@ def finite(source: Source, place: int, name: object) -> Floats:
     return values
 
 
-def compact(codes: NDArray[Any], labels: Labels) -> tuple[NDArray[Any], Labels]:
+def encode_columns(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], places: NDArray[np.intp]) -> Codes:
+    """The columns that are not set aside, as codes."""
+    used = schema.families != _IGNORE
+    names, at = schema.names[used], places[used].tolist()
+    columns = [read_column(source, place, name, cuts.get(name)) for name, place in zip(names.tolist(), at)]
+    return Codes(names, source.n_rows, [codes for codes, _ in columns], [labels for _, labels in columns])
+
+
+def compact(codes: NDArray[Any], labels: Labels) -> Column:
     """Codes of sorted labels that occur."""
     seen = np.bincount(codes[codes >= 0], minlength=len(labels)) > 0
     again, sorted_labels = encode(labels[seen])
@@ -327,6 +316,117 @@ def compact(codes: NDArray[Any], labels: Labels) -> tuple[NDArray[Any], Labels]:
     return places[codes], sorted_labels
 
 
-def states_of(labels: Labels) -> Sequence[Any]:
-    """Labels as plain values; whole numbers that came as doubles are whole again."""
-    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in labels.tolist()]
+def source_of(table: Any) -> Source:
+    """The rows of a table; there must be some."""
+    source = open_source(np.array(table, object) if isinstance(table, list | tuple) else table)
+    if source.n_rows == 0 or len(source.names) == 0:
+        raise InputError(f"the table is empty: {source.n_rows} rows and {len(source.names)} columns")
+    return source
+
+
+def _node_columns(source: Source, nodes: Sequence[str]) -> dict[str, tuple[int, Any]]:
+    """Of the nodes that have a column, its place and its name in the table."""
+    known = {column_name(name): (place, name) for place, name in enumerate(source.names.tolist())}
+    return {node: known[node] for node in nodes if node in known}
+
+
+def encode_rows(
+    nodes: Sequence[str],
+    table: Any,
+    sample_weight: Any,
+    cuts: Mapping[str, Cuts],
+    declared: Mapping[str, Sequence[Any]],
+    categories: frozenset[str],
+    *,
+    hidden: bool = False,
+    columns: Mapping[str, str] | None = None,
+) -> tuple[Codes, Floats | None, dict[str, Cuts]]:
+    """The rows for learning: codes of each node, weights, and the cut points of numbers.
+
+    A node without a column is hidden where that is allowed, and an error else. Values that are none of a node's
+    declared states are an error; nodes among the categories have states, whatever their columns look like.
+    """
+    source = source_of(table)
+    weights, cuts = row_weights(sample_weight, source.n_rows), dict(cuts)
+    at = _node_columns(source, nodes)
+    absent = [node for node in nodes if node not in at]
+    if absent and not hidden:
+        near = did_you_mean(absent[0], [column_name(name) for name in source.names.tolist()])
+        raise NetworkError(
+            f"the table has no column for node {absent[0]!r}{near} (a node that is never seen can be learned with "
+            "missing='em', if its states are declared)"
+        )
+    new = {name: node for node, (_, name) in at.items() if node not in {*cuts, *declared, *categories}}
+    if new:
+        kinds = {name: "ignore" for name in source.names.tolist() if name not in new}
+        kinds |= {name: columns[node] for name, node in new.items() if columns and node in columns}
+        cuts |= {new[name]: each for name, each in plan_in_memory(source, kinds, None, weights).cuts.items()}
+    found, labels = [], []
+    for node in nodes:
+        codes, own = np.full(source.n_rows, -1, np.int32), labels_of([])
+        if node in at:
+            codes, own = read_column(source, *at[node], cuts.get(node))
+        if node in declared and node not in cuts:
+            codes, own = _match_declared(node, declared[node], codes, own)
+        found.append(codes)
+        labels.append(own)
+    return Codes(objects(list(nodes)), source.n_rows, found, labels), weights, cuts
+
+
+def _match_declared(node: str, states: Sequence[Any], codes: NDArray[Any], labels: Labels) -> Column:
+    """Codes of the declared states; a value that is none of them is an error."""
+    found = np.array([*match_states(states, labels.tolist()), -1], np.int32)[codes]
+    strange = (found < 0) & (codes >= 0)
+    if strange.any():
+        row = int(strange.argmax())
+        value = labels.tolist()[int(codes[row])]
+        raise NetworkError(
+            f"column {node!r}, row {row}: {value!r} is none of the declared states{did_you_mean(value, states)}; "
+            "declare it, or make it missing"
+        )
+    return found, objects(list(states))
+
+
+def encode_known(
+    nodes: Sequence[str], states: Sequence[Sequence[Any]], table: Any, cuts: Mapping[str, Cuts], without: int = -1
+) -> NDArray[np.int32]:
+    """Rows × nodes codes of the states, for questions: -1 where a value is missing, or no state that is known.
+
+    The column of one node may be left out: it is what is asked for.
+    """
+    source = source_of(table)
+    result = np.full((source.n_rows, len(nodes)), -1, np.int32)
+    at = _node_columns(source, [node for i, node in enumerate(nodes) if i != without])
+    if not at and len(nodes) > 1:
+        names = [column_name(name) for name in source.names.tolist()]
+        raise NetworkError(
+            f"the table has no column that is a node of the network; its columns are {listed(names)}, and the nodes "
+            f"{listed(nodes)}"
+        )
+    for i, node in enumerate(nodes):
+        if node not in at:
+            continue
+        codes, labels = read_column(source, *at[node], cuts.get(node))
+        if node not in cuts:
+            places = match_states(states[i], labels.tolist())
+            if places and max(places) < 0 and _are_numbers(labels.tolist()) and not _are_numbers(states[i]):
+                raise NetworkError(
+                    f"column {node!r} holds numbers, as {labels.tolist()[0]!r}, and the node has the states "
+                    f"{listed(states[i], 3)}; give states, or read the network from a file that has the "
+                    "cut points (.yaml, .json, .ingenuo; .bif and .xml have none)"
+                )
+            codes = np.array([*places, -1], np.int32)[codes]
+        result[:, i] = codes
+    return result
+
+
+def listed(values: Sequence[Any], most: int = 6) -> str:
+    """The first of some values, as text."""
+    return ", ".join(map(str, values[:most])) + (", …" if len(values) > most else "")
+
+
+def _are_numbers(values: Sequence[Any]) -> bool:
+    """Whether all of these are numbers, or some of them are written as numbers."""
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in values):
+        return True
+    return any(str(value).replace(".", "", 1).lstrip("+-").isdecimal() for value in values)

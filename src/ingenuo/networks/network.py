@@ -27,7 +27,7 @@ from ingenuo.kernels.networks import Flat
 from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of
-from ingenuo.networks.columns import states_of
+from ingenuo.networks.columns import encode_known, encode_rows
 from ingenuo.networks.learn import Expectation
 from ingenuo.networks.search import Scorer, Search, check_score
 from ingenuo.networks.structure import Options, find_structure, sample_of
@@ -253,8 +253,8 @@ class Network:
     def evidence(self) -> str:
         """What was observed, and what was set, as a person writes it."""
         done = {place: self._known_tables()[place] for place in sorted(self._set)}
-        observed = known.shown(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
-        doing = f"do({known.shown(self.nodes, self._known_states(), done, likely=False)})" if done else ""
+        observed = known.describe(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
+        doing = f"do({known.describe(self.nodes, self._known_states(), done, likely=False)})" if done else ""
         return ", ".join(part for part in (doing, observed) if part)
 
     def table(self, node: str) -> Any:
@@ -399,7 +399,7 @@ class Network:
     ) -> tuple[Codes, Floats | None, dict[str, Cuts]]:
         """The rows for learning: codes, weights, and the cut points of numbers."""
         about = self.cuts, self._declared, self._categories
-        return learn.encode_rows(self.nodes, table, sample_weight, *about, hidden=hidden, columns=columns)
+        return encode_rows(self.nodes, table, sample_weight, *about, hidden=hidden, columns=columns)
 
     def _refuse_evidence(self) -> None:
         if self._likelihoods or self._set:
@@ -442,7 +442,10 @@ class Network:
     def _take(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
         self.cuts = dict(cuts)
         self._states = tuple(
-            cuts[node].names if node in cuts else tuple(states_of(own)) for node, own in zip(self.nodes, labels)
+            cuts[node].names
+            if node in cuts  # whole numbers that came as doubles are whole again
+            else tuple(int(v) if isinstance(v, float) and v.is_integer() else v for v in own.tolist())
+            for node, own in zip(self.nodes, labels)
         )
         self._categories = frozenset(node for node in self.nodes if node not in cuts)
         self._tables = tuple(_frozen(table) for table in tables)
@@ -535,7 +538,7 @@ class Network:
                 raise ImpossibleEvidenceError(
                     f"{self.nodes[place]!r} was set, and is nothing else; leave it out of the evidence"
                 )
-        return known.combined(self._likelihoods, found, self.nodes)
+        return known.combine(self._likelihoods, found, self.nodes)
 
     @contextmanager
     def _naming(self, likelihoods: Mapping[int, Floats]) -> Iterator[None]:
@@ -543,7 +546,7 @@ class Network:
         try:
             yield
         except ImpossibleEvidenceError:
-            shown = known.shown(self.nodes, self._known_states(), likelihoods)
+            shown = known.describe(self.nodes, self._known_states(), likelihoods)
             raise ImpossibleEvidenceError(
                 f"the evidence has probability 0: {shown}; the tables rule it out, so change it, or learn the tables "
                 "with a prior that leaves nothing impossible, such as Laplace()"
@@ -561,8 +564,10 @@ class Network:
         Arcs into such a node are cut, so that it tells nothing of its causes, and its effects follow. A mapping from
         every state to its probability sets it at random.
         """
-        given = {**(values or {}), **nodes}
-        chosen = known.set_values(self.nodes, self._known_states(), given, self.cuts)
+        chosen = {}
+        for node, given in {**(values or {}), **nodes}.items():
+            place = known.place_of(self.nodes, node)
+            chosen[place] = known.probabilities(node, self._known_states()[place], given, self.cuts.get(node))
         parents, tables = list(self._parents), list(self._known_tables())
         for place, shares in chosen.items():
             if place in self._likelihoods:
@@ -620,7 +625,7 @@ class Network:
         return Scorer(sample_of(codes, weights), score, ess=ess).total(self._parents)
 
     def _matrix(self, table: Any, without: int = -1) -> NDArray[np.int32]:
-        return learn.encode_known(self.nodes, self._known_states(), table, self.cuts, self._declared, without)
+        return encode_known(self.nodes, self._known_states(), table, self.cuts, without)
 
     def _flat(self) -> Flat:
         if self._likelihoods:

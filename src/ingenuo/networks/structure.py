@@ -13,16 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
-from ingenuo.families.categorical import column_codes, frequencies
+from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities
 from ingenuo.kernels.networks import Flat
-from ingenuo.networks.columns import compact, encode_columns, inspect, used_columns
+from ingenuo.networks.columns import (
+    compact,
+    encode_columns,
+    inspect,
+    plan_in_memory,
+    read_column,
+    source_of,
+    used_columns,
+)
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.hill_climbing import hill_climb, k2
 from ingenuo.networks.inference import log_joint
-from ingenuo.networks.learn import column_of, configurations, plan_in_memory, source_of
+from ingenuo.networks.learn import check_seed, check_whole, configurations, estimate
 from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score
 from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
 from ingenuo.rows.checks import weights as row_weights
@@ -86,22 +94,6 @@ class Options:
                 one = " and ".join(repr(each) for each in structures)
                 raise InputError(f"{name}={given!r} is for structure={one} only, and structure is {self.structure!r}")
         check_seed(self.random_state)
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise for what is no whole number, or too small."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-    if value < least:
-        raise InputError(f"{name} must be {least} at least, got {value}")
-
-
-def check_seed(random_state: Any) -> None:
-    """Raise for what no generator of random numbers takes."""
-    try:
-        np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
 
 
 def sample_of(codes: Codes, weights: Floats | None) -> Sample:
@@ -214,7 +206,7 @@ def find_structure(
                 f"the target {target!r} holds numbers of many values; cut it into classes first, or declare it: "
                 f"columns={{{name!r}: 'category'}}"
             )
-        classes = column_of(source, source.names.tolist().index(name), target, {})
+        classes = read_column(source, source.names.tolist().index(name), name, None)
     plan = plan_in_memory(source, columns, classes, weights, bins)
     plan.warn_of_names()
     block = encode_columns(source, plan.schema, plan.cuts, np.arange(len(plan.schema)))
@@ -256,5 +248,5 @@ def _smoothed_tables(sample: Sample, parents: Parents) -> list[Floats]:
         cells = configurations([sample.codes[each] for each in (*above, node)], shape, sample.n_rows)
         weights = None if sample.weights is None else sample.weights[cells >= 0]
         counts = np.bincount(cells[cells >= 0], weights, int(np.prod(shape, dtype=np.int64))).astype(np.float64)
-        tables.append(frequencies(counts.reshape(-1, shape[-1]), np.full(shape[-1], 0.5)).reshape(shape))
+        tables.append(estimate(counts.reshape(shape), np.full(shape[-1], 0.5)))
     return tables
