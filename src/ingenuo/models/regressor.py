@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from ingenuo.models.classifier import answer, summary_html
 from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
+from ingenuo.rows.checks import check_number, check_whole
 from ingenuo.rows.part import Chunk, Numbers
 from ingenuo.rows.rows import EVERYTHING, Part, Rows, rows_of
 from ingenuo.rows.schema import Schema
@@ -36,16 +38,12 @@ from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
 
-# The predicted distribution of a number: probabilities of bins, and the density within each.
-
-
-# The steepest tilt: the mean is then a billionth of the bin from its end.
-_STEEPEST = 1e9
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Distribution:
-    """The predicted distribution of the target, for each of some rows.
+    """The predicted distribution of the target for each of some rows: bins, and a density e^(κt) within each.
 
     >>> one = Distribution(np.array([[0.25, 0.75]]), np.array([0.0, 10.0, 30.0]), np.array([5.0, 20.0]), np.ones(2))
     >>> one.mean().tolist(), one.quantiles([0.25, 0.5]).round(6).tolist()
@@ -62,8 +60,7 @@ class Distribution:
 
     def __getitem__(self, rows: int | slice) -> Distribution:
         """Some of the rows."""
-        chosen = self.probabilities[rows if isinstance(rows, slice) else [rows]]
-        return Distribution(chosen, self.edges, self.means, self.deviations)
+        return replace(self, probabilities=self.probabilities[rows if isinstance(rows, slice) else [rows]])
 
     def mean(self) -> Floats:
         """Σ_b P(b) · mean_b, for each row."""
@@ -72,34 +69,29 @@ class Distribution:
     def deviation(self) -> Floats:
         """The standard deviation: √ Σ_b P(b) · (deviation_b² + (mean_b - mean)²), for each row."""
         unit = max(float(np.abs(self.edges).max()), np.finfo(float).tiny)  # so that no square is beyond the doubles
-        means, mean = self.means / unit, self.mean() / unit
-        total = np.zeros(len(self))
-        for share, centre, deviation in zip(self.probabilities.T, means, self.deviations / unit):
-            total += share * (deviation * deviation + (centre - mean) ** 2)
-        return np.asarray(np.sqrt(total) * unit)
+        far = (self.means - self.mean()[:, np.newaxis]) / unit
+        variances = (self.probabilities * ((self.deviations / unit) ** 2 + far**2)).sum(axis=1)
+        return np.asarray(np.sqrt(variances) * unit)
 
     def quantiles(self, levels: Sequence[float] | Floats) -> Floats:
         """The values below which the target lies with these probabilities (rows × levels)."""
-        chosen = _levels(levels)
-        shares = self.probabilities
-        below = np.cumsum(shares, axis=1)
+        chosen = _check_levels(levels)
+        shares, below = self.probabilities, np.cumsum(self.probabilities, axis=1)
         first, last = (shares > 0).argmax(axis=1), shares.shape[1] - 1 - (shares[:, ::-1] > 0).argmax(axis=1)
-        rows = np.arange(len(self))
-        found = np.empty((len(self), len(chosen)))
+        rows, found = np.arange(len(self)), np.empty((len(self), len(chosen)))
         for j, level in enumerate(chosen):
             wanted = level * below[:, -1]
             place = (below < wanted[:, np.newaxis]).sum(axis=1).clip(first, last)
             share = shares[rows, place]
-            within = ((wanted - below[rows, place] + share) / share).clip(0, 1)
+            at = _inverse(((wanted - below[rows, place] + share) / share).clip(0, 1), self._tilts[place])
             low, high = self.edges[place], self.edges[place + 1]
-            at = _inverse(within, self._tilts[place])
-            spread = (low * (1 - at) + high * at).clip(low, high)
-            found[:, j] = np.where(self._points[place], self.means[place], spread)
+            inside = (low * (1 - at) + high * at).clip(low, high)
+            found[:, j] = np.where(self._single[place], self.means[place], inside)
         return found
 
     def interval(self, coverage: float = 0.9) -> Floats:
         """The interval that leaves as much probability below it as above it (rows × 2)."""
-        (share,) = _levels([coverage], "coverage")
+        (share,) = _check_levels([coverage], "coverage")
         return self.quantiles([(1 - share) / 2, (1 + share) / 2])
 
     def density(self, values: Any) -> Floats:
@@ -108,19 +100,17 @@ class Distribution:
         bins = np.searchsorted(self.edges[1:-1], values, side="right")
         with np.errstate(over="ignore"):  # a bin wider than the largest double has no density to speak of
             widths = np.diff(self.edges)[bins]
-        inside = (values >= self.edges[0]) & (values <= self.edges[-1]) & ~self._points[bins] & (widths > 0)
-        t, tilt = (values - self.edges[bins]) / np.where(inside, widths, 1), self._tilts[bins]
+        inside = (values >= self.edges[0]) & (values <= self.edges[-1]) & ~self._single[bins] & (widths > 0)
+        widths = np.where(inside, widths, 1)
+        t, tilt = np.where(inside, (values - self.edges[bins]) / widths, 0), self._tilts[bins]
         # κ e^(κt) / (e^κ - 1), written from the side on which the exponents are not positive
-        steep = np.abs(tilt)
-        from_end = np.where(tilt > 0, 1 - t, t)
+        steep, from_end = np.abs(tilt), np.where(tilt > 0, 1 - t, t)
         height = np.where(steep < 1e-6, 1.0, steep / -np.expm1(-np.maximum(steep, 1e-6)))
-        within = np.where(
-            inside, height * np.exp(-steep * np.where(inside, from_end, 0)) / np.where(inside, widths, 1), 0
-        )
-        return np.asarray(self.probabilities[:, bins] * within)
+        within = height * np.exp(-steep * np.where(inside, from_end, 0)) / widths
+        return np.asarray(self.probabilities[:, bins] * np.where(inside, within, 0))
 
     @property
-    def _points(self) -> NDArray[np.bool_]:
+    def _single(self) -> NDArray[np.bool_]:
         """Which bins have one target only, or none."""
         return np.asarray(self.deviations == 0)
 
@@ -131,38 +121,24 @@ class Distribution:
         return _tilt(np.where(wide, (self.means / 2 - low) / np.where(wide, high - low, 1), 0.5))
 
     def plot(self, row: int = 0, ax: Any = None, coverage: float = 0.9, unit: str = "target") -> Any:
-        """Draw the density of one row, its mean and its interval; the axes are returned.
+        """Draw the density of one row, its mean and the interval of this coverage; the axes are returned.
 
-        Parameters
-        ----------
-        row : int
-            Which of the rows, counted from 0.
-        ax : matplotlib axes, optional
-            Where to draw; by default on a figure of its own.
-        coverage : float
-            The probability within the shaded interval.
-        unit : str
-            What the target is and in what unit, for the axis; the density is per one of it.
+        `unit` says what the target is and in what unit, for the axis; the density is per one of it.
         """
-        if isinstance(row, bool) or not isinstance(row, int | np.integer):
-            raise KindError(f"row must be a whole number, got {type(row).__name__} {row!r}")
-        n = len(self)
-        if not -n <= row < n:
-            raise InputError(
-                f"row {row} cannot be drawn, for there {'is 1 row' if n == 1 else f'are {n} rows'}; count them from 0"
-            )
+        check_whole("row", row, -len(self))
+        if row >= len(self):
+            raise InputError(f"row is {row}; it must be below {len(self)}, the number of rows: count them from 0")
         one = self[row]
-        low, high = one.interval(coverage)[0]
-        ends = one.quantiles([0.001, 0.999])[0]
+        (low, high), ends = one.interval(coverage)[0], one.quantiles([0.001, 0.999])[0]
         ax = new_axes(ax)
         points, heights = one._outline(low, high)
         ax.fill_between(points, heights, color="#9ecae1", linewidth=0)
         ax.fill_between(points, heights, where=(points >= low) & (points <= high), color="#4292c6", linewidth=0)
-        single = self._points & (one.probabilities[0] >= 0.001)
-        dense = bool((one.probabilities[0, ~self._points] > 0).any())
+        shares = one.probabilities[0]
+        single, dense = self._single & (shares >= 0.001), bool((shares[~self._single] > 0).any())
         if single.any():  # where a density stands beside them, the height of a probability means nothing
-            tops = ax.get_ylim()[1] if dense else one.probabilities[0, single]
-            label = f"single values: {one.probabilities[0, single].sum():.1%}" if dense else None
+            tops = ax.get_ylim()[1] if dense else shares[single]
+            label = f"single values: {shares[single].sum():.1%}" if dense else None
             ax.vlines(self.means[single], 0, tops, color="#4292c6", linestyle=":" if dense else "-", label=label)
         ax.axvline(one.mean()[0], color="#d94801", label=f"mean {one.mean()[0]:.4g}")
         ax.plot([], [], color="#4292c6", linewidth=6, label=f"{coverage:.0%} from {low:.4g} to {high:.4g}")
@@ -170,42 +146,36 @@ class Distribution:
         if margin > 0:
             ax.set_xlim(ends[0] - margin, ends[1] + margin)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(unit)
-        ax.set_ylabel("density" if dense else "probability")
+        ax.set(xlabel=unit, ylabel="density" if dense else "probability")
         ax.legend(frameon=False)
-        for side in ("top", "right"):
-            ax.spines[side].set_visible(False)
+        ax.spines[["top", "right"]].set_visible(False)
         return ax
 
     def _outline(self, *marks: float) -> tuple[Floats, Floats]:
         """Points and the first row's density there; twice at an edge, where it leaps, and once at each mark."""
-        points, heights = [self.edges[:1]], [np.zeros(1)]
-        for a, b in zip(self.edges[:-1], self.edges[1:]):
-            if b > a:
-                inner = np.unique(
-                    [*np.linspace(a, b, 60)[:-1], *(mark for mark in marks if a < mark < b), np.nextafter(b, a)]
-                )
-                points.append(inner)
-                heights.append(self.density(inner)[0])
-        return np.concatenate(points), np.concatenate(heights)
+        bins = [(a, b) for a, b in pairwise(self.edges) if b > a]
+        points = [
+            np.unique([*np.linspace(a, b, 60)[:-1], *(mark for mark in marks if a < mark < b), np.nextafter(b, a)])
+            for a, b in bins
+        ]
+        heights = [np.zeros(1), *(self.density(inner)[0] for inner in points)]
+        return np.concatenate([self.edges[:1], *points]), np.concatenate(heights)
 
     def __repr__(self) -> str:
-        ends = f"{self.edges[0]:g} to {self.edges[-1]:g}"
         rows, bins = len(self), len(self.means)
         what = f"{rows} row{'' if rows == 1 else 's'} over {bins} bin{'' if bins == 1 else 's'}"
-        return f"<Distribution of {what} from {ends}>"
+        return f"<Distribution of {what} from {self.edges[0]:g} to {self.edges[-1]:g}>"
 
 
-def _levels(levels: Any, name: str = "quantiles") -> Floats:
+def _check_levels(levels: Any, name: str = "quantiles") -> Floats:
     try:
         found = np.asarray(levels, np.float64)
     except (TypeError, ValueError):
         raise KindError(f"{name} must be numbers between 0 and 1, got {levels!r}") from None
     if found.ndim != 1:
         raise InputError(f"{name} must be a list of numbers between 0 and 1, got {levels!r}")
-    bad = ~((found >= 0) & (found <= 1))
-    if bad.any():
-        raise InputError(f"{name} must lie between 0 and 1, got {float(found[bad][0])!r}")
+    for level in found.tolist():
+        check_number(name, level, most=1.0)
     return found
 
 
@@ -217,9 +187,9 @@ def _mean(tilt: Floats) -> Floats:
 
 
 def _tilt(mean: Floats) -> Floats:
-    """The κ that gives this mean, by halving: the mean rises with κ."""
-    farther = np.maximum(mean, 1 - mean)  # the mean for -κ is 1 less the mean for κ
-    low, high = np.zeros(len(mean)), np.full(len(mean), _STEEPEST)
+    """The κ that gives this mean, by halving: the mean rises with κ, and that for -κ is 1 less that for κ."""
+    farther = np.maximum(mean, 1 - mean)
+    low, high = np.zeros(len(mean)), np.full(len(mean), 1e9)  # the mean is then a billionth of the bin from its end
     for _ in range(90):
         middle = (low + high) / 2
         above = _mean(middle) > farther
@@ -238,15 +208,12 @@ def _inverse(share: Floats, tilt: Floats) -> Floats:
     return np.where(tilt > 0, 1 - at, at)
 
 
-# One predicted number as arithmetic: the posterior of the bins by Bayes' rule, then Σ P · mean over the bins.
-
-
 @dataclass(frozen=True, repr=False)
 class Expectation(Shown):
-    """The arithmetic of one predicted number; prints as a table, and `to_dict` gives the same as data."""
+    """The arithmetic of one predicted number: the posterior of the bins, then Σ P · mean; prints as a table."""
 
     bins: Explanation  # which bin, and why
-    means: NDArray[np.float64]  # of the targets in each bin
+    means: Floats  # of the targets in each bin
 
     @property
     def prediction(self) -> float:
@@ -255,12 +222,8 @@ class Expectation(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The arithmetic as plain data."""
-        found = {
-            **self.bins.to_dict(),
-            "means": dict(zip(self.bins.classes.tolist(), self.means.tolist())),
-            "bin": self.bins.prediction,
-            "prediction": self.prediction,
-        }
+        means = dict(zip(self.bins.classes.tolist(), self.means.tolist()))
+        found = {**self.bins.to_dict(), "means": means, "bin": self.bins.prediction, "prediction": self.prediction}
         return plain(found)  # type: ignore[no-any-return]
 
     def _title(self) -> str:
@@ -269,24 +232,20 @@ class Expectation(Shown):
     def _blocks(self) -> list[str | Block]:
         """The bins, then P × mean for each; of many bins the most probable, and the others together."""
         shown, rest = self.bins.order[:CLASSES], self.bins.order[CLASSES:]
-        posterior, means = self.bins.posterior, self.means
-        rows = [
-            [str(self.bins.classes[k]), f"{posterior[k]:.6f} × {means[k]:.6g}", f"= {posterior[k] * means[k]:.6g}"]
-            for k in shown
-        ]
+        P, means = self.bins.posterior, self.means
+        rows = [[str(self.bins.classes[k]), f"{P[k]:.6f} × {means[k]:.6g}", f"= {P[k] * means[k]:.6g}"] for k in shown]
         if rest:
-            total = f"= {posterior[rest] @ means[rest]:.6g}"
-            rows.append([f"{len(rest)} other bins", f"{posterior[rest].sum():.6f} together", total])
+            total = f"= {P[rest] @ means[rest]:.6g}"
+            rows.append([f"{len(rest)} other bins", f"{P[rest].sum():.6f} together", total])
         rows.append(["sum", "", f"= {self.prediction:.6g}"])
         table = PrintedTable(["bin", "P × mean", ""], rows, rule=True, totals=1)
         return [*self.bins._blocks(), "", table, f"→ {self.prediction:.6g}, the expected value"]
 
 
-Floats = NDArray[np.float64]
-
 # The sums of the target within each bin are those of a column of numbers, under names of their own.
 _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
+_SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")  # the parameters of its classifier
 
 
 class NaiveBayesRegressor(Learner, RegressorBase):
@@ -375,22 +334,19 @@ class NaiveBayesRegressor(Learner, RegressorBase):
             The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
             wherever the sums show it, and leave the model as it was.
         """
-        check_is_fitted(self)
-        gone = self._tally_more(X, y, sample_weight)
-        what = "targets were never learned"
         try:
-            Gaussian().check(_target_sums(self.tally_) - _target_sums(gone))
-            what = "rows were never learned with targets in the same bins"
-            rest = self.tally_ - gone
-            self._check_tally(self.schema_, rest)
+            return super().forget(X, y, sample_weight)
         except ForgetError as error:
+            gone = self._tally_more(X, y, sample_weight)
             places = find(self._bins.labels, gone.labels(CLASS, 0))[:3]
             raise ForgetError(
                 f"cannot forget rows with targets in {', '.join(self._bins.names[place] for place in places)}: such "
-                f"{what}, or not so often; only rows that were learned can be forgotten"
+                "rows were never learned, or not so often; only rows that were learned can be forgotten"
             ) from error
-        self._set_tally(self.schema_, rest)
-        return self
+
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
+        Gaussian().check(_target_sums(tally))
+        super()._check_tally(schema, tally)
 
     def _check_other(self, other: Self) -> None:
         if not np.array_equal(self.edges_, other.edges_):
@@ -404,10 +360,10 @@ class NaiveBayesRegressor(Learner, RegressorBase):
 
     def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         bins = self._cut(rows, whole)  # the classes, seen or not, as a model file keeps them
-        return Plan(self._built()._plan(rows, whole=whole).schema, {"_declared_classes": bins.labels})
+        return Plan(self._make_bayes()._plan(rows, whole=whole).schema, {"_declared_classes": bins.labels})
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
-        bayes = self._built()
+        bayes = self._make_bayes()
         bayes._set_tally(schema, tally)
         bayes._check_whole(schema, classes, tally)
 
@@ -438,14 +394,13 @@ class NaiveBayesRegressor(Learner, RegressorBase):
             return super()._tally_more(X, y, sample_weight)
 
     def _tally_of(self, part: Part) -> Tally:
-        """The sums over some rows, those of the target among them."""
         target = checks.targets(self, part.y)
-        codes, labels = self._bins.codes(target), self._bins.labels
         weights = checks.weights(part.weights, len(target))
-        tally = self._bayes._tally_of(Part(part.X, checks.Coded(codes, labels), weights))
-        chunk = Chunk(len(target), {}, codes, labels, weights)
+        codes = checks.Coded(self._bins.codes(target), self._bins.labels)
+        chunk = Chunk(len(target), {}, *codes, weights)
         found = Gaussian().tally(chunk, Numbers(_COLUMN, len(target), target[:, np.newaxis]))
-        return tally + Tally({_TARGET[name]: table for name, table in found.items()})
+        own = Tally({_TARGET[name]: table for name, table in found.items()})
+        return self._bayes._tally_of(Part(part.X, codes, weights)) + own
 
     def _set_tally(self, schema: Schema, tally: Tally) -> None:
         if not self._fitted:  # at the first rows, or when a model file is read
@@ -453,23 +408,19 @@ class NaiveBayesRegressor(Learner, RegressorBase):
         if (find(self._bins.labels, tally.labels(CLASS, 0)) < 0).any():
             raise InputError("the tally has bins that the model has not")
         super()._set_tally(schema, tally)
-        self.edges_, self.classifier_ = self._bins.edges, self._built()
+        self.edges_, self.classifier_ = self._bins.edges, self._make_bayes()
         self.classifier_._set_tally(schema, tally)
         if "_target" in self.__dict__:
             self.classifier_._target = self._target
 
-    # What it is made of.
-
-    def _built(self) -> NaiveBayes:
+    def _make_bayes(self) -> NaiveBayes:
         """The classifier over the bins, with nothing learned."""
         return NaiveBayes(**{name: getattr(self, name) for name in _SHARED})
 
     @property
     def _bayes(self) -> NaiveBayes:
         """The classifier over the bins, with the parameters as they are now."""
-        for name in _SHARED:
-            setattr(self.classifier_, name, getattr(self, name))
-        return self.classifier_
+        return self.classifier_.set_params(**{name: getattr(self, name) for name in _SHARED})
 
     def _check_settings(self) -> None:
         if self.bins is None or isinstance(self.bins, bool | float | str | bytes | Mapping):
@@ -477,22 +428,20 @@ class NaiveBayesRegressor(Learner, RegressorBase):
                 f"bins must be a whole number, or the edges of the bins, got {type(self.bins).__name__} {self.bins!r}"
             )
         if isinstance(self.bins, int | np.integer):
-            if self.bins < 1:
-                raise InputError(f"bins must be at least 1, got {self.bins}")
+            check_whole("bins", self.bins, 1)
         else:
             edges_of(self.bins)
         if not isinstance(self.binning, str):
             raise KindError(f"binning must be one of {', '.join(RULES)}, got {self.binning!r}")
         if self.binning not in RULES:
             raise InputError(f"binning={self.binning!r} is not known{did_you_mean(self.binning, RULES)}")
-        self._built()._check_settings()
+        self._make_bayes()._check_settings()
 
     def _check_fixed(self) -> None:
         super()._check_fixed()
         self._bayes._check_fixed()
 
     def _check_against_data(self) -> None:
-        """Raise if a parameter, or the sums of the target, do not fit what was learned."""
         Gaussian().check(_target_sums(self.tally_))
         self._bayes._check_against_data()
 
@@ -619,13 +568,8 @@ def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        message = str(error).replace(f"{NaiveBayes.__name__} is expecting", f"{type(regressor).__name__} is expecting")
-        if message == str(error):
-            raise
+        message = str(error).replace("NaiveBayes is expecting", f"{type(regressor).__name__} is expecting")
         raise type(error)(message) from error
-
-
-_SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")
 
 
 def count_targets(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
