@@ -101,6 +101,7 @@ Floats = NDArray[np.float64]
 PREFIT = "prefit"
 
 
+@dataclass(eq=False, repr=False)
 class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     """The vote of several classifiers, each weighted by its posterior given the data.
 
@@ -155,10 +156,9 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         "classifiers; fit it on all the rows together",
     )
 
-    def __init__(self, estimators: Any, folds: int | str = 5, priors: Mapping[Any, float] | None = None) -> None:
-        self.estimators = estimators
-        self.folds = folds
-        self.priors = priors
+    estimators: Any
+    folds: int | str = 5
+    priors: Mapping[Any, float] | None = None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and with `deep` those of the classifiers as name__parameter."""
@@ -396,11 +396,11 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         return tags
 
 
+@dataclass
 class _HeldOut:
     """A classifier as a hypothesis about rows by their number: what it said of the true label of each."""
 
-    def __init__(self, logs: Floats) -> None:
-        self.logs = logs
+    logs: Floats
 
     def logpmf(self, rows: Any) -> Floats:
         return np.asarray(self.logs[np.asarray(rows)])

@@ -129,6 +129,8 @@ class JointAnswers(Answering, ClassifierBase):
     """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
 
     schema_: Schema
+    classes_: NDArray[Any]
+    _target: str  # the column that was learned as the label, if there was one
 
     def _source(self, X: Any, *, reset: bool) -> Source:
         """The rows of X, checked; with reset, their columns are noted."""
@@ -352,16 +354,20 @@ class Classifier(Learner, JointAnswers):
         Returns
         -------
         X, y
-            The rows (an Arrow table if the columns have names, else an array) and their classes.
+            The rows (an Arrow table if the columns have names, else an array; texts are a list) and their classes.
         """
         check_is_fitted(self)
         checks.check_whole("n", n)
         rng = checks.seeded_generator("random_state", random_state)
         parameters = self._parameters()
         drawn = model.draw_classes(parameters.log_prior, labels_of(self.classes_), n, class_, rng)
+        return self._sample_rows(drawn, rng), np.asarray(self.classes_[drawn])
+
+    def _sample_rows(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        """Rows of these classes."""
         values = self._sample_values(drawn, rng)
         kept = [name for name in self.schema_.names.tolist() if name in values]
-        return table_of(values, kept, self.schema_.named), np.asarray(self.classes_[drawn])
+        return table_of(values, kept, self.schema_.named)
 
     def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         """The values of each column for rows of these classes."""

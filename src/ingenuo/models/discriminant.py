@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -150,6 +150,7 @@ def _ranges(points: Floats | None, means: Floats, covariances: Floats) -> Floats
     return np.stack([low - margin, high + margin], axis=1)
 
 
+@dataclass(eq=False, repr=False)
 class GaussianDiscriminant(RegionPlot, Classifier):
     """Linear and quadratic discriminant analysis that learns, forgets and merges.
 
@@ -200,17 +201,10 @@ class GaussianDiscriminant(RegionPlot, Classifier):
     _fixed = ("covariance",)
     _free = ("shrinkage", "class_prior", "unbiased")
 
-    def __init__(
-        self,
-        covariance: str = "shared",
-        shrinkage: str | float | None = None,
-        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
-        unbiased: bool = False,
-    ) -> None:
-        self.covariance = covariance
-        self.shrinkage = shrinkage
-        self.class_prior = class_prior
-        self.unbiased = unbiased
+    covariance: str = "shared"
+    shrinkage: str | float | None = None
+    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    unbiased: bool = False
 
     def _check_classes(self, classes: Labels) -> None:
         checks.refuse_one_class(classes, type(self).__name__)

@@ -7,6 +7,7 @@ So models stream, merge and forget, and a smoothing may be changed after learnin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,7 +18,7 @@ from ingenuo.families import ngrams
 from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
 from ingenuo.kernels import ngrams as loops
 from ingenuo.models import model
-from ingenuo.models.classifier import Classifier, Parameters, tally_chunk
+from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Estimator, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.checks import check_flag, check_whole, is_frame
@@ -25,39 +26,18 @@ from ingenuo.rows.part import ArrowText, Chunk, ListText, is_arrow
 from ingenuo.rows.rows import EVERYTHING, Part, Rows
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Explanation, Factor, logs
-from ingenuo.tally.labels import Labels, is_missing, labels_of
+from ingenuo.tally.labels import Labels, is_missing, unite
 from ingenuo.tally.prior import MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import LONGEST, Words
 
-# What both language models share: texts as users give them, the checks of parameters, and what is counted.
-
-
 Floats = NDArray[np.float64]
 
+_ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
 WORDS = Words(token=r"\w+")
 SCHEMA = Schema.of({})  # texts have no columns
 # What a model of sequences takes from Words; all else there is about bags of words.
 _SHARED = ("lowercase", "token", "stop_words", "stem", "negation", "errors")
-
-
-def _check(model: Any) -> None:
-    """Raise a clear error if a parameter makes no sense."""
-    check_whole("order", model.order, 1)
-    if model.order > LONGEST:
-        raise InputError(f"the order is {model.order}; n-grams of more than {LONGEST} words are of no use")
-    check_whole("min_count", model.min_count, 1)
-    Smoothing.of(model.smoothing, model.order, model.discount, model.base)
-    check_flag("boundaries", model.boundaries)
-    if not isinstance(model.text, Words):
-        raise KindError(f"text must be a Words, got {type(model.text).__name__} {model.text!r}")
-    given, default = model.text.parameters(), Words().parameters()
-    for name, value in given.items():
-        if (name not in _SHARED and value != default[name]) or (name == "stop_words" and model.text.most_frequent):
-            raise InputError(
-                f"{name}={value!r} is for bags of words, not for their sequence; a language model takes "
-                f"{', '.join(_SHARED)} from Words"
-            )
 
 
 def texts_of(given: Any) -> Given:
@@ -107,52 +87,79 @@ def _check_words(row: int, words: Sequence[Any]) -> None:
     for word in words:
         if not isinstance(word, str):
             raise KindError(f"text {row} has {type(word).__name__} {word!r}, which is no word; words are strings")
+        what = ""
         if word in (START, END):
-            raise InputError(f"text {row} has the word {word!r}, which marks where texts begin and end; drop it")
-        if not word or SEPARATOR in word or "\x00" in word:
-            what = "an empty word" if not word else f"the word {word!r}, with a control character (\\x1f or \\x00)"
+            what = f"the word {word!r}, which marks where texts begin and end"
+        elif not word or SEPARATOR in word or "\x00" in word:
+            what = f"the word {word!r}, with a control character (\\x1f or \\x00)" if word else "an empty word"
+        if what:
             raise InputError(f"text {row} has {what}; drop it")
 
 
+@dataclass(eq=False, repr=False)
 class SequenceModel(Learner):
-    """What both estimators share: what is counted, and how it is read."""
+    """What both estimators share: their parameters, what is counted, and how it is read."""
+
+    order: int = 1
+    smoothing: Prior | str | None = None
+    _: KW_ONLY
+    discount: float = 0.75
+    base: str = "observed"
+    text: Words = WORDS
+    boundaries: bool = True
+    min_count: int = 1
 
     _fixed = ("order", "text", "boundaries")
     _free: ClassVar[tuple[str, ...]] = ("smoothing", "discount", "base", "min_count")
 
-    def _check_settings(self: Any) -> None:
-        _check(self)
+    def _check_settings(self) -> None:
+        check_whole("order", self.order, 1)
+        if self.order > LONGEST:
+            raise InputError(f"the order is {self.order}; n-grams of more than {LONGEST} words are of no use")
+        check_whole("min_count", self.min_count, 1)
+        Smoothing.of(self.smoothing, self.order, self.discount, self.base)
+        check_flag("boundaries", self.boundaries)
+        if not isinstance(self.text, Words):
+            raise KindError(f"text must be a Words, got {type(self.text).__name__} {self.text!r}")
+        default = Words().parameters()
+        for name, value in self.text.parameters().items():
+            if (name not in _SHARED and value != default[name]) or (name == "stop_words" and self.text.most_frequent):
+                raise InputError(
+                    f"{name}={value!r} is for bags of words, not for their sequence; a language model takes "
+                    f"{', '.join(_SHARED)} from Words"
+                )
 
-    def _count(
-        self: Any, given: Given, codes: NDArray[np.int32], classes: Labels, weights: Floats | None = None
-    ) -> Tally:
+    def _tally_of(self, part: Part) -> Tally:
         """The sums over some texts: of the classes' texts and of their n-grams."""
-        total = tally_chunk(Chunk(given.text.n_rows, {}, codes, classes, weights))
-        form = self.text, int(self.order), bool(self.boundaries)
-        return total + ngrams.count(given, *form, codes, classes, weights)
+        given = texts_of(part.X)
+        n = given.text.n_rows
+        codes, classes = checks.labels(self, part.y, n) if self._labelled else (np.zeros(n, np.int32), _ALL)
+        weights = checks.weights(part.weights, n)
+        found = ngrams.count(given, self.text, int(self.order), bool(self.boundaries), codes, classes, weights)
+        return Chunk(n, {}, codes, classes, weights).count_classes() + found
 
-    def _check_against_data(self: Any) -> None:
+    def _check_against_data(self) -> None:
         """Raise if a file's parameters are not those that its counts were made with."""
         bag = self.tally_.bag(NGRAMS)
         if bag is not None and bag.vocabulary.order != self.order:
             raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")
 
-    def _declared_columns(self: Any) -> Any:
+    def _declared_columns(self) -> Any:
         return EVERYTHING
 
     _known_columns = _declared_columns
 
-    def _plan(self: Any, rows: Rows, *, whole: bool = False) -> Plan:
+    def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         return Plan(SCHEMA)
 
-    def _check_whole(self: Any, schema: Schema, classes: Labels, tally: Tally) -> None:
+    def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         if NGRAMS not in tally:
             raise InputError("the texts have no word; give one that has")
 
-    def _check_tally(self: Any, schema: Schema, tally: Tally) -> None:
+    def _check_tally(self, schema: Schema, tally: Tally) -> None:
         ngrams.check(tally, int(self.order))
 
-    def _check_other(self: Any, other: Any) -> None:
+    def _check_other(self, other: Any) -> None:
         """Raise if the other counted something else."""
         for name in self._fixed:
             mine, its = getattr(self, name), getattr(other, name)
@@ -161,19 +168,28 @@ class SequenceModel(Learner):
                     f"{name} is {mine!r} in one model and {its!r} in the other; only models that count the same merge"
                 )
 
-    def _read(self: Any, classes: Labels) -> Reading:
+    def _estimate(self) -> Parameters:
         bag = self.tally_.bag(NGRAMS)
         if bag is None:
             raise EmptyModelError("the model has seen no word, so there is nothing to estimate; fit it on some texts")
-        return Reading(bag, classes, self.get_params(deep=False))
+        classes = unite(self.__dict__.get("_declared_classes", _ALL[:0]), self.tally_.labels(CLASS, 0))
+        rows = self.tally_.over(CLASS, classes).floats()
+        shares, prior = model.share_classes(getattr(self, "class_prior", MaximumLikelihood()), rows, classes)
+        reading = Reading(bag, classes, {name: getattr(self, name) for name in (*self._fixed, *self._free)})
+        return Parameters(classes, logs(shares), {"ngrams": reading}, prior)
 
-    def _vocabulary(self: Any, reading: Reading) -> list[str]:
+    def _reading(self) -> Reading:
+        check_is_fitted(self)
+        return self._parameters().families["ngrams"]  # type: ignore[no-any-return]
+
+    @property
+    def vocabulary_(self) -> list[str]:
+        """The words that share the probability (of every class), sorted; with "</s>" and "<unk>"."""
+        reading = self._reading()
         return sorted(name for name, known in zip(reading.names, reading.parameters.known) if known)
 
 
-_ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
-
-
+@dataclass(eq=False, repr=False)
 class LanguageModel(SequenceModel, Estimator):
     r"""The probability of a text, each word given the few before it.
 
@@ -224,27 +240,6 @@ class LanguageModel(SequenceModel, Estimator):
 
     _labelled = False
 
-    def __init__(
-        self,
-        order: int = 1,
-        smoothing: Prior | str | None = None,
-        *,
-        discount: float = 0.75,
-        base: str = "observed",
-        text: Words = WORDS,
-        boundaries: bool = True,
-        min_count: int = 1,
-    ) -> None:
-        self.order = order
-        self.smoothing = smoothing
-        self.discount = discount
-        self.base = base
-        self.text = text
-        self.boundaries = boundaries
-        self.min_count = min_count
-
-    # Learning.
-
     def fit(self, texts: Any) -> Self:  # type: ignore[override]
         """Learn from texts, forgetting what was learned before.
 
@@ -265,24 +260,6 @@ class LanguageModel(SequenceModel, Estimator):
         Texts that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
         """
         return super().forget(texts)
-
-    def _tally_of(self, part: Part) -> Tally:
-        given = texts_of(part.X)
-        return self._count(given, np.zeros(given.text.n_rows, np.int32), _ALL)
-
-    def _estimate(self) -> Reading:
-        return self._read(_ALL)
-
-    # Answering.
-
-    def _reading(self) -> Reading:
-        check_is_fitted(self)
-        return self._parameters()  # type: ignore[no-any-return]
-
-    @property
-    def vocabulary_(self) -> list[str]:
-        """The words that share the probability, sorted; with "</s>" and "<unk>"."""
-        return self._vocabulary(self._reading())
 
     def prob(self, word: str, context: Context = None) -> float:
         """p(word | context).
@@ -374,11 +351,9 @@ class LanguageModel(SequenceModel, Estimator):
         return texts if n_documents is not None else texts[0]
 
 
-# Bayes' rule on a language model for each class: argmax_k  log π_k + Σ_i log p(w_i | the words before it, k).
-
-
+@dataclass(eq=False, repr=False)
 class LanguageModelClassifier(SequenceModel, Classifier):
-    """Bayes' rule on a language model for each class.
+    """Bayes' rule on a language model for each class: argmax_k  log π_k + Σ_i log p(w_i | the words before it, k).
 
     Parameters
     ----------
@@ -406,56 +381,22 @@ class LanguageModelClassifier(SequenceModel, Classifier):
 
     _free = (*SequenceModel._free, "class_prior")
 
-    def __init__(
-        self,
-        order: int = 2,
-        smoothing: Prior | str | None = None,
-        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
-        *,
-        discount: float = 0.75,
-        base: str = "uniform",
-        text: Words = WORDS,
-        boundaries: bool = True,
-        min_count: int = 1,
-    ) -> None:
-        self.order = order
-        self.smoothing = smoothing
-        self.class_prior = class_prior
-        self.discount = discount
-        self.base = base
-        self.text = text
-        self.boundaries = boundaries
-        self.min_count = min_count
+    order: int = 2
+    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    base: str = field(default="uniform", kw_only=True)
 
     def _check_settings(self) -> None:
         super()._check_settings()
         model.check_class_prior(self.class_prior)
 
-    def _tally_of(self, part: Part) -> Tally:
-        given = texts_of(part.X)
-        codes, classes = checks.labels(self, part.y, given.text.n_rows)
-        return self._count(given, codes, classes, checks.weights(part.weights, given.text.n_rows))
-
-    def _estimate(self) -> Parameters:
-        classes = labels_of(self.classes_)
-        shares, prior = model.share_classes(self.class_prior, self.tally_.over(CLASS, classes).floats(), classes)
-        return Parameters(classes, logs(shares), {"ngrams": self._read(classes)}, prior)
-
-    @property
-    def vocabulary_(self) -> list[str]:
-        """The words that share the probability of every class, sorted; with "</s>" and "<unk>"."""
-        check_is_fitted(self)
-        return self._vocabulary(self._parameters().families["ngrams"])
-
     def _rows(self, X: Any) -> tuple[Any, int]:
-        check_is_fitted(self)
-        found = self._parameters().families["ngrams"].sequences(texts_of(self._without_target(X)))
+        found = self._reading().sequences(texts_of(self._without_target(X)))
         return found, len(found[1])
 
     def _joint(self, found: Any, n_rows: int, floor: float | None = None) -> Floats:
         parameters = self._parameters()
         least = -np.inf if floor is None else floor
-        joint: Floats = parameters.families["ngrams"].score(found, least)
+        joint = self._reading().score(found, least)
         joint += np.maximum(parameters.log_prior, least)
         return joint
 
@@ -468,47 +409,21 @@ class LanguageModelClassifier(SequenceModel, Classifier):
             A text, or its words.
         """
         found, _ = self._rows([row])
-        parameters = self._parameters()
-        reading: Reading = parameters.families["ngrams"]
+        reading = self._reading()
         p = reading.parameters
-        ids = np.append(found[0], p.end) if p.end >= 0 else found[0]
-        shown = [*[START] * (len(p.start) - 1), *(reading.cut(row) if isinstance(row, str) else row), END]
-        factors = []
-        for place, terms in enumerate(ngrams.terms(p, ids.astype(np.int32))):
-            at = place + len(p.start) - 1
+        ids, before = np.append(found[0], p.end) if p.end >= 0 else found[0], len(p.start) - 1
+        shown = [*[START] * before, *(reading.cut(row) if isinstance(row, str) else row), END]
+        factors = [Factor("prior", "", self._parameters().prior)]
+        for at, terms in enumerate(ngrams.terms(p, ids.astype(np.int32)), before):
             factors.append(Factor(" ".join(shown[max(at - self.order + 1, 0) : at]), shown[at], terms))
-        joint = self._joint(found, 1)[0]
-        posterior = self._posterior(found, 1)[0]
-        return Explanation(parameters.classes, Factor("prior", "", parameters.prior), tuple(factors), joint, posterior)
+        return self._explain(found, factors)
 
-    def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[list[str], NDArray[Any]]:
-        """Draw texts from the model.
-
-        Parameters
-        ----------
-        n : int
-            How many texts.
-        class_ : optional
-            The class to draw from; by default classes are drawn too, by their prior.
-        random_state : optional
-            Seed for NumPy's generator.
-
-        Returns
-        -------
-        texts : list of str
-        labels : array
-            The class of each text.
-        """
-        check_is_fitted(self)
-        check_whole("n", n, 0)
-        generator = checks.seeded_generator("random_state", random_state)
-        parameters = self._parameters()
-        drawn = model.draw_classes(parameters.log_prior, parameters.classes, n, class_, generator)
-        texts = np.empty(n, object)
+    def _sample_rows(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> list[str]:
+        texts = np.empty(len(drawn), object)
         for k in np.unique(drawn).tolist():
             places = np.flatnonzero(drawn == k)
-            texts[places] = parameters.families["ngrams"].draw(0, len(places), generator, k=k)
-        return texts.tolist(), np.asarray(self.classes_[drawn])
+            texts[places] = self._reading().draw(0, len(places), rng, k=k)
+        return texts.tolist()
 
     @property
     def class_log_prior_(self) -> Floats:

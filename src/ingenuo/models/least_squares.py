@@ -8,6 +8,7 @@ classes in a row the middle one's line is nearly flat, and never the largest: it
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,7 @@ from ingenuo.tally.labels import Labels, find, labels_of
 Floats = NDArray[np.float64]
 
 
+@dataclass(eq=False, repr=False)
 class LeastSquaresClassifier(RegionPlot, Classifier):
     """Linear regression on one-hot targets that learns, forgets and merges: its normal equations are sums.
 
@@ -64,8 +66,7 @@ class LeastSquaresClassifier(RegionPlot, Classifier):
 
     _free = ("l2",)
 
-    def __init__(self, l2: float = 0.0) -> None:
-        self.l2 = l2
+    l2: float = 0.0
 
     def _check_classes(self, classes: Labels) -> None:
         checks.refuse_one_class(classes, type(self).__name__)

@@ -165,6 +165,7 @@ class Tables:
         return inference.log_joint(flat, np.insert(codes, 0, -1, axis=1), 0)
 
 
+@dataclass(eq=False, repr=False)
 class NetworkClassifier(Classifier):
     """A classifier whose attributes may depend on one another as well as on the class.
 
@@ -216,43 +217,23 @@ class NetworkClassifier(Classifier):
 
     _fixed = ("structure", "columns", "criterion", *_SEARCH)
     _free = ("prior", "frequency")
-    _found: Structure
 
-    def __init__(
-        self,
-        structure: str | Network = "tan",
-        prior: Prior = Lidstone(0.5),  # noqa: B008 (immutable)
-        columns: Mapping[Any, Any] | None = None,
-        criterion: str | None = None,
-        ess: float = 1.0,
-        k: int = 2,
-        order: Sequence[str] | None = None,
-        root: str | None = None,
-        max_parents: int | None = None,
-        tabu: int = 20,
-        restarts: int = 0,
-        required: Sequence[tuple[str, str]] = (),
-        forbidden: Sequence[tuple[str, str]] = (),
-        frequency: int = 1,
-        random_state: Any = 0,
-        verbose: bool | None = None,
-    ) -> None:
-        self.structure = structure
-        self.prior = prior
-        self.columns = columns
-        self.criterion = criterion
-        self.ess = ess
-        self.k = k
-        self.order = order
-        self.root = root
-        self.max_parents = max_parents
-        self.tabu = tabu
-        self.restarts = restarts
-        self.required = required
-        self.forbidden = forbidden
-        self.frequency = frequency
-        self.random_state = random_state
-        self.verbose = verbose
+    structure: str | Network = "tan"
+    prior: Prior = Lidstone(0.5)  # noqa: RUF009 (immutable)
+    columns: Mapping[Any, Any] | None = None
+    criterion: str | None = None
+    ess: float = 1.0
+    k: int = 2
+    order: Sequence[str] | None = None
+    root: str | None = None
+    max_parents: int | None = None
+    tabu: int = 20
+    restarts: int = 0
+    required: Sequence[tuple[str, str]] = ()
+    forbidden: Sequence[tuple[str, str]] = ()
+    frequency: int = 1
+    random_state: Any = 0
+    verbose: bool | None = None
 
     # What it is.
 

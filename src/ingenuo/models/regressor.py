@@ -69,7 +69,7 @@ class Distribution:
     def deviation(self) -> Floats:
         """The standard deviation: √ Σ_b P(b) · (deviation_b² + (mean_b - mean)²), for each row."""
         unit = max(float(np.abs(self.edges).max()), np.finfo(float).tiny)  # so that no square is beyond the doubles
-        far = (self.means - self.mean()[:, np.newaxis]) / unit
+        far = self.means / unit - self.mean()[:, np.newaxis] / unit
         variances = (self.probabilities * ((self.deviations / unit) ** 2 + far**2)).sum(axis=1)
         return np.asarray(np.sqrt(variances) * unit)
 
@@ -248,6 +248,7 @@ _COLUMN = objects(["target"])
 _SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")  # the parameters of its classifier
 
 
+@dataclass(eq=False, repr=False)
 class NaiveBayesRegressor(Learner, RegressorBase):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
@@ -290,28 +291,15 @@ class NaiveBayesRegressor(Learner, RegressorBase):
     """
 
     _fixed = ("bins", "binning")
-    _declared_classes: Labels
-    _target: str
 
-    def __init__(
-        self,
-        bins: int | Sequence[float] = 20,
-        binning: str = "equal-frequency",
-        columns: Mapping[Any, Any] | None = None,
-        prior: Prior = Laplace(variance_floor=0.01),  # noqa: B008 (immutable)
-        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
-        numbers: str | Mapping[Any, str] = "gaussian",
-        counts: str | Mapping[Any, str] = "multinomial",
-        text: Words | Mapping[Any, Words] | None = None,
-    ) -> None:
-        self.bins = bins
-        self.binning = binning
-        self.columns = columns
-        self.prior = prior
-        self.class_prior = class_prior
-        self.numbers = numbers
-        self.counts = counts
-        self.text = text
+    bins: int | Sequence[float] = 20
+    binning: str = "equal-frequency"
+    columns: Mapping[Any, Any] | None = None
+    prior: Prior = Laplace(variance_floor=0.01)  # noqa: RUF009 (immutable)
+    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    numbers: str | Mapping[Any, str] = "gaussian"
+    counts: str | Mapping[Any, str] = "multinomial"
+    text: Words | Mapping[Any, Words] | None = None
 
     # Learning.
 

@@ -59,6 +59,7 @@ class Starts:
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
+@dataclass(eq=False, repr=False)
 class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     r"""Softmax regression for numbers, categories, counts and text together.
 
@@ -107,9 +108,6 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     ['good']
     """
 
-    schema_: Schema
-    classes_: NDArray[Any]
-    _target: str
     _refusals: ClassVar[Mapping[str, str]] = {
         "partial_fit": _WHY,
         "forget": _WHY,
@@ -117,27 +115,15 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         "sample": "it models classes given rows, not rows; take its twin_, which can",
     }
 
-    def __init__(
-        self,
-        columns: Mapping[Any, Any] | None = None,
-        text: Words | Mapping[Any, Words] | None = None,
-        weighting: str | None = None,
-        l2: float = 1.0,
-        alpha: float = 1.0,
-        start: str = "twin",
-        tolerance: float = 1e-6,
-        max_iter: int = 1000,
-        verbose: bool | None = None,
-    ) -> None:
-        self.columns = columns
-        self.text = text
-        self.weighting = weighting
-        self.l2 = l2
-        self.alpha = alpha
-        self.start = start
-        self.tolerance = tolerance
-        self.max_iter = max_iter
-        self.verbose = verbose
+    columns: Mapping[Any, Any] | None = None
+    text: Words | Mapping[Any, Words] | None = None
+    weighting: str | None = None
+    l2: float = 1.0
+    alpha: float = 1.0
+    start: str = "twin"
+    tolerance: float = 1e-6
+    max_iter: int = 1000
+    verbose: bool | None = None
 
     def _check_settings(self) -> None:
         for name, known in (("weighting", WEIGHTINGS), ("start", STARTS)):
