@@ -33,8 +33,7 @@ from benchmarks import folds
 from benchmarks.arff import Table, foldable_tables
 from benchmarks.published import FOLDS
 from benchmarks.report import Absent, Bar, Result
-from ingenuo.evaluation.paired import Verdict
-from ingenuo.evaluation.significance import wilcoxon
+from ingenuo.evaluation.significance import Verdict, wilcoxon
 from ingenuo.kernels.threads import limited
 from ingenuo.models.naive_bayes import NaiveBayes
 

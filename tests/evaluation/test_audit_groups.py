@@ -128,9 +128,9 @@ def test_audits_that_were_made_otherwise_do_not_add() -> None:
     one = found(ANSWERS, y=TRUTHS, protected=GROUPS)
     with pytest.raises(MergeError, match=r"confidence=0\.95 and the other 0\.9"):
         one + found(ANSWERS, y=TRUTHS, protected=GROUPS, confidence=0.9)
-    with pytest.raises(MergeError, match="true labels"):
+    with pytest.raises(MergeError, match="truths=True and the other False"):
         one + found(ANSWERS, protected=GROUPS)
-    with pytest.raises(MergeError, match="same class_"):
+    with pytest.raises(MergeError, match=r"classes=\[\'y\'\] and the other \[\'n\'\]"):
         one + found(ANSWERS, y=TRUTHS, protected=GROUPS, class_="n")
 
 

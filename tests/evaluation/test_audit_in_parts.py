@@ -47,7 +47,7 @@ def test_rows_in_parts_and_of_files_are_audited_as_in_memory_to_the_last_bit(mod
     (rows if y is not None else rows.drop(columns="y")).to_parquet(tmp_path / "rows.parquet")
     scanned = audit(model, ing.scan(tmp_path / "rows.parquet", target=y), protected=protected)
     for other in (there, scanned):
-        assert other.sums.tally == here.sums.tally
+        assert other.tally == here.tally
         assert other.groups == here.groups
         assert other.to_dict() == here.to_dict()
         assert str(other) == str(here)
@@ -58,14 +58,14 @@ def test_two_halves_add_to_the_whole_to_the_last_bit(model) -> None:
     whole = audit(model, rows, "y", protected="sex")
     halves = [audit(model, part, "y", protected="sex") for part in (rows[:100], rows[100:])]
     assert isinstance(whole, GroupAudit)
-    assert (halves[0] + halves[1]).sums.tally == (halves[1] + halves[0]).sums.tally == whole.sums.tally
+    assert (halves[0] + halves[1]).tally == (halves[1] + halves[0]).tally == whole.tally
 
 
 def test_an_audit_in_parts_adds_to_one_in_memory(model) -> None:
     rows = asked()
     first = audit(model, Cut(rows[:250], [90]), "y", protected="sex")
     total = first + audit(model, rows[250:], "y", protected="sex")
-    assert total.sums.tally == audit(model, rows, "y", protected="sex").sums.tally
+    assert total.tally == audit(model, rows, "y", protected="sex").tally
 
 
 def test_of_many_classes_the_most_frequent_are_asked_about_with_truths_and_without() -> None:
@@ -76,7 +76,7 @@ def test_of_many_classes_the_most_frequent_are_asked_about_with_truths_and_witho
     for target in ("y", None):
         here, there = both(model, rows, target, [100, 350], protected="team")
         assert there.classes == here.classes
-        assert there.sums.tally == here.sums.tally
+        assert there.tally == here.tally
         assert there.notes == here.notes
 
 
@@ -84,7 +84,7 @@ def test_a_class_that_the_model_does_not_know_counts_as_in_memory(model) -> None
     rows = asked().drop(columns="height")
     rows.loc[590, "y"] = "perhaps"
     here, there = both(model, rows, "y", [300], protected="sex", class_="perhaps")
-    assert there.sums.tally == here.sums.tally
+    assert there.tally == here.tally
     assert there.to_dict() == here.to_dict()
 
 
@@ -96,7 +96,7 @@ def test_a_model_of_texts_is_not_given_the_column_of_groups() -> None:
     rows = pd.DataFrame({"text": texts, "who": rng.choice(["one", "two"], 80), "y": y})
     found = audit(model, Cut(rows, [30]), "y", protected="who")
     assert isinstance(found, GroupAudit)
-    assert found.sums.tally == audit(model, texts, y, protected=rows["who"].to_numpy()).sums.tally
+    assert found.tally == audit(model, texts, y, protected=rows["who"].to_numpy()).tally
     assert found.notes == ("The model does not know 'who': taken off before it was asked.",)
 
 

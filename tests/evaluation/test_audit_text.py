@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.audit import audit
-from ingenuo.evaluation.audit.sentences import LANGUAGES, built_in, crossed, sentences_of
+from ingenuo.evaluation.audit.sentences import LANGUAGES, make_sentences
 from ingenuo.evaluation.audit.text import TextAudit
 
 TEMPLATES = [f"{{person}} is {word}." for word in ("angry", "glad", "here", "late", "tall", "sad", "old")]
@@ -175,10 +175,9 @@ def test_errors_are_counted_where_sentences_have_labels() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_our_sentences_are_whole_and_every_kind_has_groups_to_compare(language: str) -> None:
-    templates, people = built_in(language)
-    sentences = crossed(templates, people, language)
-    assert len(templates) >= 20
-    assert len(set(templates)) == len(templates)
+    sentences = make_sentences(language, None)
+    assert int(sentences.origin.split()[0]) >= 20
+    assert len(set(sentences.texts)) == len(sentences.texts)
     assert not any("{" in text or "}" in text for text in sentences.texts)
     assert all(text[0].isupper() for text in sentences.texts)
     assert {"gender (names)", "gender (nouns)", "origin (names)", "religion", "nationality", "orientation"} <= set(
@@ -199,19 +198,19 @@ def test_our_sentences_are_whole_and_every_kind_has_groups_to_compare(language: 
 
 
 def test_forms_agree_with_the_person() -> None:
-    texts = sentences_of("italian", None).texts
+    texts = make_sentences("italian", None).texts
     assert "Mia sorella è furiosa." in texts
     assert "Mio fratello è furioso." in texts
     assert "Lo studente ebreo è furioso." in texts
     assert "La vicina ebrea è furiosa." in texts
     assert not any("studente lesbica" in text for text in texts)
-    assert "La estudiante española está furiosa." in sentences_of("spanish", None).texts
+    assert "La estudiante española está furiosa." in make_sentences("spanish", None).texts
 
 
 def test_kinds_of_groups_can_be_chosen() -> None:
-    assert set(sentences_of("english", ["gender", "age"]).kinds) == {"gender (names)", "gender (nouns)", "age"}
+    assert set(make_sentences("english", ["gender", "age"]).kinds) == {"gender (names)", "gender (nouns)", "age"}
     with pytest.raises(InputError, match="did you mean 'religion'"):
-        sentences_of("english", "religions")
+        make_sentences("english", "religions")
 
 
 def test_templates_of_your_own_come_from_a_file(tmp_path: Path) -> None:
@@ -223,7 +222,7 @@ def test_templates_of_your_own_come_from_a_file(tmp_path: Path) -> None:
         ",genere,donne,Nan,a",  # a name, and no missing value
     ]
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    got = sentences_of(path, None)
+    got = make_sentences(path, None)
     assert got.texts[:3] == ["Mia zia è stanca.", "Mio zio è stanco.", "Nan è stanca."]
     assert got.texts[3:] == ["Vedo mia zia.", "Vedo mio zio.", "Vedo Nan."]
     assert got.groups("genere") == ["donne", "uomini"]

@@ -17,8 +17,7 @@ from ingenuo.datasets import diabetes
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.comparison import Comparison, compare
 from ingenuo.evaluation.cross_validation import cross_validate
-from ingenuo.evaluation.paired import mcnemar, permutation
-from ingenuo.evaluation.significance import holm
+from ingenuo.evaluation.significance import holm, mcnemar, permutation
 
 X, Y = load_iris(return_X_y=True)
 MODELS = {"bayes": ing.NaiveBayes(), "gauss": ing.GaussianDiscriminant(), "labels": RidgeClassifier()}

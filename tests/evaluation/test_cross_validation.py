@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -97,13 +98,14 @@ GIVEN = {"a": 0.2, "b": 0.3, "c": 0.4, "lone": 0.1}
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The log probabilities that `cross_validate` collects, fold by fold."""
     found: list[Any] = []
-    add = cross_validation._Collected.add
+    subtract = cross_validation._subtract
 
-    def kept(self: Any, answer: Any) -> None:
-        found.append(answer)
-        add(self, answer)
+    def kept(*given: Any) -> Iterator[Any]:
+        for answer in subtract(*given):
+            found.append(answer)
+            yield answer
 
-    monkeypatch.setattr(cross_validation._Collected, "add", kept)
+    monkeypatch.setattr(cross_validation, "_subtract", kept)
     return found
 
 
@@ -518,7 +520,7 @@ REFUSED: dict[str, tuple[Any, Any, dict[str, Any], type[Exception], str]] = {
     "a truth value": (POINTS, TWO, {"folds": True}, KindError, "folds must be a whole number, .* got True"),
     "a fraction": (POINTS, TWO, {"folds": 2.5}, KindError, "folds must be a whole number, .* got 2.5"),
     "nothing": (POINTS, TWO, {"folds": None}, KindError, "folds must be a whole number, .* got None"),
-    "an object": (POINTS, TWO, {"folds": object()}, KindError, "folds must be a whole number, .* got object"),
+    "an object": (POINTS, TWO, {"folds": object()}, KindError, "folds must be a whole number, .* got <object"),
     "no pairs": (POINTS, TWO, {"folds": []}, InputError, "there are no folds; give pairs"),
     "no pair": (
         POINTS,

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score, log_loss
 import ingenuo as ing
 from ingenuo.datasets import diabetes
 from ingenuo.errors import InputError, KindError
-from ingenuo.evaluation.learning_curves import LearningCurves, order
+from ingenuo.evaluation.comparison import LearningCurves, order
 
 X, Y = load_iris(return_X_y=True)
 TWINS = [ing.NaiveBayes(), ing.SoftmaxRegression()]

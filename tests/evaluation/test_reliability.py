@@ -202,7 +202,7 @@ def test_tables_and_pictures_show_the_bins() -> None:
 def test_bad_questions_are_refused() -> None:
     p, y = answers()
     cases: list[tuple[dict[str, Any], type[Exception], str]] = [
-        ({"bins": 0}, InputError, "bins=0"),
+        ({"bins": 0}, InputError, "bins is 0"),
         ({"bins": 2.5}, KindError, "whole number"),
         ({"strategy": "mas"}, InputError, "did you mean 'mass'"),
         ({"class_": "z"}, InputError, "class_='z' is not known"),

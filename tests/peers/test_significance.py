@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ingenuo.evaluation import paired, significance
+from ingenuo.evaluation import significance
 
 RNG = np.random.default_rng(5)
 
@@ -21,7 +21,7 @@ def answers(both: int, b: int, c: int, neither: int) -> tuple[list[int], list[in
 @pytest.mark.parametrize(("b", "c"), [(8, 1), (1, 8), (5, 5), (0, 6), (30, 14), (400, 460), (0, 0), (1, 0)])
 def test_mcnemar_is_statsmodels_exact_test(b, c):
     mcnemar = pytest.importorskip("statsmodels.stats.contingency_tables").mcnemar
-    found = paired.mcnemar(*answers(20, b, c, 7))
+    found = significance.mcnemar(*answers(20, b, c, 7))
     peer = mcnemar([[20, b], [c, 7]], exact=True)
     assert found.p_value == pytest.approx(peer.pvalue, rel=1e-10)
     assert min(found.details["b"], found.details["c"]) == peer.statistic
@@ -31,13 +31,13 @@ def test_mcnemar_is_statsmodels_exact_test(b, c):
 def test_mid_p_takes_away_half_of_what_was_seen(b, c):
     exact = stats.binomtest(b, b + c).pvalue
     seen = stats.binom.pmf(b, b + c, 0.5)
-    assert paired.mcnemar(*answers(9, b, c, 3), "mid-p").p_value == pytest.approx(exact - seen, rel=1e-9)
+    assert significance.mcnemar(*answers(9, b, c, 3), "mid-p").p_value == pytest.approx(exact - seen, rel=1e-9)
 
 
 @pytest.mark.parametrize(("b", "c"), [(8, 1), (0, 6), (30, 14)])
 def test_the_odds_ratio_has_the_interval_of_the_binomial_test(b, c):
     share = stats.binomtest(b, b + c).proportion_ci(0.95, "exact")
-    (odds,) = paired.mcnemar(*answers(9, b, c, 3)).others
+    (odds,) = significance.mcnemar(*answers(9, b, c, 3)).others
     assert odds.value == pytest.approx(b / c)
     assert (odds.low, odds.high) == pytest.approx((share.low / (1 - share.low), share.high / (1 - share.high)))
 
@@ -46,7 +46,7 @@ def test_the_odds_ratio_has_the_interval_of_the_binomial_test(b, c):
 def test_the_permutation_test_of_log_loss_is_scipys(rows):
     y = RNG.integers(2, size=rows)
     first, second = RNG.dirichlet([1, 1], rows), RNG.dirichlet([1, 1], rows)
-    found = paired.permutation(y, first, second, "log_loss", classes=[0, 1])
+    found = significance.permutation(y, first, second, "log_loss", classes=[0, 1])
     d = -np.log(first[np.arange(rows), y]) + np.log(second[np.arange(rows), y])
     peer = stats.permutation_test((d,), np.mean, permutation_type="samples", n_resamples=np.inf)
     assert found.p_value == pytest.approx(peer.pvalue, abs=1e-12)
@@ -58,7 +58,7 @@ def test_the_permutation_test_of_log_loss_is_scipys(rows):
 def test_the_paired_bootstrap_has_scipys_percentile_interval():
     y = RNG.integers(2, size=300)
     first, second = RNG.dirichlet([1, 1], 300), RNG.dirichlet([1, 1], 300)
-    found = paired.paired_bootstrap(y, first, second, "log_loss", 9999, classes=[0, 1])
+    found = significance.paired_bootstrap(y, first, second, "log_loss", 9999, classes=[0, 1])
     d = -np.log(first[np.arange(300), y]) + np.log(second[np.arange(300), y])
     peer = stats.bootstrap((d,), np.mean, method="percentile", rng=np.random.default_rng(0)).confidence_interval
     assert (found.low, found.high) == pytest.approx((peer.low, peer.high), abs=0.02)
@@ -100,7 +100,7 @@ def test_holm_is_statsmodels():
 def test_the_corrected_t_without_correction_is_students():
     # (1/k + share) → 1/k as the share of test rows goes to 0.
     d = RNG.normal(0.2, 1, 30)
-    found, peer = paired.corrected_t(d, 1e-13), stats.ttest_1samp(d, 0)
+    found, peer = significance.corrected_t(d, 1e-13), stats.ttest_1samp(d, 0)
     assert found.statistic == pytest.approx(peer.statistic)
     assert found.p_value == pytest.approx(peer.pvalue)
     interval = peer.confidence_interval()

@@ -1,44 +1,59 @@
-"""`compare`: several models on the same rows and folds, one table, and which of the differences are real."""
+"""`compare`: several models on the same rows and folds, one table, and which of the differences are real; or their
+learning curves: what they measure on held-out rows over growing numbers of rows learned from.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.intervals import check_share
-from ingenuo.evaluation.learning_curves import LearningCurves, curves_of
-from ingenuo.evaluation.paired import (
-    Pair as Answers,
-)
-from ingenuo.evaluation.paired import (
+from ingenuo.evaluation.measures import LEAST
+from ingenuo.evaluation.significance import (
+    Answers,
     Verdict,
+    holm,
+    judge_accuracy,
+    judge_swaps,
     level,
-    mcnemar_of,
     number,
     p_text,
     percent,
-    permutation_of,
 )
-from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.significance import holm
+from ingenuo.models.bayes_optimal import log_probabilities
+from ingenuo.models.model import clone
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows import checks
-from ingenuo.rows.checks import check_whole
-from ingenuo.rows.rows import rows_of
-from ingenuo.show.plots import intervals
+from ingenuo.rows.checks import check_whole, seeded_generator
+from ingenuo.rows.rows import rows_of, take_rows
+from ingenuo.rows.schema import FAMILIES
+from ingenuo.rows.source import is_texts, open_source
+from ingenuo.show import plots
 from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.tally.labels import Labels, public
+
+Floats = NDArray[np.float64]
 
 MEASURES = {"accuracy": "accuracy", "f1_macro": "macro F1", "log_loss": "log loss", "ece": "ECE"}
-LOWER_IS_BETTER = ("log_loss", "ece")
 TESTED = {"accuracy": "McNemar's test, mid-p", "log_loss": "permutation test"}
+CURVES = {measure: MEASURES[measure] for measure in TESTED}
+LOWER_IS_BETTER = ("log_loss", "ece")
 _SWAPS = 9999
 _SHOWN = 10  # pairs that are named in the text
+
+
+def _check_measure(measure: Any, known: Iterable[str], what: str) -> None:
+    if measure not in known:
+        raise InputError(f"measure={measure!r} is not {what}{did_you_mean(measure, known)}")
 
 
 @dataclass(frozen=True)
@@ -57,12 +72,16 @@ class Pair:
         return self.p_adjusted <= self.verdict.alpha
 
     @property
+    def effect(self) -> float:
+        """How far the first is above the second."""
+        return self.verdict.effect or 0.0
+
+    @property
     def sentence(self) -> str:
         """Who is ahead, by how much, and whether chance explains it."""
-        effect = self.verdict.effect or 0.0
         sure = "significantly" if self.significant else "not significantly"
-        above, below = (self.first, self.second) if effect >= 0 else (self.second, self.first)
-        how = f"{MEASURES[self.measure]} of {above} is {number(abs(effect))} above that of {below}"
+        above, below = (self.first, self.second) if self.effect >= 0 else (self.second, self.first)
+        how = f"{MEASURES[self.measure]} of {above} is {number(abs(self.effect))} above that of {below}"
         return f"The {how}, {sure} at the {percent(self.verdict.alpha)} level ({p_text(self.p_adjusted)}, corrected)."
 
 
@@ -84,18 +103,15 @@ class Comparison(Shown):
     @property
     def best(self) -> str:
         """The model of the highest accuracy; of those that tie, the one of the lowest log loss."""
-
-        def order(name: str) -> tuple[float, float]:
-            found = self.evaluations[name]
-            loss = found["log_loss"].value
-            return -float(found["accuracy"]), np.inf if loss is None else float(loss)
-
-        return min(self.names, key=order)
+        found = self.evaluations
+        order = {
+            name: (-float(e["accuracy"]), np.nan_to_num(float(e["log_loss"]), nan=np.inf)) for name, e in found.items()
+        }
+        return min(self.names, key=order.__getitem__)
 
     def values(self, measure: str = "accuracy") -> list[Measure]:
         """What each model has of a measure, with intervals."""
-        if measure not in MEASURES:
-            raise InputError(f"measure={measure!r} is not compared{did_you_mean(measure, MEASURES)}")
+        _check_measure(measure, MEASURES, "compared")
         return [found[measure] for found in self.evaluations.values()]
 
     def table(self) -> Any:
@@ -104,18 +120,16 @@ class Comparison(Shown):
 
         columns: dict[str, Any] = {"model": list(self.names)}
         for measure in MEASURES:
-            found = self.values(measure)
-            columns[measure] = pa.array([value.value for value in found], pa.float64())
-            columns[f"{measure}_low"] = pa.array([value.low for value in found], pa.float64())
-            columns[f"{measure}_high"] = pa.array([value.high for value in found], pa.float64())
+            for end, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):
+                values = [getattr(value, attribute) for value in self.values(measure)]
+                columns[f"{measure}{end}"] = pa.array(values, pa.float64())
         for time in ("fit_time", "predict_time"):
             columns[time] = [float(getattr(found, time)) for found in self.cross_validations.values()]
         return pa.table(columns)
 
     def conclude(self, measure: str = "accuracy") -> str:
         """Which models differ significantly in accuracy or log loss, in one sentence."""
-        if measure not in TESTED:
-            raise InputError(f"measure={measure!r} is not tested{did_you_mean(measure, TESTED)}")
+        _check_measure(measure, TESTED, "tested")
         tested = [pair for pair in self.pairs if pair.measure == measure]
         name = MEASURES[measure]
         begin = f"{name[0].upper()}{name[1:]} ({TESTED[measure]})"
@@ -124,22 +138,21 @@ class Comparison(Shown):
         apart = [pair for pair in tested if pair.significant]
         if not apart:
             every = "the two do not differ" if len(tested) == 1 else f"none of the {len(tested)} pairs differs"
-            least = p_text(min(pair.p_adjusted for pair in tested))
-            shown = least if len(tested) == 1 else f"least {least}"
-            return f"{begin}: {every} significantly at the {percent(self.alpha)} level ({shown})."
-        apart.sort(key=lambda pair: (pair.p_adjusted, -abs(pair.verdict.effect or 0.0)))
-        said = []
+            least = ("" if len(tested) == 1 else "least ") + p_text(min(pair.p_adjusted for pair in tested))
+            return f"{begin}: {every} significantly at the {percent(self.alpha)} level ({least})."
+        apart.sort(key=lambda pair: (pair.p_adjusted, -abs(pair.effect)))
+        found = []
         for pair in apart[:_SHOWN]:
-            effect = pair.verdict.effect or 0.0
-            first_leads = (effect > 0) != (measure in LOWER_IS_BETTER)
+            first_leads = (pair.effect > 0) != (measure in LOWER_IS_BETTER)
             ahead, behind = (pair.first, pair.second) if first_leads else (pair.second, pair.first)
-            said.append(f"{ahead} is better than {behind} by {number(abs(effect))} ({p_text(pair.p_adjusted)})")
-        more = f"; {len(apart) - _SHOWN} more differ" if len(apart) > _SHOWN else ""
+            found.append(f"{ahead} is better than {behind} by {number(abs(pair.effect))} ({p_text(pair.p_adjusted)})")
         rest = len(tested) - len(apart)
-        others = {0: "", 1: "; the other pair does not differ significantly"}.get(
-            rest, f"; the other {rest} pairs do not differ significantly"
-        )
-        return f"{begin}: {'; '.join(said)}{more}{others}."
+        if len(apart) > _SHOWN:
+            found.append(f"{len(apart) - _SHOWN} more differ")
+        if rest:
+            others = "pair does" if rest == 1 else f"{rest} pairs do"
+            found.append(f"the other {others} not differ significantly")
+        return f"{begin}: {'; '.join(found)}."
 
     def _blocks(self, times: bool = True) -> Sequence[str | Block]:
         lines = []
@@ -169,7 +182,101 @@ class Comparison(Shown):
             raise InputError(
                 f"{missing[0]} gives labels only, and has no {MEASURES[measure]} to draw; draw accuracy or f1_macro"
             )
-        return intervals(self.names, found, MEASURES[measure], ax)
+        return plots.intervals(self.names, found, MEASURES[measure], ax)
+
+
+def _cell(measure: Measure) -> str:
+    if measure.value is None:
+        return "–"
+    interval = "" if measure.low is None else f" ({measure.low:.3f} to {measure.high:.3f})"
+    return f"{measure.value:.3f}{interval}"
+
+
+def _seconds(time: float) -> str:
+    return f"{time:.1f} s" if time >= 1 else f"{1000 * time:.3g} ms"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LearningCurves(Shown):
+    """What models measured (accuracy, log_loss: repeats × sizes × models); prints as a table and a sentence."""
+
+    names: tuple[str, ...]
+    sizes: NDArray[np.int64]
+    accuracy: Floats
+    log_loss: Floats
+    test_rows: int
+
+    def values(self, measure: str = "accuracy") -> Floats:
+        """What each model measured on the held-out rows: repeats × sizes × models; NaN without probabilities."""
+        _check_measure(measure, CURVES, "measured")
+        return self.accuracy if measure == "accuracy" else self.log_loss
+
+    def leaders(self, measure: str = "accuracy") -> list[str | None]:
+        """Who is ahead at each size: by more than two standard errors of the lead over the next best, else None.
+
+        A few repeats may agree by chance, so in each of them a lead is uncertain by one held-out row at least.
+        """
+        found = self.values(measure) if measure == "accuracy" else -self.values(measure)
+        repeats, ahead = len(found), list[str | None]()
+        for at, means in enumerate(found.mean(axis=0)):
+            second, best = np.argsort(means)[-2:].tolist()
+            lead = found[:, at, best] - found[:, at, second]
+            row = (1.0 if measure == "accuracy" else float(-means.min())) / self.test_rows
+            error = max(float(lead.std(ddof=1)), row) / np.sqrt(repeats) if repeats > 2 else np.inf
+            ahead.append(self.names[best] if lead.mean() > 2 * error else None)
+        return ahead
+
+    def crossings(self, measure: str = "accuracy") -> tuple[float, ...]:
+        """Where the mean curves of two models cross, in rows, on a logarithmic scale."""
+        means, logs = self.values(measure).mean(axis=0), np.log(self.sizes)
+        lead = means[:, 0] - means[:, 1]
+        turns = np.flatnonzero(lead[:-1] * lead[1:] < 0) if len(self.names) == 2 else np.zeros(0, np.intp)
+        share = lead[turns] / (lead[turns] - lead[turns + 1])
+        return tuple(np.exp(logs[turns] + share * (logs[turns + 1] - logs[turns])).tolist())
+
+    def conclude(self, measure: str = "accuracy") -> str:
+        """Who is ahead with how many rows, in one sentence."""
+        pairs = zip(self.leaders(measure), self.sizes.tolist())
+        runs = [(who, [f"{size:,}" for _, size in run]) for who, run in groupby(pairs, lambda pair: pair[0])]
+        spans = [(who, " to ".join(dict.fromkeys((run[0], run[-1])))) for who, run in runs if who]
+        told = [f"{who} is ahead with {span} rows" for who, span in spans]
+        crossed = " and ".join(f"{rows:,.0f}" for rows in self.crossings(measure))
+        said = "; ".join(told) or f"nobody is clearly ahead in {len(self.accuracy)} repeats"
+        return f"By {MEASURES[measure]}, {said}{f'; the curves cross near {crossed} rows' if crossed and told else ''}."
+
+    def table(self) -> Any:
+        """An Arrow table with a line for each size and model: means, and standard deviations over the repeats."""
+        import pyarrow as pa
+
+        n = len(self.names)
+        columns: dict[str, Any] = {"rows": np.repeat(self.sizes, n), "model": list(self.names) * len(self.sizes)}
+        for measure in CURVES:
+            means, spreads = self._means(measure)
+            columns |= {measure: means.ravel(), f"{measure}_spread": spreads.ravel()}
+        return pa.table(columns)
+
+    def _means(self, measure: str) -> tuple[Floats, Floats]:
+        found = self.values(measure)
+        return found.mean(axis=0), found.std(axis=0, ddof=1) if len(found) > 1 else np.zeros(found.shape[1:])
+
+    def _blocks(self) -> Sequence[str | Block]:
+        heads = [f"{name}, {what}" for name in self.names for what in CURVES.values()]
+        lines = []
+        for at, (leader, size) in enumerate(zip(self.leaders(), self.sizes.tolist())):
+            both = [(mean[at], spread[at]) for mean, spread in map(self._means, CURVES)]
+            cells = [f"{mean[k]:.3f} ± {spread[k]:.3f}" for k in range(len(self.names)) for mean, spread in both]
+            lines.append([f"{size:,}", *cells, leader or "–"])
+        held = f"{self.test_rows:,} rows were held out, the same for all"
+        means = f"Means over {len(self.accuracy)} repeats ± their standard deviation; {held}."
+        table = PrintedTable(["rows", *heads, "ahead in accuracy"], lines, rule=True)
+        return [table, *(self.conclude(m) for m in CURVES if not np.isnan(self.values(m)).any()), means]
+
+    def plot(self, measure: str = "accuracy", ax: Any = None) -> Any:
+        """Draw a curve for each model over the rows, with bands of one standard deviation; the axes are returned."""
+        name = f"{CURVES.get(measure)} on held-out rows"
+        return plots.draw_learning_curves(
+            self.sizes, *self._means(measure), self.names, name, self.crossings(measure), ax
+        )
 
 
 @overload
@@ -242,7 +349,7 @@ def compare(
     >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[15, 100]).leaders()
     [None, 'GaussianDiscriminant']
     """
-    named = _named(models)
+    named = _name_models(models)
     level(confidence)
     alpha = check_share("alpha", alpha)
     check_whole("random_state", random_state, 0)
@@ -253,20 +360,19 @@ def compare(
     if sizes is not None:
         if groups is not None:
             raise InputError("groups were given, and learning curves over sizes draw rows one by one; leave groups out")
-        return curves_of(named, X, y, sizes, repeats, test_size, random_state)
-    same = _same_folds(folds, y, groups, random_state)
+        return _learn_curves(named, X, y, sizes, repeats, test_size, random_state)
+    if not isinstance(folds, int | np.integer | str):  # a splitter may draw them again each time
+        folds = splits_of(folds, *checks.labels(None, y, len(y)), groups, random_state)[0]
     found = {
-        name: cross_validate(model, X, y, same, groups=groups, confidence=confidence, random_state=random_state)
+        name: cross_validate(model, X, y, folds, groups=groups, confidence=confidence, random_state=random_state)
         for name, model in named.items()
     }
-    _check_rows(found)
     evaluations = {name: one.evaluation for name, one in found.items()}
-    answers = {name: one.predictions for name, one in evaluations.items()}  # in the order of the rows
-    rng = np.random.default_rng(random_state)
-    return Comparison(evaluations, found, _pairs(answers, alpha, rng), float(confidence), alpha)
+    pairs = _test_pairs(evaluations, alpha, np.random.default_rng(random_state))
+    return Comparison(evaluations, found, pairs, float(confidence), alpha)
 
 
-def _named(models: Any) -> dict[str, Any]:
+def _name_models(models: Any) -> dict[str, Any]:
     """Models by name, none of them a class."""
     if isinstance(models, Mapping):
         named = {str(name): model for name, model in models.items()}
@@ -277,12 +383,9 @@ def _named(models: Any) -> dict[str, Any]:
         # A pipeline is called after its last step.
         last = [model.steps[-1][1] if isinstance(getattr(model, "steps", None), list) else model for model in given]
         called = [type(model).__name__ for model in last]
-        twice = {name for name in called if called.count(name) > 1}
-        called = [" ".join(repr(m).split()) if name in twice else name for name, m in zip(called, last)]
-        named = {}
-        for name, model in zip(called, given):
-            copies = sum(key == name or key.startswith(f"{name} (") for key in named)
-            named[f"{name} ({copies + 1})" if copies else name] = model
+        called = [" ".join(repr(m).split()) if called.count(name) > 1 else name for name, m in zip(called, last)]
+        before = [called[:place].count(name) for place, name in enumerate(called)]
+        named = {f"{name} ({copies + 1})" if copies else name: m for name, copies, m in zip(called, before, given)}
     if len(named) < 2:
         raise InputError(f"there are {len(named)} models to compare; give two at least")
     for name, model in named.items():
@@ -291,46 +394,93 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _same_folds(folds: Any, y: Any, groups: Any, random_state: int) -> Any:
-    """Folds that are the same at every call: a splitter may draw them again each time."""
-    if isinstance(folds, int | np.integer | str):
-        return folds  # which cross_validate draws by the seed
-    codes, classes = checks.labels(None, y, len(y))
-    return splits_of(folds, codes, classes, groups, random_state)[0]
-
-
-def _check_rows(found: Mapping[str, CrossValidation]) -> None:
-    (first, one), *others = found.items()
-    for name, other in others:
-        if len(one.test) != len(other.test) or not all(map(np.array_equal, one.test, other.test)):
-            raise InputError(
-                f"{first} and {name} were judged on different rows, for the folds changed; give folds as pairs of rows"
-            )
-
-
-def _pairs(answers: Mapping[str, Predictions], alpha: float, rng: np.random.Generator) -> tuple[Pair, ...]:
+def _test_pairs(evaluations: Mapping[str, Evaluation], alpha: float, rng: np.random.Generator) -> tuple[Pair, ...]:
     """Tests of all pairs, corrected for each measure."""
     found: list[Pair] = []
     for measure in TESTED:
-        verdicts = []
-        for first, second in combinations(answers, 2):
-            judged = Answers(answers[first], answers[second])
+        verdicts = {}
+        for names in combinations(evaluations, 2):
+            answers = Answers(*(evaluations[name].predictions for name in names))  # in the order of the rows
             if measure == "accuracy":
-                verdicts.append((first, second, mcnemar_of(judged, "mid-p", alpha)))
-            elif judged.first.probabilities is not None and judged.second.probabilities is not None:
-                verdicts.append((first, second, permutation_of(judged, measure, _SWAPS, alpha, rng)))
-        adjusted = holm([verdict.p_value for _, _, verdict in verdicts]).tolist()
-        found += [Pair(first, second, measure, v, p) for (first, second, v), p in zip(verdicts, adjusted)]
+                verdicts[names] = judge_accuracy(answers, "mid-p", alpha)
+            elif all(each.probabilities is not None for each in answers):
+                verdicts[names] = judge_swaps(answers, measure, _SWAPS, alpha, rng)
+        adjusted = holm([verdict.p_value for verdict in verdicts.values()]).tolist()
+        found += [Pair(*names, measure, verdict, p) for (names, verdict), p in zip(verdicts.items(), adjusted)]
     return tuple(found)
 
 
-def _cell(measure: Measure) -> str:
-    if measure.value is None:
-        return "–"
-    if measure.low is None or measure.high is None:
-        return f"{measure.value:.3f}"
-    return f"{measure.value:.3f} ({measure.low:.3f} to {measure.high:.3f})"
+# Learning curves.
 
 
-def _seconds(time: float) -> str:
-    return f"{time:.1f} s" if time >= 1 else f"{1000 * time:.3g} ms"
+def _learn_curves(
+    models: Mapping[str, Any], X: Any, y: Any, sizes: Any, repeats: int, test_size: Any, random_state: Any
+) -> LearningCurves:
+    """Fit models on nested, stratified samples of growing size, the same for all, and measure them on held-out rows."""
+    check_whole("repeats", repeats, 1)
+    rng, n_rows = seeded_generator("random_state", random_state), checks.count_rows(X)
+    codes, classes = checks.labels(next(iter(models.values())), y, n_rows)
+    if isinstance(test_size, bool) or not isinstance(test_size, float | int) or not 0 < test_size < n_rows:
+        raise InputError(f"test_size={test_size!r} must be a share of the rows, or a number below {n_rows}")
+    n_test = int(test_size) if test_size >= 1 else min(max(round(test_size * n_rows), 1), n_rows - 1)
+    wanted = _sizes(sizes, np.bincount(codes, minlength=len(classes)), classes, n_rows - n_test)
+    truth, declared = public(classes)[codes], {name: _declared(model, X) for name, model in models.items()}
+    found = np.full((2, repeats, len(wanted), len(models)), np.nan)
+    for repeat in range(repeats):
+        rows = order(codes, rng)
+        test = rows[n_rows - n_test :]
+        asked = take_rows(X, test)
+        for (at, size), (k, (name, model)) in ((s, m) for s in enumerate(wanted) for m in enumerate(declared.items())):
+            try:
+                fitted = clone(model).fit(take_rows(X, rows[:size]), truth[rows[:size]])
+                found[0, repeat, at, k] = np.mean(np.asarray(fitted.predict(asked)) == truth[test])
+                if hasattr(fitted, "predict_proba"):
+                    logs = log_probabilities(fitted, asked, classes, codes[test], name)
+                    found[1, repeat, at, k] = -np.maximum(logs, np.log(LEAST)).mean()
+            except ValueError as error:
+                raise InputError(f"with {size} rows {name} cannot be fitted: {error}; try larger sizes") from error
+    return LearningCurves(tuple(models), np.array(wanted), found[0], found[1], n_test)
+
+
+def order(codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
+    """The rows in a random order, each beginning of which has its share of every class, up to rounding.
+
+    The i-th of the n_k rows of class k, in a random order of its own, stands at (i + ½)/n_k of the way.
+
+    >>> codes = np.array([0, 0, 0, 0, 0, 0, 1, 1, 1])
+    >>> codes[order(codes, np.random.default_rng(0))].tolist()
+    [0, 1, 0, 0, 1, 0, 0, 1, 0]
+    """
+    shuffled, counts = rng.permutation(len(codes)), np.bincount(codes)
+    by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
+    at = np.empty(len(codes))
+    nth = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    at[by_class] = (nth + 0.5) / np.repeat(counts, counts)
+    return np.asarray(shuffled[np.argsort(at[shuffled], kind="stable")])
+
+
+def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list[int]:
+    """Sizes that were asked for, or so many geometric ones; each sample surely has a row of every class."""
+    if len(counts) < 2 or counts.min() < 2:
+        raise InputError(f"class {classes[counts.argmin()]!r} has too few rows, or is the only one; give more rows")
+    # All rows that stand no farther than the few-th of the rarest class: (2i + 1)/2n_k ≤ (2 few - 1)/2n_min.
+    least, first = (int((((2 * few - 1) * counts // counts.min() + 1) // 2).sum()) for few in (1, 3))
+    if isinstance(sizes, int) and sizes > 0:
+        return list(np.unique(np.rint(np.geomspace(min(first, most), most, sizes)).astype(int)).tolist())
+    if not isinstance(sizes, list | tuple | np.ndarray) or not len(sizes):
+        raise KindError(f"sizes must be a list of numbers of rows, or how many sizes to take, got {sizes!r}")
+    for size in sizes:
+        check_whole("a size", size, 1)
+        if not least <= size <= most:
+            raise InputError(f"a size is {size}; with these classes and held-out rows take from {least} to {most} rows")
+    return sorted({int(size) for size in sizes})
+
+
+def _declared(model: Any, X: Any) -> Any:
+    """The model with the kind of every column declared as it is inferred from all rows: a few might look different."""
+    if not isinstance(model, NaiveBayes | SoftmaxRegression) or is_texts(X) or open_source(X).uniform() is not None:
+        return model
+    settings = {k: v for k, v in model.get_params(deep=False).items() if k in ("columns", "numbers", "counts", "text")}
+    schema = NaiveBayes(**settings)._schema_of(open_source(X))
+    kinds = zip(schema.names.tolist(), (FAMILIES[list(FAMILIES)[code]] for code in schema.families.tolist()))
+    return clone(model).set_params(columns={**dict(kinds), **(model.columns or {})})

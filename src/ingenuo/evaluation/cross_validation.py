@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,82 +21,66 @@ from numpy.typing import NDArray
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
-from ingenuo.evaluation.predictions import Predictions
+from ingenuo.evaluation.predictions import Predictions, list_names
 from ingenuo.kernels.threads import width
+from ingenuo.models import left_out
 from ingenuo.models.classifier import Classifier, tally_chunk
-from ingenuo.models.left_out import (
-    Answered,
-    ChunkRows,
-    Split,
-    learnable,
-    leave_one_out,
-    out_of_fold,
-    over_classes,
-    train_rows,
-)
+from ingenuo.models.left_out import Answered, ChunkRows, Split
 from ingenuo.models.model import clone, is_classifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of, take_rows
-from ingenuo.show.format import Counter
+from ingenuo.show import format as show
+from ingenuo.show.table import Block, Shown
 from ingenuo.tally.labels import Labels, encode, find, labels_of, objects, public
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.int32]
 Places = NDArray[np.intp]
 
 LEAVE_ONE_OUT = "leave-one-out"
 
 
-@dataclass(frozen=True, eq=False)
-class CrossValidation:
-    """What models said of rows they had not learned; prints as what `evaluate` says of it."""
+@dataclass(frozen=True, eq=False, repr=False)
+class CrossValidation(Shown):
+    """What models answered to rows they had not learned; prints as what `evaluate` finds of it."""
 
     classes: NDArray[Any]  # sorted
     y: NDArray[Any]  # what is true of each row
     probabilities: Floats | None  # the mean where a row was tested more than once, NaN where it never was
     predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class)
-    test: Sequence[NDArray[np.intp]]  # the test rows of each fold
+    test: Sequence[Places]  # the test rows of each fold
     exact: bool  # whether nothing was refitted: each model is the total less its fold
     fit_time: float  # seconds, over all folds
     predict_time: float
-    remarks: tuple[str, ...] = ()  # what should be known about the folds
-    confidence: float = 0.95
-    random_state: int = 0
-    _codes: tuple[Any, ...] = field(default=(), repr=False)
-
-    def _of(self, rows: NDArray[np.intp]) -> Evaluation:
-        """The evaluation of some rows."""
-        codes, predicted, weights, _ = self._codes
-        probabilities, weights = (None if each is None else each[rows] for each in (self.probabilities, weights))
-        found = Predictions(labels_of(self.classes), codes[rows], predicted[rows], probabilities, weights)
-        return Evaluation(found, self.confidence, self.random_state)
+    remarks: tuple[str, ...]  # what should be known about the folds
+    confidence: float
+    random_state: int
+    _answers: Predictions  # of all rows, in their order
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """All that `evaluate` says of the out-of-fold answers."""
-        return self._of(self._codes[-1])
+        """All that `evaluate` finds of the out-of-fold answers."""
+        return self._evaluate(np.unique(np.concatenate(self.test)))
+
+    def _evaluate(self, rows: Places) -> Evaluation:
+        return Evaluation(self._answers.take(rows), self.confidence, self.random_state)
 
     def by_fold(self, measure: str = "accuracy") -> Floats:
         """A measure of `evaluate`, such as "log_loss" or "f1_macro", of each fold by itself, as `corrected_t` takes."""
-        return np.array([float(self._of(test)[measure]) for test in self.test])
+        return np.array([float(self._evaluate(test)[measure]) for test in self.test])
 
-    def _said(self) -> list[str]:
+    @property
+    def summary(self) -> str:
+        """How many rows, which folds, and whether models were refitted."""
         n, folds = len(self.y), len(self.test)
         ways = "leaving each row out" if folds == n else f"{folds} folds"
         how = "exactly, by subtraction from one tally" if self.exact else "by refitting for each fold"
-        return [f"Out of fold: {n:,} rows, {ways}, {how}.", *self.remarks]
+        return f"Out of fold: {n:,} rows, {ways}, {how}."
 
-    def __str__(self) -> str:
-        return "\n".join([*self._said(), str(self.evaluation)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        import html
-
-        said = "".join(f"<p>{html.escape(line)}</p>" for line in self._said())
-        return f"<div>{said}{self.evaluation._repr_html_()}</div>"
+    def _blocks(self) -> Sequence[str | Block]:
+        return [self.summary, *self.remarks, *self.evaluation._blocks()]
 
 
 def cross_validate(
@@ -146,9 +131,14 @@ def cross_validate(
     >>> found.evaluation["accuracy"].value
     0.5
     """
-    _check_model(model)
+    if isinstance(model, type):
+        raise KindError(f"a classifier was expected, got the class {model.__name__}; give {model.__name__}()")
+    if not hasattr(model, "fit") or not hasattr(model, "predict"):
+        raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
+    if not is_classifier(model):
+        raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
     check_share("confidence", confidence)
-    if groups is None and _is_leave_one_out(folds):
+    if groups is None and type(folds).__module__.startswith("sklearn.") and type(folds).__name__ == "LeaveOneOut":
         folds = LEAVE_ONE_OUT
     here = rows_of(X, y, sample_weight).in_memory("judge the model by rows that it has not learned: evaluate")
     X, y, sample_weight = here.X, here.y, here.weights
@@ -159,98 +149,76 @@ def cross_validate(
     weights = checks.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
     exact = isinstance(model, Classifier) and (model._is_additive or isinstance(model, NaiveBayes))
-    answers: Iterator[Answered]
-    if exact:
-        rows = learnable(clone(model), X, checks.Coded(codes, classes), sample_weight)
-        quick = isinstance(folds, str) and isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
-        answers = _left_out(rows) if quick and isinstance(rows, ChunkRows) else out_of_fold(rows, splits)
-    else:
-        answers = _anew(model, X, public(classes)[codes], weights, splits, classes)
-    collected = _Collected(n_rows, classes, len(splits))
-    with Counter("fold", len(splits), verbose) as progress:
-        for answer in answers:
-            collected.add(answer)
+    answers = _subtract if exact else _refit
+    sums, times = np.zeros((n_rows, len(classes))), np.zeros(n_rows, np.int64)
+    taken, labels_only, unseen = [0.0, 0.0], False, Counter[Any]()
+    with show.Counter("fold", len(splits), verbose) as progress:
+        for answer in answers(model, X, checks.Coded(codes, classes), weights, splits):
+            sums[answer.rows] += np.exp(answer.log_posterior)  # a classifier that gives labels only votes
+            times[answer.rows] += 1
+            taken = [taken[0] + answer.fit_time, taken[1] + answer.predict_time]
+            labels_only |= answer.labels_only
+            unseen.update(answer.unseen.tolist())
             progress.step(len(answer.rows) if isinstance(folds, str) else 1)
-    probabilities, predicted = collected.means()
-    tested = collected.times > 0
-    remarks += collected.remarks()
+    with np.errstate(invalid="ignore"):
+        means = sums / times[:, np.newaxis]
+    predicted = np.nan_to_num(means).argmax(axis=1).astype(np.int32)
+    probabilities = None if labels_only else means
+    found = Predictions(classes, codes, predicted, probabilities, weights)
+    remarks += _describe_folds(times, Counter() if isinstance(folds, str) else unseen, len(splits))
     return CrossValidation(
         public(classes), public(classes)[codes], probabilities, public(classes)[predicted],
-        [test for _, test in splits], exact, collected.fit_time, collected.predict_time, tuple(remarks), confidence,
-        random_state, (codes, predicted, weights, np.flatnonzero(tested)),
+        [test for _, test in splits], exact, taken[0], taken[1], tuple(remarks), confidence, random_state, found,
     )  # fmt: skip
 
 
-class _Collected:
-    """The answers for each row, added up."""
-
-    def __init__(self, n_rows: int, classes: Labels, folds: int) -> None:
-        self.classes, self.folds = classes, folds
-        self.sums, self.votes = np.zeros((n_rows, len(classes))), False
-        self.times = np.zeros(n_rows, np.int64)
-        self.fit_time = self.predict_time = 0.0
-        self.unseen: dict[Any, int] = {}
-
-    def add(self, answer: Answered) -> None:
-        """Those of one fold; a classifier that gives labels only votes."""
-        self.sums[answer.rows] += np.exp(answer.log_posterior)
-        self.times[answer.rows] += 1
-        self.votes = self.votes or answer.labels_only
-        self.fit_time += answer.fit_time
-        self.predict_time += answer.predict_time
-        for label in answer.unseen.tolist():
-            self.unseen[label] = self.unseen.get(label, 0) + 1
-
-    def means(self) -> tuple[Floats | None, NDArray[np.int32]]:
-        """The mean probabilities of each row (None for votes), and the places of the answers."""
-        with np.errstate(invalid="ignore"):
-            means = self.sums / self.times[:, np.newaxis]
-        predicted = np.nan_to_num(means).argmax(axis=1).astype(np.int32)
-        return (None if self.votes else means), predicted
-
-    def remarks(self) -> list[str]:
-        """What should be known about which rows were tested how often, and of classes that were not learned."""
-        said = []
-        never = int((self.times == 0).sum())
-        if never:
-            rows = f"{never:,} of {len(self.times):,} rows {'was' if never == 1 else 'were'}"
-            said.append(f"{rows} never tested, and {'is' if never == 1 else 'are'} not judged.")
-        most = int(self.times.max())
-        if most > 1:
-            said.append(f"Rows were tested up to {most} times; each is judged by the mean of its answers.")
-        for label, folds in list(self.unseen.items())[:5]:
-            if len(self.times) != self.folds:  # of rows left out one by one it was said before
-                said.append(
-                    f"The training rows of {folds} of {self.folds} folds have no row of class {label!r}, so it has "
-                    "probability 0 there, which the log loss takes for 2.2e-16; stratified folds (an integer) avoid "
-                    "that."
-                )
-        for sentence in said[1 if never else 0 :]:
-            if sentence.startswith("The training rows"):
-                warnings.warn(sentence, stacklevel=3)
-        return said
+def _describe_folds(times: NDArray[np.int64], unseen: Counter[Any], folds: int) -> list[str]:
+    """Which rows were tested how often, and classes that were not learned, of which there is a warning."""
+    never, most, found = int((times == 0).sum()), int(times.max()), []
+    if never:
+        were, are = ("was", "is") if never == 1 else ("were", "are")
+        found.append(f"{never:,} of {len(times):,} rows {were} never tested, and {are} not judged.")
+    if most > 1:
+        found.append(f"Rows were tested up to {most} times; each is judged by the mean of its answers.")
+    for label, count in list(unseen.items())[:5]:
+        found.append(
+            f"The training rows of {count} of {folds} folds have no row of class {label!r}, so it has probability 0 "
+            "there, which the log loss takes for 2.2e-16; stratified folds (an integer) avoid that."
+        )
+        warnings.warn(found[-1], stacklevel=3)
+    return found
 
 
-def _left_out(rows: ChunkRows) -> Iterator[Answered]:
-    """Every row by the tally without it, at once."""
+def _subtract(
+    model: Any, X: Any, y: checks.Coded, weights: Floats | None, splits: Sequence[Split]
+) -> Iterator[Answered]:
+    """Each fold by the total less the fold; rows left out one by one at once, where that is quick."""
     began = time.perf_counter()
+    rows = left_out.learnable(clone(model), X, y, weights)
+    one_by_one = len(splits) == rows.n_rows and all(train is None for train, _ in splits)
+    quick = isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
+    if not (one_by_one and quick and isinstance(rows, ChunkRows)):
+        yield from left_out.out_of_fold(rows, splits)
+        return
     tally = tally_chunk(rows.chunk)
     rows.check(tally)
     counted = time.perf_counter()
-    logs = leave_one_out(rows.model, rows.schema, rows.chunk, tally)
-    every = np.arange(rows.n_rows)
-    yield Answered(every, logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
+    logs = left_out.leave_one_out(rows.model, rows.schema, rows.chunk, tally)
+    yield Answered(np.arange(rows.n_rows), logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
 
 
-def _anew(
-    model: Any, X: Any, y: NDArray[Any], weights: Floats | None, splits: Sequence[Split], classes: Labels
+def _refit(
+    model: Any, X: Any, coded: checks.Coded, weights: Floats | None, splits: Sequence[Split]
 ) -> Iterator[Answered]:
     """Each fold by a model of its own, on all processors."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-    def one(train: NDArray[np.intp] | None, test: NDArray[np.intp]) -> Answered:
+    codes, classes = coded
+    y = public(classes)[codes]
+
+    def answer(train: Places | None, test: Places) -> Answered:
         began = time.perf_counter()
-        train = train_rows(train, test, len(y))
+        train = left_out.train_rows(train, test, len(y))
         given = {} if weights is None else {"sample_weight": weights[train]}
         try:
             fitted = clone(model).fit(take_rows(X, train), y[train], **given)
@@ -259,58 +227,33 @@ def _anew(
                 raise
             raise InputError(f"{type(model).__name__} cannot be fitted to these rows: {error}") from error
         middle = time.perf_counter()
-        asked = take_rows(X, test)
-        known = labels_of(fitted.classes_)
+        rows, own = take_rows(X, test), np.asarray(fitted.classes_)
         labels_only = not hasattr(fitted, "predict_proba")
-        if hasattr(fitted, "predict_log_proba") and not labels_only:
-            with np.errstate(divide="ignore"):
-                logs = np.asarray(fitted.predict_log_proba(asked), np.float64)
-        elif not labels_only:
-            with np.errstate(divide="ignore"):
-                logs = np.log(np.asarray(fitted.predict_proba(asked), np.float64))
-        else:
-            answers = np.asarray(fitted.predict(asked))
-            logs = np.where(answers[:, np.newaxis] == np.asarray(fitted.classes_)[np.newaxis], 0.0, -np.inf)
+        with np.errstate(divide="ignore"):
+            if labels_only:
+                logs = np.log((np.asarray(fitted.predict(rows))[:, np.newaxis] == own).astype(np.float64))
+            elif hasattr(fitted, "predict_log_proba"):
+                logs = np.asarray(fitted.predict_log_proba(rows), np.float64)
+            else:
+                logs = np.log(np.asarray(fitted.predict_proba(rows), np.float64))
         done = time.perf_counter()
-        unseen = classes[find(known, classes) < 0]
-        order = np.argsort(find(known, objects(np.asarray(fitted.classes_).tolist())))  # to the sorted classes
-        logs = over_classes(logs[:, order], known, classes)
-        return Answered(test, logs, unseen, middle - began, done - middle, labels_only)
+        known = labels_of(own)
+        order = np.argsort(find(known, objects(own.tolist())))  # to the sorted classes
+        logs = left_out.over_classes(logs[:, order], known, classes)
+        return Answered(test, logs, classes[find(known, classes) < 0], middle - began, done - middle, labels_only)
 
     yield from Parallel(n_jobs=width(), prefer="threads", return_as="generator")(
-        delayed(one)(train, test) for train, test in splits
+        delayed(answer)(train, test) for train, test in splits
     )
-
-
-def _is_leave_one_out(folds: Any) -> bool:
-    if not type(folds).__module__.startswith("sklearn."):
-        return False
-    from sklearn.model_selection import LeaveOneOut
-
-    return isinstance(folds, LeaveOneOut)
-
-
-def _check_model(model: Any) -> None:
-    if isinstance(model, type):
-        raise KindError(f"a classifier was expected, got the class {model.__name__}; give {model.__name__}()")
-    if not hasattr(model, "fit") or not hasattr(model, "predict"):
-        raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
-    if not is_classifier(model):
-        raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
 
 
 # Which rows are learned from and which are answered for, fold by fold.
 
 
 def splits_of(
-    folds: Any, codes: NDArray[np.int32], classes: Labels, groups: Any, random_state: int
+    folds: Any, codes: Codes, classes: Labels, groups: Any, random_state: int
 ) -> tuple[list[Split], list[str]]:
-    """The training and the test rows of each fold, and what should be said of them.
-
-    >>> splits, _ = splits_of(2, np.array([0, 0, 1, 1], np.int32), np.array([0, 1]), None, 0)
-    >>> [sorted(test.tolist()) for _, test in splits]
-    [[1, 2], [0, 3]]
-    """
+    """The training rows (None: all others) and the test rows of each fold, and what should be said of them."""
     n_rows = len(codes)
     if n_rows == 0:
         raise InputError("Found array with 0 sample(s): there are no rows to learn from; give two at least")
@@ -326,89 +269,78 @@ def splits_of(
                 "groups are not parted, and leaving one row out would part them; take "
                 "folds=sklearn.model_selection.LeaveOneGroupOut(), or leave groups out"
             )
-        every = np.arange(n_rows)
-        return [(None, row) for row in every[:, np.newaxis]], _lone_classes(codes, classes)
-    if isinstance(folds, bool | float) or folds is None:
-        raise KindError(
-            f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got {folds!r}"
-        )
-    if isinstance(folds, int | np.integer):
-        return _stratified(int(folds), codes, classes, grouped, random_state), []
+        return [(None, row) for row in np.arange(n_rows)[:, np.newaxis]], _describe_lone(codes, classes)
+    if isinstance(folds, int | np.integer) and not isinstance(folds, bool):
+        splitter = _stratified(int(folds), codes, classes, grouped, random_state)
+        return [(None, test) for _, test in _split(splitter, codes, grouped)], []
     if hasattr(folds, "split"):
         try:
-            with checks.ours():
-                given = list(folds.split(np.zeros((n_rows, 1)), codes, grouped))
+            return _check_splits(_split(folds, codes, grouped), n_rows), []
         except InputError as error:
             raise InputError(f"{type(folds).__name__} cannot split these rows: {error}") from None
-    elif isinstance(folds, Iterable):
-        given = list(folds)
-    else:
-        raise KindError(
-            f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got "
-            f"{type(folds).__name__} {folds!r}"
-        )
-    return _checked(given, n_rows), []
+    if isinstance(folds, Iterable):
+        return _check_splits(list(folds), n_rows), []
+    raise KindError(
+        f"folds must be a whole number, {LEAVE_ONE_OUT!r}, a splitter or a list of pairs, got {folds!r:.60}"
+    )
 
 
-def _stratified(
-    folds: int, codes: NDArray[np.int32], classes: Labels, groups: NDArray[Any] | None, random_state: int
-) -> list[Split]:
+def _split(splitter: Any, codes: Codes, groups: NDArray[Any] | None) -> list[Any]:
+    with checks.ours():
+        return list(splitter.split(np.zeros((len(codes), 1)), codes, groups))
+
+
+def _stratified(folds: int, codes: Codes, classes: Labels, groups: NDArray[Any] | None, random_state: int) -> Any:
+    """Scikit-learn's splitter for so many folds."""
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
     if folds < 2:
         raise InputError(
             f"folds={folds} leaves nothing to learn from for the rows that are tested; take 2 at least, usually 10"
         )
     counts = np.bincount(codes, minlength=len(classes))
-    rarest = int(counts.argmin())
-    if counts[rarest] < folds:
-        few = int(counts[rarest])
-        instead = (
-            f"take folds={few} at most, folds={LEAVE_ONE_OUT!r}, " if few > 1 else f"take folds={LEAVE_ONE_OUT!r}, "
-        )
+    few = int(counts.min())
+    if few < folds:
+        fewer = f"folds={few} at most, " if few > 1 else ""
         raise InputError(
-            f"class {classes.tolist()[rarest]!r} has {few} row{'s' if few > 1 else ''}, fewer than the {folds} folds, "
-            f"so a fold would have none of it; {instead}give more rows of it, leave it out, or pass a splitter such as "
-            "sklearn.model_selection.KFold"
+            f"class {classes.tolist()[counts.argmin()]!r} has {few} row{'s' if few > 1 else ''}, fewer than the "
+            f"{folds} folds, so a fold would have none of it; take {fewer}folds={LEAVE_ONE_OUT!r}, give more rows of "
+            "it, leave it out, or pass a splitter such as sklearn.model_selection.KFold"
         )
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
-    splitter: Any = StratifiedKFold(folds, shuffle=True, random_state=random_state)
-    if groups is not None:
-        distinct = len(np.unique(groups))
-        if distinct < folds:
-            raise InputError(f"{distinct} groups cannot be parted into {folds} folds; take {distinct} at most")
-        splitter = StratifiedGroupKFold(folds, shuffle=True, random_state=random_state)
-    with checks.ours():
-        return [(None, test) for _, test in splitter.split(np.zeros((len(codes), 1)), codes, groups)]
+    distinct = folds if groups is None else len(np.unique(groups))
+    if distinct < folds:
+        raise InputError(f"{distinct} groups cannot be parted into {folds} folds; take {distinct} at most")
+    kind = StratifiedKFold if groups is None else StratifiedGroupKFold
+    return kind(folds, shuffle=True, random_state=random_state)
 
 
 def _groups(groups: Any, n_rows: int) -> NDArray[Any]:
-    found = encode(groups if isinstance(groups, np.ndarray) else np.array([*groups, None], object)[:-1])[0]
+    found = encode(groups if isinstance(groups, np.ndarray) else objects(list(groups)))[0]
     if len(found) != n_rows:
         raise InputError(f"there are {len(found)} groups for {n_rows} rows; give one for each row")
-    if len(found) and int(found.min()) < 0:
+    if int(found.min()) < 0:
         raise InputError(f"row {int(np.argmin(found))} has no group; give one for each row")
     return found
 
 
-def _checked(given: list[Any], n_rows: int) -> list[Split]:
+def _check_splits(given: list[Any], n_rows: int) -> list[Split]:
     """Pairs of places that are rows, none of which is both learned from and tested."""
     if not given:
         raise InputError("there are no folds; give pairs of training and test rows")
     splits: list[Split] = []
-    for f, pair in enumerate(given):
+    for fold, pair in enumerate(given):
         if not isinstance(pair, tuple | list) or len(pair) != 2:
-            raise KindError(f"fold {f} must be a pair of training and test rows, got {type(pair).__name__}")
-        train, test = (_places(each, n_rows, f, name) for each, name in zip(pair, ("training", "test")))
-        learned = np.zeros(n_rows, np.bool_)
-        learned[train] = True
-        if learned[test].any():
-            both = int(test[learned[test]][0])
-            raise InputError(f"row {both} is both learned from and tested in fold {f}; keep them apart")
+            raise KindError(f"fold {fold} must be a pair of training and test rows, got {type(pair).__name__}")
+        train, test = (_check_places(each, n_rows, fold, name) for each, name in zip(pair, ("training", "test")))
+        both = np.intersect1d(train, test)
+        if len(both):
+            raise InputError(f"row {both[0]} is both learned from and tested in fold {fold}; keep them apart")
         splits.append((train, test))
     return splits
 
 
-def _places(given: Any, n_rows: int, fold: int, name: str) -> Places:
+def _check_places(given: Any, n_rows: int, fold: int, name: str) -> Places:
+    """Sorted places of rows; a mask of all rows will do."""
     array = np.asarray(given)
     if array.dtype == np.bool_ and array.shape == (n_rows,):
         array = np.flatnonzero(array)
@@ -419,22 +351,19 @@ def _places(given: Any, n_rows: int, fold: int, name: str) -> Places:
     outside = (array < 0) | (array >= n_rows)
     if outside.any():
         raise InputError(f"fold {fold} names row {int(array[outside][0])} of {n_rows}; rows count from 0")
-    named = np.zeros(n_rows, np.bool_)
-    named[array] = True
-    found = np.flatnonzero(named)
+    found = np.unique(array).astype(np.intp)
     if len(found) != len(array):
         raise InputError(f"fold {fold} names one of its {name} rows twice; name each once")
     return found
 
 
-def _lone_classes(codes: NDArray[np.int32], classes: Labels) -> list[str]:
-    counts = np.bincount(codes, minlength=len(classes))
-    lone = [repr(label) for label in classes[counts == 1].tolist()]
-    if not lone:
+def _describe_lone(codes: Codes, classes: Labels) -> list[str]:
+    """A sentence on classes of one row."""
+    lone = classes[np.bincount(codes, minlength=len(classes)) == 1]
+    if not len(lone):
         return []
-    shown = ", ".join(lone[:5]) + (f" and {len(lone) - 5} more" if len(lone) > 5 else "")
-    one = len(lone) == 1
+    what, has = ("Class", "has") if len(lone) == 1 else ("Classes", "have")
     return [
-        f"{'Class' if one else 'Classes'} {shown} {'has' if one else 'have'} one row only, which is answered for by a "
-        "model that has never seen that class: its probability is 0, which the log loss takes for 2.2e-16."
+        f"{what} {list_names(lone)} {has} one row only, which is answered for by a model that has never seen that "
+        "class: its probability is 0, which the log loss takes for 2.2e-16."
     ]

@@ -1,10 +1,8 @@
 """`evaluate`: everything that is measured of a classifier on some rows, with intervals; evaluations add.
 
-An evaluation has exact sums of the answers (`sums.py`) and, where they were kept, the rows: what was true, what was
-answered, with what probabilities. Of the model there is nothing. Counts, shares and means are read from the sums. Of
-rows that were kept, areas and intervals are theirs; else areas are of a grid of probabilities, with bounds, and
-intervals are had from the sums, or there is a reason why not. Evaluations of two parts add to that of all their rows,
-and every number and interval is the same however they were cut.
+An evaluation has exact sums of the answers (`sums.py`) and, where they were kept, the rows. Counts, shares and means
+are read from the sums. Areas and intervals are of the rows that were kept; else areas are of a grid of probabilities,
+with bounds, and intervals come from the sums, or there is a reason why not.
 """
 
 from __future__ import annotations
@@ -20,8 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
-from ingenuo.evaluation import intervals
+from ingenuo.errors import InputError, MergeError, did_you_mean
+from ingenuo.evaluation import intervals, sums
 from ingenuo.evaluation.intervals import Interval, check_share
 from ingenuo.evaluation.measures import (
     AREAS,
@@ -34,29 +32,15 @@ from ingenuo.evaluation.measures import (
     areas,
     by_class,
     judged_classes,
-    listed,
+    list_measures,
     mean_area,
     of_confusion,
     steps,
     title,
 )
-from ingenuo.evaluation.predictions import Predictions, listed_names, predictions_of, unseen_remarks
-from ingenuo.evaluation.sums import (
-    CURVES,
-    LOSSES,
-    OF_IT,
-    OTHER,
-    SUMS,
-    bounds,
-    column,
-    count_answers,
-    grid,
-    known_classes,
-    merge_cells,
-    sums_of,
-    with_certain_rows,
-)
-from ingenuo.rows.checks import check_whole
+from ingenuo.evaluation.predictions import Predictions, describe_unseen, list_names, predictions_of
+from ingenuo.evaluation.sums import column
+from ingenuo.rows.checks import check_flag, check_whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
 from ingenuo.show.format import cell, count, shortened, span
@@ -70,8 +54,7 @@ Floats = NDArray[np.float64]
 _EXACT = {"accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"}
 _MEANS = ("macro", "micro", "weighted")
 _OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
-_MERGED = 256  # cells of the grid that are resampled: more would not change an interval that can be seen
-_REPLICATES = 500  # of these
+_REPLICATES = 500  # of the cells of a grid
 _POINTS = 1_000  # of a curve: more cannot be seen
 _CROWDED = 8  # classes, from which on the panels of a picture are larger
 _SHOWN = 20  # classes that are shown of the class table and of the confusion matrix
@@ -178,16 +161,15 @@ def evaluate(
     """
     settings = check_share("confidence", confidence), random_state
     check_whole("random_state", random_state, 0)
-    if not isinstance(keep_rows, bool | np.bool_):
-        raise KindError(f"keep_rows must be True or False, got {type(keep_rows).__name__} {keep_rows!r}")
+    check_flag("keep_rows", keep_rows)
     rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)
     if rows.is_here:
         answers = predictions_of(model, X, y, classes, sample_weight)
         if keep_rows:
             return Evaluation(answers, *settings)
-        total = sums_of(answers, known_classes(model, classes))
+        total = sums.sums_of(answers, sums.known_classes(model, classes))
     elif hasattr(model, "predict"):
-        total = rows.reduce(count_answers, model, classes=None if classes is None else list(classes))
+        total = rows.reduce(sums.count_answers, model, classes=None if classes is None else list(classes))
     else:
         raise InputError(f"predictions cannot be judged by {rows.name}; give the fitted classifier itself")
     if "rows" not in total:
@@ -198,14 +180,7 @@ def evaluate(
 class Evaluation(Shown):
     """What was measured on some rows; prints as tables, and adds.
 
-    Parameters
-    ----------
-    predictions : Predictions or None
-        The answers, row by row; None where they were not kept.
-    confidence, random_state
-        How sure the intervals are, and the seed of the bootstrap.
-    tally : Tally, optional
-        The sums, where the answers were not kept.
+    Made by `evaluate`; `predictions` are the answers row by row, or None with a `tally` of sums.
 
     Attributes
     ----------
@@ -255,52 +230,54 @@ class Evaluation(Shown):
     @cached_property
     def tally(self) -> Tally:
         """The sums, whose size depends on the classes and not on the rows."""
-        return sums_of(self.predictions) if self._given is None else self._given
+        return sums.sums_of(self.predictions) if self._given is None else self._given
 
     @cached_property
     def _sums(self) -> Tally:
         """The sums that are read: of rows that are kept there are fewer."""
-        return sums_of(self.predictions, kept=True) if self._given is None else self._given
+        return sums.sums_of(self.predictions, kept=True) if self._given is None else self._given
 
     def _over(self, name: str, *axes: Any) -> NDArray[Any]:
         """Sums as fractions."""
         found: NDArray[Any] = self._sums.over(name, *axes).fractions()  # type: ignore[union-attr]
         return found
 
-    def _count(self, what: str) -> int:
-        return int(self._sums.over("rows", objects([what])).floats()[0])
-
     @cached_property
+    def _counts(self) -> dict[str, int]:
+        kinds = ["judged", "probable", "weighted"]
+        return dict(zip(kinds, self._sums.over("rows", objects(kinds)).floats().astype(int).tolist()))
+
+    @property
     def n_rows(self) -> int:
         """How many rows were judged."""
-        return self._count("judged")
+        return self._counts["judged"]
 
-    @cached_property
+    @property
     def weighted(self) -> bool:
         """Whether rows count otherwise than once."""
-        return self._count("weighted") > 0
+        return self._counts["weighted"] > 0
 
-    @cached_property
+    @property
     def probable(self) -> bool:
         """Whether there are probabilities."""
-        return self._count("probable") > 0
+        return self._counts["probable"] > 0
 
     @cached_property
-    def _known(self) -> Labels:
+    def known(self) -> Labels:
+        """The classes as the labels of tables."""
         if self._predictions is not None:
             return self._predictions.classes
-        of_rows = [self._sums.labels("confusion", axis) for axis in (0, 1)]
-        return reduce(unite, [self._sums.labels("known", 0), *of_rows])
+        return reduce(unite, [self._sums.labels(*axis) for axis in (("known", 0), ("confusion", 0), ("confusion", 1))])
 
     @property
     def classes(self) -> NDArray[Any]:
         """The classes, sorted: those the model knows and those that are true of a row."""
-        return public(self._known)
+        return public(self.known)
 
     @cached_property
     def labels(self) -> list[Any]:
         """The classes as a list."""
-        return list(self._known.tolist())
+        return list(self.known.tolist())
 
     @cached_property
     def _places(self) -> dict[Any, int]:
@@ -319,7 +296,7 @@ class Evaluation(Shown):
     @cached_property
     def confusion(self) -> NDArray[Any]:
         """Rows of each class (down) by what was answered (across); with weights, their sums."""
-        cells = self._sums.over("confusion", self._known, self._known).floats()
+        cells = self._sums.over("confusion", self.known, self.known).floats()
         return cells if self.weighted else cells.astype(np.int64)
 
     @property
@@ -342,28 +319,25 @@ class Evaluation(Shown):
         return list(self._over("weights", np.array([1, 2])))
 
     @cached_property
-    def _losses(self) -> NDArray[Any]:
+    def _losses(self) -> dict[str, NDArray[Any]]:
         """Of each loss: Σwl, Σw²l, Σw²l², as fractions."""
-        return self._over("losses", LOSSES, np.arange(3))
+        return dict(zip(sums.LOSSES.tolist(), self._over("losses", sums.LOSSES, np.arange(3))))
 
-    @cached_property
-    def answers(self) -> NDArray[Any]:
-        """The answers in ten bins of their probability: bins × the sums of `forecast_sums`, as fractions."""
-        return self._over("answers", np.arange(BINS), SUMS)
-
-    def forecasts(self, k: int) -> NDArray[Any]:
-        """The probabilities of class k in ten bins, of rows that were not kept: bins × the sums of `forecast_sums`."""
-        found: NDArray[Any] = self._over("forecasts", self._known[[k]], np.arange(BINS), SUMS)
-        return np.asarray(with_certain_rows(found, self.n_rows, self._weights[0], self._true(k))[0])
+    def forecasts(self, k: int | None = None) -> NDArray[Any]:
+        """The probabilities of the answers, or of class k, in ten bins: bins × the sums of `forecast_sums`."""
+        if k is None:
+            return self._over("answers", np.arange(BINS), sums.SUMS)
+        found = self._over("forecasts", self.known[[k]], np.arange(BINS), sums.SUMS)[0]
+        return sums.with_certain_rows(found, self.n_rows, self._weights[0], self._true(k))
 
     def _true(self, k: int) -> Fraction:
         """How many rows class k is true of; with weights, their sum."""
-        return Fraction(sum(self._over("confusion", self._known[[k]], self._known).ravel(), Fraction(0)))
+        return Fraction(sum(self._over("confusion", self.known[[k]], self.known).ravel(), Fraction(0)))
 
     @cached_property
     def _curves(self) -> str:
         """The name of the table of curves, which says how fine its grid is."""
-        return next(name for name in self.tally if name.startswith(CURVES))
+        return next(name for name in self.tally if name.startswith(sums.CURVES))
 
     def steps(self, k: int) -> Steps:
         """The rows of class k, and the others, by the probability of the class, or its cell, which descends."""
@@ -372,30 +346,26 @@ class Evaluation(Shown):
             assert rows.probabilities is not None
             return steps(rows.probabilities[:, k], rows.codes == k, rows.weights)
         cells = self.tally.labels(self._curves, 1)
-        found = self.tally.over(self._curves, self._known[[k]], cells, objects([OF_IT, OTHER]))
+        found = self.tally.over(self._curves, self.known[[k]], cells, objects([sums.OF_IT, sums.OTHER]))
         assert isinstance(found, Exact)
-        sums = found.floats()[0, ::-1]
-        there = sums.any(axis=1)
         # Rows that are not there gave the class a probability of 0.
         here = Exact.canonical(found.limbs[:, 0].sum(axis=1), found.low).fractions()
-        true = self._true(k)
-        rest = np.array([true, self._weights[0] - true], object) - here
-        scores, sums = cells[::-1][there].astype(np.float64), sums[there]
-        if rest.any():
-            scores = np.append(scores, -np.inf)
-            sums = np.concatenate([sums, rest.astype(np.float64)[np.newaxis]])
-        return Steps(scores, np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1]))
+        rest = np.array([self._true(k), self._weights[0] - self._true(k)], object) - here
+        both = np.concatenate([found.floats()[0, ::-1], rest.astype(np.float64)[np.newaxis]])
+        there = both.any(axis=1)
+        scores = np.append(cells[::-1].astype(np.float64), -np.inf)
+        return Steps(scores[there], *np.ascontiguousarray(both[there].T))
 
     @cached_property
     def _values(self) -> dict[Key, float | None]:
         """Every measure."""
         if not self.probable:
-            return listed(self.labels, self._matrix, {}, [])
-        n = self._weights[0]
-        means = {name: float(sums[0] / n) for name, sums in zip(LOSSES.tolist(), self._losses)}
-        off = sum((abs(each) for each in column(self.answers, "true") - column(self.answers, "p")), Fraction(0))
-        pairs = [areas(self.steps(k)) for k in judged_classes(len(self.labels))]
-        return listed(self.labels, self._matrix, means | {"ece": float(off / n)}, pairs)
+            return list_measures(self.labels, self._matrix, {}, [])
+        n, answers = self._weights[0], self.forecasts()
+        means = {name: float(each[0] / n) for name, each in self._losses.items()}
+        means["ece"] = float(np.abs(column(answers, "true") - column(answers, "p")).sum() / n)
+        pairs = [areas(*self.steps(k)[1:]) for k in judged_classes(len(self.labels))]
+        return list_measures(self.labels, self._matrix, means, pairs)
 
     @cached_property
     def resolution(self) -> dict[Any, tuple[float, float]]:
@@ -405,10 +375,12 @@ class Evaluation(Shown):
         """
         if not self.probable or self.rows is not None:
             return {}
-        last = len(grid(int(self._curves.removeprefix(CURVES)))) - 1  # 0 and 1 alone are ties; 0 is -inf
+        last = len(sums.grid(int(self._curves.removeprefix(sums.CURVES)))) - 1  # 0 and 1 alone are ties; 0 is -inf
         every = [self.steps(k) for k in judged_classes(len(self.labels))]
-        found = [bounds(each, (each.scores <= 0) | (each.scores >= last), not self.weighted) for each in every]
-        low, high = (listed(self.labels, self._matrix, {}, [(roc[at], pr[at]) for roc, pr in found]) for at in (0, 1))
+        ends = zip(
+            *(sums.bounds(each, (each.scores <= 0) | (each.scores >= last), not self.weighted) for each in every)
+        )
+        low, high = (list_measures(self.labels, self._matrix, {}, list(pairs)) for pairs in ends)
         return {
             (name if label is None else (name, label)): (low[name, label] or 0.0, high[name, label] or 0.0)
             for name, label in low
@@ -433,10 +405,9 @@ class Evaluation(Shown):
             return Measure(wanted[0], wanted[1], self._values[wanted], self)
         except (KeyError, TypeError):
             if isinstance(key, str) and f"{key}_macro" in self:
-                one = repr(self.labels[0])
                 raise InputError(
-                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {one}], [{key + '_macro'!r}], "
-                    f"[{key + '_weighted'!r}]"
+                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {self.labels[0]!r}], "
+                    f"[{key + '_macro'!r}], [{key + '_weighted'!r}]"
                 ) from None
             known = [name if label is None else f"{name}, {label}" for name, label in self._values]
             asked = ", ".join(map(str, key)) if isinstance(key, tuple) else key
@@ -463,10 +434,9 @@ class Evaluation(Shown):
         if self.weighted and self.rows is not None:
             found = self._resampled.matrix
         else:
-            cells = np.flatnonzero(self.confusion)
-            squares = None
+            cells, squares = np.flatnonzero(self.confusion), None
             if self.weighted:
-                squares = self._sums.over("squares", self._known, self._known).floats().ravel()[cells]
+                squares = self._sums.over("squares", self.known, self.known).floats().ravel()[cells]
             drawn = (len(self.labels), self._replicates, self.random_state)
             found = intervals.of_cells(cells, self.confusion.ravel()[cells], squares, *drawn)
         return found, of_confusion(found), by_class(found)
@@ -487,11 +457,12 @@ class Evaluation(Shown):
         k = None if label is None else self._places[label]
         if name in _EXACT and not self.weighted:
             return self._of_share(name, k)
-        if name in OF_ROWS:
-            return self._of_losses(name, value)
-        if name.startswith(AREAS):
-            return self._of_area(name, k, value)
-        return self._of_matrix(name, k, value)
+        by = self._of_losses if name in OF_ROWS else self._of_area if name.startswith(AREAS) else self._of_matrix
+        found = by(name, k)
+        what = "bootstrap of cells" if self.weighted and self.rows is None else "bootstrap"
+        return (
+            found if isinstance(found, Interval) else intervals.percentile(found, self.confidence, what).around(value)
+        )
 
     def _of_share(self, name: str, k: int | None) -> Interval:
         tp, true, answered = self._matrix
@@ -501,73 +472,63 @@ class Evaluation(Shown):
             return intervals.exact(tp.sum(), true.sum(), self.confidence)
         return intervals.exact(tp[k], (answered if name == "precision" else true)[k], self.confidence)
 
-    def _of_matrix(self, name: str, k: int | None, value: float) -> Interval:
-        """The interval of what the confusion matrix measures, by resampled rows."""
+    def _of_matrix(self, name: str, k: int | None) -> Floats | Interval:
+        """What replicates of the confusion matrix measure."""
         found, of_all, of_classes = self._matrices
-        if k is not None:
-            values = of_classes[name][:, k]
-        elif name == "majority_rate":  # of the class that has the majority here
-            values = found.true[:, int(self._matrix.true.argmax())] / found.true.sum(axis=1)
-        else:
-            values = of_all[name]
-        if name in _OVER_CLASSES:
-            values = intervals.where_all_are_there(values, found, self._matrix)
-        what = "bootstrap of cells" if self.weighted and self.rows is None else "bootstrap"
-        return intervals.percentile(values, self.confidence, what).around(value)
+        values = of_classes[name][:, k] if k is not None else of_all[name]
+        true, answered = self._matrix[1:]
+        if name == "majority_rate":  # of the class that has the majority here
+            values = found.true[:, int(true.argmax())] / found.true.sum(axis=1)
+        if name in _OVER_CLASSES:  # where a class is lost, it would be the mean of something else
+            lost = ((true > 0) & (found.true == 0)) | ((true == 0) & (answered > 0) & (found.answered == 0))
+            values = np.where(lost.any(axis=-1), np.nan, values)
+        return values
 
-    def _of_losses(self, name: str, value: float) -> Interval:
-        """The interval of what is summed over the rows."""
+    def _of_losses(self, name: str, _: int | None) -> Floats | Interval:
+        """What replicates of the rows measure, or the interval that the sums give."""
         if self.rows is not None:
-            return intervals.percentile(self._resampled.rows[name], self.confidence).around(value)
+            return self._resampled.rows[name]
         if name != "ece":
-            sums = self._losses[LOSSES.tolist().index(name)]
-            return intervals.normal(sums, self._weights, self.n_rows, self.confidence)
+            return intervals.normal(self._losses[name], self._weights, self.n_rows, self.confidence)
         if self.weighted:
             return Interval.refused(_NOT_KEPT)
-        rows, forecasts, hits = (column(self.answers, each).astype(np.float64) for each in ("weight", "p", "true"))
-        return intervals.of_bins(rows, hits, forecasts, self.confidence, [self.random_state, 3])
+        rows, hits, p = (column(self.forecasts(), each).astype(np.float64) for each in ("weight", "true", "p"))
+        return intervals.of_bins(rows, hits, p, self.confidence, [self.random_state, 3])
 
-    def _of_area(self, name: str, k: int | None, value: float) -> Interval:
-        """The interval of an area: of class k, or of all."""
-        kept = self.rows is not None
-        if not kept and self.weighted:
+    def _of_area(self, name: str, k: int | None) -> Floats | Interval:
+        """The areas of class k, or of all, in replicates."""
+        several, rows, true = len(self.labels) > 2, self.rows, self._matrix.true
+        if rows is None and self.weighted:
             return Interval.refused(_NOT_KEPT)
-        if not kept and k is None and len(self.labels) > 2:
+        if rows is None and k is None and several:
             return Interval.refused("the grids of the classes do not tell how their areas vary together")
-        codes = None if self.rows is None else self.rows.codes  # of rows, not of their weights
-        counts = self.confusion.sum(axis=1) if codes is None else np.bincount(codes, minlength=len(self.labels))
-        refusal = intervals.too_few(counts, self.labels, k)
+        # Of rows, not of their weights.
+        counts = self.confusion.sum(axis=1) if rows is None else np.bincount(rows.codes, minlength=len(self.labels))
+        refusal = intervals.too_few(counts, self.labels, judged_classes(len(self.labels)) if k is None else [k])
         if refusal is not None:
             return refusal
-        if kept:
-            return intervals.percentile(self._resampled_area(name, k), self.confidence).around(value)
-        how = "bootstrap of the grid's cells, widened by the grid"
-        drawn = self._resampled_cells(judged_classes(len(self.labels))[0] if k is None else k)
-        found = intervals.percentile(drawn[:, AREAS.index(name)], self.confidence, how)
-        if found.low is None or found.high is None:
-            return found
-        low, high = self.resolution[name if k is None else (name, self.labels[k])]
-        return found._replace(low=max(0.0, found.low - (value - low)), high=min(1.0, found.high + (high - value)))
-
-    def _resampled_area(self, name: str, k: int | None) -> Floats:
+        if rows is None:
+            return self._of_cells(name, k)
         drawn = self._resampled
-        areas = drawn.roc if name.startswith("roc") else drawn.pr
-        if k is not None:
-            return areas[:, k]
-        if len(self.labels) <= 2:
-            return areas[:, 0]
-        weights = drawn.matrix.true if name.endswith("weighted") else None
-        return mean_area(areas, self._matrix.true, weights)
+        found = drawn.roc if name.startswith("roc") else drawn.pr
+        if k is None and several:
+            return mean_area(found, true, drawn.matrix.true if name.endswith("weighted") else None)
+        return np.asarray(found[:, k or 0])
 
-    def _resampled_cells(self, k: int) -> Floats:
-        """The areas of class k in replicates: cells of the grid resampled, neighbours together where they are many."""
-        whole = self.steps(k)
-        few = merge_cells(whole, _MERGED)
-        shares = np.concatenate([few.positive, few.negative])
+    def _of_cells(self, name: str, k: int | None) -> Interval:
+        """The interval of an area, by resampling the cells of the grid; the grid widens it."""
+        key, k = (name, len(self.labels) - 1) if k is None else ((name, self.labels[k]), k)
+        shares = np.concatenate(self.steps(k)[1:])
         rng = np.random.default_rng([self.random_state, 4, k])
         drawn = rng.multinomial(self.n_rows, shares / shares.sum(), size=_REPLICATES).astype(np.float64)
-        found = [areas(Steps(few.scores, *np.split(cells, 2))) for cells in drawn]
-        return np.asarray(np.array(found) + (np.array(areas(whole)) - areas(few)))
+        found = areas(*np.split(drawn, 2, axis=1))[AREAS.index(name)]
+        interval = intervals.percentile(found, self.confidence, "bootstrap of the grid's cells, widened by the grid")
+        if interval.low is None or interval.high is None:
+            return interval
+        (low, high), value = self.resolution[key], float(self[key])
+        return interval._replace(
+            low=max(0.0, interval.low - (value - low)), high=min(1.0, interval.high + (high - value))
+        )
 
     # Adding and showing.
 
@@ -611,9 +572,7 @@ class Evaluation(Shown):
     @property
     def unseen(self) -> tuple[str, ...]:
         """A sentence on labels that the model does not know, where there are any."""
-        if self._predictions is not None:
-            return self._predictions.remarks
-        return unseen_remarks(self._known, self._sums.over("unseen", self._known).floats(), self.probable)
+        return describe_unseen(self.known, self._sums.over("unseen", self.known).floats(), self.probable)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -625,7 +584,7 @@ class Evaluation(Shown):
             "Neither true of a row nor answered, and left out of the means": (true == 0) & (answered == 0),
             "Without an area, for no row is of it": (true == 0) & (self.probable and len(true) > 1),
         }
-        found = [f"{what}: {listed_names(self._known[which])}." for what, which in kinds.items() if which.any()]
+        found = [f"{what}: {list_names(self.known[which])}." for what, which in kinds.items() if which.any()]
         if (true > 0).sum() == 1:
             found.append(f"Every row is of class {self.majority!r}: there is nothing to tell apart.")
         if (true > 0).sum() == 1 or (answered > 0).sum() == 1:
@@ -713,17 +672,38 @@ class Evaluation(Shown):
             if m.label in shown and m.value is not None and not math.isnan(m.value) and m.reason is not None:
                 of = "" if m.label is None else f" of {m.label!r}"
                 reasons.setdefault(m.reason, []).append(title(m.name) + of)
-        return [f"No interval for {listed_names(names, str)}: {reason}." for reason, names in reasons.items()]
+        return [f"No interval for {list_names(names, str)}: {reason}." for reason, names in reasons.items()]
 
     def plot(self) -> EvaluationDisplay:
         """Draw the confusion matrix, the curves and the reliability: see `EvaluationDisplay`."""
         return EvaluationDisplay(self).plot()
 
 
-class EvaluationDisplay:
+class Display:
+    """What scikit-learn's displays share: `_judge` is what a subclass draws; options are those of it."""
+
+    _judge: Any
+
+    @classmethod
+    def from_estimator(
+        cls: Any, estimator: Any, X: Any, y: Any, *, ax: Any = None, axes: Any = None, **options: Any
+    ) -> Any:
+        """Judge a fitted classifier by other rows, and draw it."""
+        return cls(cls._judge(estimator, X, y, **options)).plot(ax if axes is None else axes)
+
+    @classmethod
+    def from_predictions(
+        cls: Any, y_true: Any, y_pred: Any, *, ax: Any = None, axes: Any = None, **options: Any
+    ) -> Any:
+        """Judge probabilities (rows × classes), or labels, and draw them."""
+        return cls(cls._judge(y_pred, y=y_true, **options)).plot(ax if axes is None else axes)
+
+
+class EvaluationDisplay(Display):
     """Four panels: confusion matrix, ROC curves, precision-recall curves, reliability; of labels the first only.
 
-    `axes_` are the panels, and `figure_` is where they were drawn.
+    Options are those of `evaluate`, and the `axes` of the panels. `axes_` are the panels, and `figure_` is where they
+    were drawn.
 
     >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]
     >>> display = EvaluationDisplay.from_predictions(["no", "no", "yes"], probabilities, classes=["no", "yes"])
@@ -731,22 +711,10 @@ class EvaluationDisplay:
     4
     """
 
+    _judge = staticmethod(evaluate)
+
     def __init__(self, evaluation: Evaluation) -> None:
         self.evaluation = evaluation
-
-    @classmethod
-    def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, sample_weight: Any = None, axes: Any = None
-    ) -> EvaluationDisplay:
-        """Judge a fitted classifier by other rows, as `evaluate` does, and draw it."""
-        return cls(evaluate(estimator, X, y, sample_weight=sample_weight)).plot(axes)
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_pred: Any, *, classes: Any = None, sample_weight: Any = None, axes: Any = None
-    ) -> EvaluationDisplay:
-        """Judge probabilities (rows × classes) or labels, as `evaluate` does, and draw them."""
-        return cls(evaluate(y_pred, y=y_true, classes=classes, sample_weight=sample_weight)).plot(axes)
 
     def plot(self, axes: Any = None) -> EvaluationDisplay:
         """Draw the panels on four axes, or one where there are labels only; by default on a figure of its own."""

@@ -2,7 +2,7 @@
 
 Shares are binomial, and Clopper and Pearson's interval covers them with at least the confidence that is asked for. For
 the rest the rows are resampled, with replacement, and the interval is that between two percentiles of what these
-replicates measure. Where the data cannot say, there is no interval but a reason.
+replicates measure. Where the data cannot give one, there is no interval but a reason.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from ingenuo.kernels import bootstrap
 Floats = NDArray[np.float64]
 
 MOST, FEWEST = 2_000, 200  # replicates
-# How much is drawn in all: rows × replicates of a measure and one area.
-_WORK = 400_000_000
+_WORK = 400_000_000  # how much is drawn in all: rows × replicates of a measure and one area
 _NUMBERS = 20_000_000  # replicates × classes that are kept
 _DRAWN = 4_000_000  # cells × replicates that are drawn at a time
 _SCORES = 32  # classes whose ranks are kept at a time
@@ -60,12 +59,7 @@ class Interval(NamedTuple):
 
 
 def exact(count: float, n: float, confidence: float) -> Interval:
-    """Clopper and Pearson's interval of a share: count of n rows.
-
-    >>> low, high, *_ = exact(9, 10, 0.95)
-    >>> f"{low:.4f} {high:.4f}"
-    '0.5550 0.9975'
-    """
+    """Clopper and Pearson's interval of a share: count of n rows."""
     from scipy.special import betaincinv
 
     tail = (1 - confidence) / 2
@@ -81,8 +75,7 @@ def percentile(values: Floats, confidence: float, what: str = "bootstrap") -> In
         return Interval.refused(
             f"it is undefined in more than {_UNDEFINED:.0%} of the replicates, for the rows of a class are too few"
         )
-    spread = float(defined.max() - defined.min())
-    if spread <= _ROUNDING * max(1.0, float(np.abs(defined).max())):
+    if np.ptp(defined) <= _ROUNDING * max(1.0, float(np.abs(defined).max())):
         return Interval.refused("all replicates measure the same, so resampled rows do not say how much it would vary")
     tail = (1 - confidence) / 2
     low, high = np.quantile(defined, [tail, 1 - tail]).tolist()
@@ -90,14 +83,9 @@ def percentile(values: Floats, confidence: float, what: str = "bootstrap") -> In
 
 
 def how_many(n_rows: int, n_classes: int, areas: bool) -> int:
-    """How many replicates: 2,000, and fewer of many rows, but 200 at least.
-
-    >>> how_many(1_000, 2, True), how_many(1_000_000, 2, True)
-    (2000, 200)
-    """
+    """How many replicates: 2,000, and fewer of many rows, but 200 at least."""
     scores = len(judged_classes(n_classes)) if areas else 1
-    affordable = min(_WORK // (n_rows * (1 + scores)), _NUMBERS // n_classes)
-    return int(np.clip(affordable, FEWEST, MOST))
+    return int(np.clip(min(_WORK // (n_rows * (1 + scores)), _NUMBERS // n_classes), FEWEST, MOST))
 
 
 def of_cells(
@@ -111,30 +99,25 @@ def of_cells(
     """The confusion matrices of resampled rows, by Σw of each cell (true · n_classes + answered) and Σw² of weights.
 
     Cells of rows are multinomial, so the rows need not be drawn. A row with a weight that is drawn a Poisson number of
-    times with mean 1 gives its cell Σw on average, with the variance Σw². As much as that do (Σw)²/Σw² rows of one
-    weight, Σw²/Σw.
+    times gives its cell Σw with the variance Σw²; as much as that do (Σw)²/Σw² rows of one weight, Σw²/Σw.
     """
     from scipy.sparse import csr_array
 
     rng = np.random.default_rng([random_state, 1])
     codes, predicted = np.divmod(cells, n_classes)
     every, right = np.arange(len(cells)), codes == predicted
-    shape = (len(cells), n_classes)
-    columns = [
-        csr_array((np.ones(len(at)), (at, classes)), shape=shape)
-        for at, classes in ((every[right], codes[right]), (every, codes), (every, predicted))
-    ]
-    step = max(1, _DRAWN // len(cells))
-    found: list[list[Floats]] = [[], [], []]
+    at = np.concatenate([every[right], every, every])
+    to = np.concatenate([codes[right], n_classes + codes, 2 * n_classes + predicted])
+    columns = csr_array((np.ones(len(at)), (at, to)), shape=(len(cells), 3 * n_classes))
+    step, found = max(1, _DRAWN // len(cells)), []
     for first in range(0, replicates, step):
         many = min(step, replicates - first)
         if squares is None:
             drawn = rng.multinomial(int(sums.sum()), sums / sums.sum(), size=many)
         else:
             drawn = rng.poisson(sums * (sums / squares), size=(many, len(sums))) * (squares / sums)
-        for parts, column in zip(found, columns):
-            parts.append(np.asarray(drawn @ column, np.float64))
-    return Matrix(*(np.concatenate(parts) for parts in found))
+        found.append(np.asarray(drawn @ columns, np.float64))
+    return Matrix(*np.split(np.concatenate(found), 3, axis=1))
 
 
 class Resampled(NamedTuple):
@@ -155,42 +138,31 @@ def of_rows(rows: Predictions, replicates: int, random_state: int) -> Resampled:
     scores = np.zeros((0, n))
     if rows.probabilities is not None:
         numbers, gaps, bins = row_measures(rows)
-        judged = judged_classes(n_classes)
-        scores = rows.probabilities.T
-    roc, pr = np.empty((replicates, len(judged))), np.empty((replicates, len(judged)))
+        judged, scores = judged_classes(n_classes), rows.probabilities.T
+    found = []
     # Every block of classes draws the same rows, for the seeds are the same.
     for first in range(0, max(len(judged), 1), _SCORES):
         block = judged[first : first + _SCORES]
-        ranked = np.ascontiguousarray(scores[block]) if block else scores[:0]
-        found = bootstrap.replicates(
-            replicates, seed, numbers, gaps, bins, BINS, rows.codes, rows.predicted, n_classes, rows.weights, ranked,
-            np.array(block, np.int32),
+        ranked = np.ascontiguousarray(scores[block]) if block else scores
+        found.append(
+            bootstrap.replicates(
+                replicates, seed, numbers, gaps, bins, BINS, rows.codes, rows.predicted, n_classes, rows.weights,
+                ranked, np.array(block, np.int32),
+            )
         )  # fmt: skip
-        roc[:, first : first + len(block)], pr[:, first : first + len(block)] = found.roc, found.pr
-    matrix = Matrix(*found.classes)
+    last = found[-1]
+    matrix = Matrix(*last.classes)
     n_drawn = matrix.true.sum(axis=1)
     sums: dict[str, Floats] = {}
     if rows.probabilities is not None:
-        sums = {
-            "log_loss": found.sums[:, 0] / n_drawn,
-            "brier": found.sums[:, 1] / n_drawn,
-            "ece": np.abs(found.bins).sum(axis=1) / n_drawn,
-        }
+        means = (last.sums[:, 0], last.sums[:, 1], np.abs(last.bins).sum(axis=1))
+        sums = {name: each / n_drawn for name, each in zip(("log_loss", "brier", "ece"), means)}
+    roc, pr = (np.concatenate([getattr(each, name) for each in found], axis=1) for name in ("roc", "pr"))
     return Resampled(matrix, sums, roc, pr)
 
 
 def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
-    """The interval of a mean that cannot be negative, Σwl / Σw, by the normal distribution.
-
-    Parameters
-    ----------
-    sums, weights : sequences of Fraction
-        Σwl, Σw²l, Σw²l²; and Σw, Σw².
-    n : int
-        Rows.
-    confidence : float
-        How sure.
-    """
+    """The interval of a mean that cannot be negative, by Σwl, Σw²l, Σw²l² and Σw, Σw², all as fractions."""
     from scipy.special import ndtri
 
     mean = sums[0] / weights[0]
@@ -203,10 +175,10 @@ def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
     return Interval(max(0.0, float(mean) - reach), float(mean) + reach, "normal approximation (sums of squares)")
 
 
-def too_few(counts: NDArray[Any], labels: list[Any], k: int | None) -> Interval | None:
+def too_few(counts: NDArray[Any], labels: list[Any], judged: list[int]) -> Interval | None:
     """Why an area has no interval: of one row nothing can be drawn but itself. None where it may have one."""
     n = int(counts.sum())
-    for j in [k] if k is not None else judged_classes(len(counts)):
+    for j in judged:
         if 0 < min(counts[j], n - counts[j]) < 2:
             return Interval.refused(
                 f"{counts[j]:,} of {n:,} rows are of class {labels[j]!r}, and an area needs 2 of a class and 2 others"
@@ -226,9 +198,3 @@ def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, see
     hits, misses = np.split(drawn, 2, axis=1)
     found = percentile(np.abs(hits - (hits + misses) * mean).sum(axis=1) / n, confidence, "bootstrap of bins")
     return found.around(float(np.abs(true - forecast).sum() / n))
-
-
-def where_all_are_there(values: Floats, found: Matrix, whole: Matrix) -> Floats:
-    """A mean over classes, NaN in the replicates that have lost one: there it would be the mean of something else."""
-    lost = ((whole.true > 0) & (found.true == 0)) | ((whole.true == 0) & (whole.answered > 0) & (found.answered == 0))
-    return np.where(lost.any(axis=-1), np.nan, values)

@@ -1,13 +1,12 @@
 """What is measured of predictions, each as its formula says.
 
-Three sums for each class k are all that the confusion matrix has to say here: the rows of k that are correct
-(tp), those that k is true of, and those that k was answered for. The functions of these take a leading axis as well, so
-that a thousand resampled matrices are measured as one is.
+Three sums for each class k are all that is taken from the confusion matrix: the rows of k that are correct (tp), those
+that k is true of, and those that k was answered for. The functions of these take a leading axis as well, so that a
+thousand resampled matrices are measured as one is.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable
 from typing import Any, NamedTuple
 
@@ -20,8 +19,7 @@ Floats = NDArray[np.float64]
 Key = tuple[str, Hashable]  # a measure, and the class that it is of: None where it is of all
 
 BINS = 10
-EDGES = np.arange(1, BINS) / BINS
-# No probability counts as smaller in the log loss, as in scikit-learn: one row thought impossible says no more.
+# No probability counts as smaller in the log loss, as in scikit-learn: one row thought impossible counts no more.
 LEAST = float(np.finfo(np.float64).eps)
 
 SUMMED = ("precision", "recall", "f1")
@@ -46,11 +44,7 @@ _TITLES = {
 
 
 def title(name: str) -> str:
-    """What a measure is called in a table; one of somebody else's has its name.
-
-    >>> title("f1_macro"), title("log_loss"), title("kappa")
-    ('macro F1', 'log loss (nats)', 'kappa')
-    """
+    """What a measure is called in a table ("f1_macro" is "macro F1"); one of somebody else's has its name."""
     stem, _, mean = name.rpartition("_")
     return _TITLES.get(name) or (f"{mean} {_TITLES[stem]}" if stem in _TITLES else name)
 
@@ -63,7 +57,7 @@ class Matrix(NamedTuple):
     answered: Floats
 
 
-def _ratio(top: Any, bottom: Any) -> Floats:
+def _divide(top: Any, bottom: Any) -> Floats:
     """top / bottom, NaN where that is 0 / 0."""
     out = np.full(np.broadcast_shapes(np.shape(top), np.shape(bottom)), np.nan)
     np.divide(top, bottom, out=out, where=np.asarray(bottom) > 0)
@@ -73,34 +67,34 @@ def _ratio(top: Any, bottom: Any) -> Floats:
 def by_class(matrix: Matrix) -> dict[str, Floats]:
     """Precision tp/answered, recall tp/true and F1 = 2tp/(true + answered) of each class; NaN where undefined."""
     tp, true, answered = matrix
-    return {"precision": _ratio(tp, answered), "recall": _ratio(tp, true), "f1": _ratio(2 * tp, true + answered)}
+    return {"precision": _divide(tp, answered), "recall": _divide(tp, true), "f1": _divide(2 * tp, true + answered)}
 
 
 def of_confusion(matrix: Matrix) -> dict[str, Floats]:
     """What the whole confusion matrix measures.
 
-    As in scikit-learn's defaults, means over the classes are over those that are true of a row or were answered, and
-    what is undefined of one of them counts as 0 there.
+    As in scikit-learn, means are over the classes that are true of a row or were answered; undefined counts as 0.
     """
     tp, true, answered = matrix
     n = true.sum(axis=-1)
-    accuracy = tp.sum(axis=-1) / n
-    found = {"accuracy": accuracy, "majority_rate": true.max(axis=-1) / n}
-    there = true + answered > 0
     classes = by_class(matrix)
-    found["balanced_accuracy"] = _mean(classes["recall"], true > 0)
-    found["mcc"] = _mcc(matrix)
+    found = {
+        "accuracy": tp.sum(axis=-1) / n,
+        "majority_rate": true.max(axis=-1) / n,
+        "balanced_accuracy": _mean(classes["recall"], true > 0),
+        "mcc": _mcc(matrix),
+    }
     for name, values in classes.items():
         defined = np.where(np.isnan(values), 0.0, values)
-        found[f"{name}_macro"] = _mean(defined, there)
+        found[f"{name}_macro"] = _mean(defined, true + answered > 0)
         # With one label for each row, what is wrong for one class is wrong for another: all three are the accuracy.
-        found[f"{name}_micro"] = accuracy
+        found[f"{name}_micro"] = found["accuracy"]
         found[f"{name}_weighted"] = (defined * true).sum(axis=-1) / n
     return found
 
 
 def _mean(values: Floats, counted: NDArray[np.bool_]) -> Floats:
-    return _ratio(np.where(counted, values, 0.0).sum(axis=-1), counted.sum(axis=-1))
+    return _divide(np.where(counted, values, 0.0).sum(axis=-1), counted.sum(axis=-1))
 
 
 def _mcc(matrix: Matrix) -> Floats:
@@ -110,7 +104,7 @@ def _mcc(matrix: Matrix) -> Floats:
     top = tp.sum(axis=-1) - (true * answered).sum(axis=-1)
     # 1 - Σ q² = Σ q(1 - q), which is exactly 0 where one q is 1.
     spread = (true * (1 - true)).sum(axis=-1) * (answered * (1 - answered)).sum(axis=-1)
-    return np.clip(_ratio(top, np.sqrt(np.maximum(spread, 0.0))), -1.0, 1.0)
+    return np.clip(_divide(top, np.sqrt(np.maximum(spread, 0.0))), -1.0, 1.0)
 
 
 class RowMeasures(NamedTuple):
@@ -122,13 +116,9 @@ class RowMeasures(NamedTuple):
 
 
 def bins_of(forecast: Floats) -> NDArray[np.int8]:
-    """The bin of each probability: bin m has those above m/10 up to (m + 1)/10; 0 is in the first.
-
-    >>> bins_of(np.array([0.0, 0.1, 0.3, 0.30000000000000004, 1.0])).tolist()
-    [0, 0, 2, 3, 9]
-    """
+    """The bin of each probability: bin m has those above m/10 up to (m + 1)/10; 0 is in the first."""
     bins = np.zeros(len(forecast), np.int8)
-    for edge in EDGES.tolist():  # nine comparisons are faster than a search in each row
+    for edge in (np.arange(1, BINS) / BINS).tolist():  # nine comparisons are faster than a search in each row
         bins += forecast > edge
     return bins
 
@@ -138,18 +128,12 @@ def row_measures(rows: Predictions) -> RowMeasures:
     p = rows.probabilities
     assert p is not None
     every = np.arange(len(rows))
-    true = p[every, rows.codes]
+    true, confidence = p[every, rows.codes], p[every, rows.predicted]
     loss = -np.log(np.clip(true, LEAST, 1.0))
     # Σ (p_k - y_k)² = Σ_{k ≠ y} p_k² + (p_y - 1)²
     brier = np.maximum(np.einsum("ij,ij->i", p, p) - true * true, 0.0) + (true - 1.0) ** 2
-    confidence = p[every, rows.predicted]
-    bins = bins_of(confidence)
-    return RowMeasures(np.column_stack([loss, brier]), (rows.codes == rows.predicted) - confidence, bins)
-
-
-def total(values: Floats) -> float:
-    """The sum, rounded once, whatever the order."""
-    return math.fsum(values.tolist())
+    gaps = (rows.codes == rows.predicted) - confidence
+    return RowMeasures(np.column_stack([loss, brier]), gaps, bins_of(confidence))
 
 
 class Steps(NamedTuple):
@@ -163,29 +147,20 @@ class Steps(NamedTuple):
 def steps(scores: Floats, is_class: NDArray[np.bool_], weights: Floats | None) -> Steps:
     """The rows grouped by their scores."""
     order = np.argsort(scores, kind="stable")[::-1]
-    ranked = scores[order]
+    ranked, of_class = scores[order], is_class[order]
     starts = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
     w = np.ones(len(scores)) if weights is None else weights[order]
-    of_class = is_class[order]
-    return Steps(
-        ranked[starts],
-        np.add.reduceat(np.where(of_class, w, 0.0), starts),
-        np.add.reduceat(np.where(of_class, 0.0, w), starts),
-    )
+    return Steps(ranked[starts], *(np.add.reduceat(np.where(own, w, 0.0), starts) for own in (of_class, ~of_class)))
 
 
-def areas(found: Steps) -> tuple[float, float]:
-    """The area under the ROC curve, and the average precision Σ ΔR·P; NaN where there are no rows to tell apart."""
-    tp, fp = np.cumsum(found.positive), np.cumsum(found.negative)
-    P, N = float(tp[-1]), float(fp[-1])
-    if P <= 0:
-        return math.nan, math.nan
-    precise = total(found.positive * (tp / np.where(tp + fp > 0, tp + fp, 1.0))) / P
-    if N <= 0:
-        return math.nan, precise
-    # A row of the class wins against those of lower scores, and half against those of the same.
-    won = total(found.positive * (N - fp + found.negative / 2))
-    return won / P / N, precise
+def areas(positive: Floats, negative: Floats) -> tuple[Floats, Floats]:
+    """The area under the ROC curve, and the average precision Σ ΔR·P, of steps (…, steps); NaN where undefined."""
+    tp, fp = np.cumsum(positive, axis=-1), np.cumsum(negative, axis=-1)
+    P, N = tp[..., -1:], fp[..., -1:]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A row of the class wins against those of lower scores, and half against those of the same.
+        roc = (positive * (N - fp + negative / 2)).sum(axis=-1, keepdims=True) / P / N
+        return roc[..., 0], (np.nansum(positive * (tp / (tp + fp)), axis=-1, keepdims=True) / P)[..., 0]
 
 
 def judged_classes(n_classes: int) -> list[int]:
@@ -194,43 +169,31 @@ def judged_classes(n_classes: int) -> list[int]:
 
 
 def mean_area(areas: Floats, true: Floats, weights: Floats | None = None) -> Floats:
-    """The mean of areas (…, classes) over the classes that have rows, and others beside them; weighted if asked."""
+    """The mean of areas (…, classes) over the classes that have rows, with others beside them; perhaps weighted."""
     defined = (true > 0) & (true < true.sum())
     if not defined.any():
         return np.full(len(areas), np.nan)
-    areas = areas[:, defined]
-    w = np.ones_like(areas) if weights is None else weights[:, defined]
-    return np.asarray((areas * w).sum(axis=1) / w.sum(axis=1))
+    return np.average(areas[:, defined], axis=1, weights=None if weights is None else weights[:, defined])
 
 
-def listed(
-    labels: list[Any], matrix: Matrix, losses: dict[str, float], pairs: list[tuple[float, float]]
+def list_measures(
+    labels: list[Any], matrix: Matrix, losses: dict[str, float], pairs: list[tuple[Any, Any]]
 ) -> dict[Key, float | None]:
-    """Every measure by its name and class.
-
-    Parameters
-    ----------
-    labels, matrix
-        The classes, and what the confusion matrix says of each.
-    losses : dict
-        What is summed over the rows; empty where there are no probabilities.
-    pairs : list
-        ROC and PR area of each class that is judged; empty where there are no probabilities.
-    """
+    """Every measure by its name and class: losses and areas of judged classes are empty without probabilities."""
     found: dict[Key, float | None] = {(name, None): float(value) for name, value in of_confusion(matrix).items()}
-    if math.isnan(found["mcc", None] or 0.0):  # 0 / 0: only one class is true, or only one was answered
-        found["mcc", None] = 0.0
-    found.update({(name, None): losses.get(name) for name in OF_ROWS})
-    columns = {name: np.array([[pair[place] for pair in pairs]]) for place, name in enumerate(AREAS)}
+    found["mcc", None] = float(np.nan_to_num(found["mcc", None] or 0.0))  # 0 / 0: only one class is true or answered
+    found |= {(name, None): losses.get(name) for name in OF_ROWS}
+    several = len(labels) > 2
+    columns = {name: np.array([[pair[place] for pair in pairs]], np.float64) for place, name in enumerate(AREAS)}
     for name, column in columns.items():
-        if len(labels) <= 2:
+        if several:
+            for mean, weights in (("macro", None), ("weighted", matrix.true[np.newaxis])):
+                found[f"{name}_{mean}", None] = float(mean_area(column, matrix.true, weights)[0]) if pairs else None
+        else:
             found[name, None] = float(column[0, 0]) if pairs else None
-            continue
-        for mean, weights in (("macro", None), ("weighted", matrix.true[np.newaxis])):
-            found[f"{name}_{mean}", None] = float(mean_area(column, matrix.true, weights)[0]) if pairs else None
     for name, values in by_class(matrix).items():
-        found.update({(name, label): float(value) for label, value in zip(labels, values)})
-    if len(labels) > 2:
-        for name, column in columns.items():
-            found.update({(name, label): float(column[0, k]) if pairs else None for k, label in enumerate(labels)})
+        found |= {(name, label): float(value) for label, value in zip(labels, values)}
+    for name, column in columns.items():
+        each = column[0].tolist() if pairs else [None] * len(labels)
+        found |= {(name, label): value for label, value in zip(labels, each)} if several else {}
     return found

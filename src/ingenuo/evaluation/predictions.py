@@ -7,7 +7,7 @@ classes that the model knows and those that are true of a row: a label unseen in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.int32]
 
 # How far the probabilities of a row may be from a sum of 1; narrower types are granted their rounding.
-_TOLERANCE = 1e-6
-_ROUNDINGS = 32
-_SHOWN = 5
+_TOLERANCE, _ROUNDINGS = 1e-6, 32
 _DIGITS = 9  # of probabilities and weights, for the order of rows
 
 
@@ -40,13 +38,6 @@ class Predictions:
 
     def __len__(self) -> int:
         return len(self.codes)
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """A sentence on labels that the model does not know, where there are any."""
-        if self.unseen is None:
-            return ()
-        return unseen_remarks(self.classes, self.unseen, self.probabilities is not None)
 
     def on(self, classes: Labels) -> Predictions:
         """The same among more classes, which have probability 0."""
@@ -70,9 +61,8 @@ class Predictions:
         """The same rows in an order that depends on nothing but the rows; those of weight 0 are left out."""
         rows = self
         if self.weights is not None:
-            rows = self.take(np.flatnonzero(self.weights > 0)) if not self.weights.all() else self
-            if rows.weights is not None and (rows.weights == 1).all():
-                rows = Predictions(rows.classes, rows.codes, rows.predicted, rows.probabilities, None, rows.unseen)
+            rows = self if self.weights.all() else self.take(np.flatnonzero(self.weights > 0))
+            rows = replace(rows, weights=None) if np.all(rows.weights == 1) else rows
         return rows.take(_order(rows))
 
     def __add__(self, other: Predictions) -> Predictions:
@@ -92,38 +82,29 @@ class Predictions:
         return Predictions(united, codes, predicted, probabilities, weights, unseen)
 
 
-def listed_names(names: Sequence[Any] | NDArray[Any], written: Callable[[Any], str] = repr) -> str:
-    """The first names in a sentence, and how many more there are.
-
-    >>> listed_names(list("abcdefg"), str)
-    'a, b, c, d, e and 2 more'
-    """
+def list_names(names: Sequence[Any] | NDArray[Any], write: Callable[[Any], str] = repr, most: int = 5) -> str:
+    """The first names in a sentence, and how many more there are."""
     every = list(names.tolist() if isinstance(names, np.ndarray) else names)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(map(written, every[:_SHOWN])) + more
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(map(write, every[:most])) + more
 
 
-def unseen_remarks(classes: Labels, unseen: NDArray[Any], probable: bool) -> tuple[str, ...]:
+def describe_unseen(classes: Labels, unseen: NDArray[Any] | None, probable: bool) -> tuple[str, ...]:
     """A sentence on rows of classes that the model does not know, if there are any; `unseen` counts them by class."""
-    rows, names = int(unseen.sum()), classes[unseen > 0]
-    if rows == 0:
+    if unseen is None or not unseen.any():
         return ()
-    shown = listed_names(names)
-    what = "rows are" if rows > 1 else "row is"
+    rows, names = int(unseen.sum()), classes[unseen > 0]
+    what, count = ("rows are", "they count") if rows > 1 else ("row is", "it counts")
     which = "classes" if len(names) > 1 else "a class"
-    count = "they count" if rows > 1 else "it counts"
-    impossible = ", and with probability 0, which the log loss takes for 2.2e-16"
-    return (
-        f"{rows:,} {what} of {which} that the model does not know ({shown}); {count} as wrong"
-        f"{impossible if probable else ''}.",
-    )
+    impossible = ", and with probability 0, which the log loss takes for 2.2e-16" if probable else ""
+    shown = f"{rows:,} {what} of {which} that the model does not know ({list_names(names)})"
+    return (f"{shown}; {count} as wrong{impossible}.",)
 
 
 def _order(rows: Predictions) -> NDArray[np.intp]:
     """The order of the rows by a hash of each; rows of the same hash that differ are put in order column by column.
 
-    What is hashed is rounded, so that the order, and with it what the bootstrap draws, does not hang on the last bits,
-    which differ from machine to machine.
+    What is hashed is rounded, so that the order, and with it what the bootstrap draws, does not hang on the last bits.
     """
     columns, rounded = ([rows.codes.astype(np.uint64), rows.predicted.astype(np.uint64)] for _ in range(2))
     for array in (rows.probabilities, None if rows.weights is None else rows.weights[:, np.newaxis]):
@@ -146,62 +127,47 @@ def _order(rows: Predictions) -> NDArray[np.intp]:
 def predictions_of(
     model: Any, X: Any = None, y: Any = None, classes: Any = None, sample_weight: Any = None
 ) -> Predictions:
-    """Bring a fitted classifier's answers, or answers that were given before, to codes and probabilities.
+    """Bring a fitted classifier's answers to X, or answers that were given before, to codes and probabilities.
 
-    Parameters
-    ----------
-    model : classifier, or array
-        A fitted classifier; or probabilities (rows × classes); or a list of labels that were answered.
-    X : table
-        The rows for the classifier; None beside answers (or the table that `y` names a column of).
-    y : array-like, or the name of a column of X
-        What is true of each row.
-    classes : list, optional
-        The classes of the columns of probabilities, in their order. By default a table's column names, or the sorted
-        labels of y where there are as many. Beside labels: classes that might have been answered as well.
-    sample_weight : array-like, optional
-        How much each row counts.
-
-    Examples
-    --------
-    >>> found = predictions_of([[0.9, 0.1], [0.4, 0.6]], y=["no", "no"], classes=["no", "yes"])
-    >>> found.predicted.tolist(), found.classes.tolist()
-    ([0, 1], ['no', 'yes'])
+    Beside probabilities, classes are those of their columns (by default a table's names, or the sorted labels of y);
+    beside labels, classes that might have been answered as well.
     """
     if isinstance(model, type):
         raise KindError(f"a fitted classifier or its predictions were expected, got the class {model.__name__}")
-    judged = model if hasattr(model, "predict") else None
-    named = isinstance(y, str)
+    is_model, named = hasattr(model, "predict"), isinstance(y, str)
     X, y = checks.target_column(X, y)
     if y is None:
-        given = "" if X is None or judged is not None else " (what was given second is X; predictions have none)"
+        given = "" if X is None or is_model else " (what was given second is X; predictions have none)"
         raise InputError(f"y is missing{given}: nothing can be judged without what is true of each row; give y=…")
-    if judged is None:
-        if X is not None and not named:
-            raise InputError(
-                "predictions are judged by y alone, and X is of no use beside them; leave X out: evaluate(predictions, "
-                "y=y)"
-            )
-        probabilities, answered, known = _given(model, classes)
-    else:
-        if X is None:
-            raise InputError(f"X is missing: {type(judged).__name__} has no rows to classify; give X and y")
-        probabilities, answered, known = _asked(judged, X, classes)
+    if is_model and X is None:
+        raise InputError(f"X is missing: {type(model).__name__} has no rows to classify; give X and y")
+    if not is_model and X is not None and not named:
+        raise InputError(
+            "predictions are judged by y alone, and X is of no use beside them; leave X out: evaluate(predictions, y=y)"
+        )
+    probabilities, answered, known = _ask(model, X, classes) if is_model else _read(model, classes)
     n_rows = len(answered) if probabilities is None else len(probabilities)
     if n_rows == 0:
         raise InputError("Found array with 0 sample(s): there are no rows to judge; give one at least")
+    codes, truths = _encode(y, n_rows, "y")
     if probabilities is not None and known is None:
-        known = _classes_of_truth(y, probabilities.shape[1], n_rows)
-    codes, truths = _labels(y, n_rows, "y")
+        if len(truths) != probabilities.shape[1]:
+            raise InputError(
+                f"there are {probabilities.shape[1]} columns of probabilities and {len(truths)} different labels in y, "
+                "so it is not known which column is of which class; give classes=…, the class of each column"
+            )
+        known = truths
     weights = checks.weights(sample_weight, n_rows)
     if probabilities is not None:
         assert known is not None
         return _of_probabilities(probabilities, known, answered, codes, truths, weights)
-    predicted, found = _labels(answered, n_rows, "predictions")
-    united = unite(unite(truths, found), found[:0] if known is None else encode(known)[1])
+    predicted, found = _encode(answered, n_rows, "predictions")
+    possible = found if known is None else unite(found, encode(known)[1])
+    united = unite(truths, possible)
     codes, predicted = recode(codes, truths, united), recode(predicted, found, united)
-    unseen = None if known is None else _unseen(codes, united, unite(found, encode(known)[1]))
-    return Predictions(united, codes, predicted, None, weights, unseen)
+    return Predictions(
+        united, codes, predicted, None, weights, None if known is None else _unseen(codes, united, possible)
+    )
 
 
 def _of_probabilities(
@@ -218,7 +184,7 @@ def _of_probabilities(
         raise InputError(f"the classes of the columns are {known.tolist()!r}; each must be there, and only once")
     united = unite(columns, truths)
     if answered is not None:
-        predicted, found = _labels(answered, len(probabilities), "the classifier's answers")
+        predicted, found = _encode(answered, len(probabilities), "the classifier's answers")
         united = unite(united, found)
         predicted = recode(predicted, found, united)
     whole = np.zeros((len(probabilities), len(united)))
@@ -227,13 +193,10 @@ def _of_probabilities(
         predicted = whole.argmax(axis=1).astype(np.int32)
     codes = recode(codes, truths, united)
     unseen = _unseen(codes, united, columns)
-    if (
-        unseen is not None
-        and unseen.sum() == len(codes)
-        and {*map(type, truths.tolist())}.isdisjoint(map(type, columns.tolist()))
-    ):
+    types = [{*map(type, each.tolist())} for each in (truths, columns)]
+    if unseen is not None and unseen.sum() == len(codes) and types[0].isdisjoint(types[1]):
         raise InputError(
-            f"the labels of y ({listed_names(truths)}) and the classes of the model ({listed_names(columns)}) are of "
+            f"the labels of y ({list_names(truths)}) and the classes of the model ({list_names(columns)}) are of "
             "different types, so nothing can be right; give labels of the same type, or name the columns by classes=…"
         )
     return Predictions(united, codes, predicted, whole, weights, unseen)
@@ -241,12 +204,11 @@ def _of_probabilities(
 
 def _unseen(codes: Codes, classes: Labels, known: Labels) -> NDArray[np.int64] | None:
     """How many rows of each class the model could not know; None where there are none."""
-    new = find(known, classes) < 0
-    rows = np.where(new, np.bincount(codes, minlength=len(classes)), 0)
+    rows = np.where(find(known, classes) < 0, np.bincount(codes, minlength=len(classes)), 0)
     return rows if rows.any() else None
 
 
-def _labels(y: Any, n_rows: int, called: str) -> tuple[Codes, Labels]:
+def _encode(y: Any, n_rows: int, called: str) -> tuple[Codes, Labels]:
     """Codes and sorted classes of one label for each row."""
     try:
         n_labels = len(y)
@@ -262,29 +224,21 @@ def _labels(y: Any, n_rows: int, called: str) -> tuple[Codes, Labels]:
         raise InputError(f"{called} are no labels: {error}".replace("Input y contains", "they contain")) from None
 
 
-def _asked(model: Any, X: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
+def _ask(model: Any, X: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
     """What a fitted classifier answers: probabilities where it has them, its labels, its classes."""
-    name = type(model).__name__
-    answered = model.predict(X)
+    name, answered, known = type(model).__name__, model.predict(X), getattr(model, "classes_", None)
     if getattr(answered, "ndim", 1) == 2 and answered.shape[1] == 1:
         answered = answered[:, 0]
-    known = getattr(model, "classes_", None)
     if isinstance(known, list) or getattr(answered, "ndim", 1) != 1:
         raise KindError(f"{name} answers several questions at once; judge each on its own, by its predictions")
-    if classes is not None:
-        given = _names(classes)
-        if known is not None and set(given.tolist()) != set(np.asarray(known).tolist()):
-            raise InputError(
-                f"classes={given.tolist()!r} are not those of {name}, {np.asarray(known).tolist()!r}; leave classes out"
-            )
-        known = given if known is None else known
-    known = None if known is None else _names(known)
-    if not hasattr(model, "predict_proba"):
-        return None, answered, known
-    return _checked(model.predict_proba(X)), answered, known
+    given = None if classes is None else _names(classes)
+    known = given if known is None else _names(known)
+    if given is not None and known is not None and set(given.tolist()) != set(known.tolist()):
+        raise InputError(f"classes={given.tolist()!r} are not those of {name}, {known.tolist()!r}; leave classes out")
+    return _check_probabilities(model.predict_proba(X)) if hasattr(model, "predict_proba") else None, answered, known
 
 
-def _given(predictions: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
+def _read(predictions: Any, classes: Any) -> tuple[Floats | None, Any, Labels | None]:
     """Answers that were given before: probabilities, or labels."""
     known = None if classes is None else _names(classes)
     if checks.is_frame(predictions):
@@ -292,23 +246,20 @@ def _given(predictions: Any, classes: Any) -> tuple[Floats | None, Any, Labels |
             known = objects(list(getattr(predictions, "column_names", None) or predictions.columns))
         if hasattr(predictions, "to_pandas") and not hasattr(predictions, "to_numpy"):  # an Arrow table
             predictions = np.column_stack([column.to_numpy() for column in predictions.columns])
-        return _checked(predictions), None, known
+        return _check_probabilities(predictions), None, known
+    kind = type(predictions).__name__
     if isinstance(predictions, str) or not hasattr(predictions, "__len__"):
-        raise KindError(
-            f"a fitted classifier, probabilities or labels were expected, got {type(predictions).__name__} "
-            f"{predictions!r}"
-        )
+        raise KindError(f"a fitted classifier, probabilities or labels were expected, got {kind} {predictions!r}")
     if hasattr(predictions, "tocsr") or (hasattr(predictions, "keys") and not hasattr(predictions, "iloc")):
-        raise KindError(
-            f"probabilities must be an array of rows × classes, got {type(predictions).__name__}; give a dense array"
-        )
-    nested = isinstance(predictions, list | tuple) and any(isinstance(row, list | np.ndarray) for row in predictions)
+        raise KindError(f"probabilities must be an array of rows × classes, got {kind}; give a dense array")
+    is_list = isinstance(predictions, list | tuple)
+    nested = is_list and any(isinstance(row, list | np.ndarray) for row in predictions)
     if nested or getattr(predictions, "ndim", 1) >= 2:
-        return _checked(predictions), None, known
-    array = predictions if isinstance(predictions, np.ndarray) else None
-    if isinstance(predictions, list | tuple) and predictions and all(isinstance(p, float) for p in predictions):
+        return _check_probabilities(predictions), None, known
+    array = predictions if isinstance(predictions, np.ndarray) else np.zeros(0)
+    if is_list and all(isinstance(p, float) for p in predictions):
         array = np.array(predictions)
-    if array is not None and array.dtype.kind == "f" and not (np.rint(array) == array).all():
+    if array.dtype.kind == "f" and not (np.rint(array) == array).all():
         row = int(np.argmax(np.rint(array) != array))
         raise InputError(
             f"the prediction of row {row} is {float(array[row])!r}, which names no class; give probabilities with a "
@@ -321,27 +272,12 @@ def _names(classes: Any) -> Labels:
     """The classes in the order they were given."""
     if isinstance(classes, str) or not hasattr(classes, "__len__"):
         raise KindError(f"classes must be a list of classes, got {type(classes).__name__} {classes!r}")
-    if isinstance(classes, np.ndarray):
-        return classes.ravel()
-    return objects(list(classes))
+    return classes.ravel() if isinstance(classes, np.ndarray) else objects(list(classes))
 
 
-def _classes_of_truth(y: Any, columns: int, n_rows: int) -> Labels:
-    """The sorted labels of y, where there are as many as columns of probabilities."""
-    truths = _labels(y, n_rows, "y")[1]
-    if len(truths) != columns:
-        raise InputError(
-            f"there are {columns} columns of probabilities and {len(truths)} different labels in y, so it is not known "
-            "which column is of which class; give classes=…, the class of each column"
-        )
-    return truths
-
-
-def _checked(probabilities: Any) -> Floats:
+def _check_probabilities(probabilities: Any) -> Floats:
     """Probabilities as rows × classes of doubles: not negative, with a sum of 1 in each row."""
-    if isinstance(probabilities, list | tuple):
-        probabilities = checks.array_of(probabilities)
-    given = np.asarray(probabilities)
+    given = checks.array_of(probabilities) if isinstance(probabilities, list | tuple) else np.asarray(probabilities)
     if given.ndim != 2:
         raise InputError(f"probabilities must have two dimensions, rows × classes, got the shape {given.shape}")
     try:
@@ -358,9 +294,8 @@ def _checked(probabilities: Any) -> Floats:
             "numbers from 0 to 1"
         )
     sums = array.sum(axis=1)
-    narrow = given.dtype.kind == "f" and given.dtype != np.float64
-    tolerance = max(_TOLERANCE, _ROUNDINGS * float(np.finfo(given.dtype).eps)) if narrow else _TOLERANCE
-    off = np.abs(sums - 1.0) > tolerance
+    rounding = _ROUNDINGS * float(np.finfo(given.dtype).eps) if given.dtype.kind == "f" else 0.0
+    off = np.abs(sums - 1.0) > max(_TOLERANCE, rounding)
     if off.any():
         row = int(np.argmax(off))
         raise InputError(

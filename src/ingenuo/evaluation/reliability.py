@@ -20,13 +20,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, MergeError, RefusedError, did_you_mean
-from ingenuo.evaluation.evaluation import Evaluation, evaluate
+from ingenuo.errors import InputError, MergeError, RefusedError, did_you_mean
+from ingenuo.evaluation.evaluation import Display, Evaluation, evaluate
 from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import BINS
-from ingenuo.evaluation.sums import column, forecast_sums
+from ingenuo.evaluation.sums import SUMS, forecast_sums
+from ingenuo.rows.checks import check_whole
 from ingenuo.show.format import span
-from ingenuo.show.plots import reliability as drawn
+from ingenuo.show.plots import reliability as draw_reliability
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, find, labels_of
 
@@ -36,17 +37,7 @@ STRATEGIES = ("width", "mass")
 
 
 def edges_of(forecast: Floats, bins: int, strategy: str, weights: Floats | None = None) -> Floats:
-    """Where the bins end, from 0 to 1; of equal mass equal forecasts stay together, so there may be fewer bins.
-
-    >>> edges_of(np.array([0.1, 0.2, 0.2, 0.9]), 2, "mass").tolist()
-    [0.0, 0.2, 1.0]
-    """
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer):
-        raise KindError(f"bins must be a whole number, got {type(bins).__name__} {bins!r}")
-    if not 1 <= bins <= 10_000:
-        raise InputError(f"bins={bins} cannot be drawn; take 1 to 10,000")
-    if strategy not in STRATEGIES:
-        raise InputError(f"strategy={strategy!r} is not known{did_you_mean(strategy, STRATEGIES)}")
+    """Where the bins end, from 0 to 1; of equal mass equal forecasts stay together, so there may be fewer bins."""
     if strategy == "width":
         return np.arange(bins + 1) / bins
     order = np.argsort(forecast, kind="stable")
@@ -92,7 +83,7 @@ class Reliability(Shown):
     evaluation : Evaluation
         The rows, or their sums: of rows that were not kept there are ten bins of equal width.
     n_bins, strategy, class_, confidence
-        What was asked for; `class_` is None where the class that was answered is judged.
+        As given to `reliability`; `class_` is None where the class that was answered is judged.
     """
 
     evaluation: Evaluation
@@ -106,7 +97,11 @@ class Reliability(Shown):
             raise RefusedError(
                 "reliability is of probabilities, and there are labels only; give predict_proba's output"
             )
-        edges_of(np.zeros(1), self.n_bins, self.strategy)  # refuses what cannot be
+        check_whole("bins", self.n_bins, 1)
+        if self.n_bins > 10_000:
+            raise InputError(f"bins={self.n_bins} cannot be drawn; take 1 to 10,000")
+        if self.strategy not in STRATEGIES:
+            raise InputError(f"strategy={self.strategy!r} is not known{did_you_mean(self.strategy, STRATEGIES)}")
         if self.evaluation.rows is None and (self.n_bins, self.strategy) != (BINS, "width"):
             raise InputError(
                 f"rows that were not kept are in {BINS} bins of equal width, and cannot be put in {self.n_bins} by "
@@ -114,39 +109,37 @@ class Reliability(Shown):
             )
 
     @cached_property
-    def _bins(self) -> tuple[Floats, NDArray[Any]]:
-        """Where the bins end, and what is in each: the sums of `forecast_sums`, as fractions."""
-        found = self.evaluation
-        k = None if self.class_ is None else place_of(self.class_, found._known)
-        rows = found.rows
+    def _bins(self) -> tuple[Floats, dict[str, NDArray[Any]]]:
+        """Where the bins end, and what is in each: the sums of `forecast_sums` by name, as fractions."""
+        found, rows = self.evaluation, self.evaluation.rows
+        k = None if self.class_ is None else place_of(self.class_, found.known)
         if rows is None:
-            return np.arange(BINS + 1) / BINS, found.answers if k is None else found.forecasts(k)
-        assert rows.probabilities is not None
-        at = rows.predicted if k is None else np.full(len(rows), k)
-        p = rows.probabilities[np.arange(len(rows)), at].clip(0, 1)
-        edges = edges_of(p, self.n_bins, self.strategy, rows.weights)
-        return edges, forecast_sums(p, rows.codes == at, rows.weights, edges=edges).fractions()[0]
+            edges, sums = np.arange(BINS + 1) / BINS, found.forecasts(k)
+        else:
+            assert rows.probabilities is not None
+            at = rows.predicted if k is None else np.full(len(rows), k)
+            p = rows.probabilities[np.arange(len(rows)), at].clip(0, 1)
+            edges = edges_of(p, self.n_bins, self.strategy, rows.weights)
+            sums = forecast_sums(p, rows.codes == at, rows.weights, edges=edges).fractions()
+        return edges, dict(zip(SUMS.tolist(), sums.T))
 
     @property
     def edges(self) -> Floats:
         """Where the bins end."""
         return self._bins[0]
 
-    def _sum(self, name: str) -> NDArray[Any]:
-        return column(self._bins[1], name)
-
-    @cached_property
+    @property
     def rows(self) -> NDArray[np.int64]:
         """How many rows each bin has."""
-        return self._sum("rows").astype(np.int64)
+        return self._bins[1]["rows"].astype(np.int64)
 
-    @cached_property
+    @property
     def weight(self) -> Floats:
         """How much the rows of each bin count."""
-        return self._sum("weight").astype(np.float64)
+        return self._bins[1]["weight"].astype(np.float64)
 
     def _mean(self, name: str) -> Floats:
-        pairs = zip(self._sum(name), self._sum("weight"))
+        pairs = zip(self._bins[1][name], self._bins[1]["weight"])
         return np.array([float(value / weight) if weight > 0 else np.nan for value, weight in pairs])
 
     @cached_property
@@ -172,7 +165,7 @@ class Reliability(Shown):
     @property
     def _gaps(self) -> Floats:
         """|ē - p̄|, 0 where there is no row."""
-        return np.asarray(np.where(self.weight > 0, np.abs(self.share - self.forecast), 0.0))
+        return np.nan_to_num(np.abs(self.share - self.forecast))
 
     @property
     def ece(self) -> float:
@@ -193,9 +186,9 @@ class Reliability(Shown):
     @cached_property
     def brier(self) -> BrierScore:
         """The Brier score of the forecasts that are judged here, Σ w(p - e)² / Σw, and its parts."""
-        there = self._sum("weight") > 0
+        sums = self._bins[1]
         p, product, square, true, weight = (
-            self._sum(name)[there] for name in ("p", "product", "square", "true", "weight")
+            sums[name][sums["weight"] > 0] for name in ("p", "product", "square", "true", "weight")
         )
         n, base = weight.sum(), true.sum() / weight.sum()
         within = [max(each, Fraction(0)) for each in square - p * p / weight]
@@ -266,7 +259,7 @@ class Reliability(Shown):
             "share that is right" if of_answers else f"share that is {self.class_}",
         )
         points = (self.forecast, self.share, self.intervals[:, 0], self.intervals[:, 1])
-        return drawn(self.edges, self.weight, points, labels, f"reliability, ECE {self.ece:.3f}", ax)
+        return draw_reliability(self.edges, self.weight, points, labels, f"reliability, ECE {self.ece:.3f}", ax)
 
 
 def reliability(
@@ -310,17 +303,12 @@ def reliability(
     found = model
     if not isinstance(model, Evaluation):
         found = evaluate(model, X, y, classes=classes, sample_weight=sample_weight)
-    named = None if class_ is None else found.labels[place_of(class_, found._known)]
+    named = None if class_ is None else found.labels[place_of(class_, found.known)]
     return Reliability(found, bins, strategy, named, sure)
 
 
-class ReliabilityDisplay:
-    """The reliability diagram as scikit-learn's displays give it.
-
-    Parameters
-    ----------
-    reliability : Reliability
-        What is drawn.
+class ReliabilityDisplay(Display):
+    """The reliability diagram as scikit-learn's displays give it: options as of `reliability`, and axes `ax`.
 
     Examples
     --------
@@ -329,18 +317,10 @@ class ReliabilityDisplay:
     'share that is right'
     """
 
+    _judge = staticmethod(reliability)
+
     def __init__(self, reliability: Reliability) -> None:
         self.reliability = reliability
-
-    @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge a fitted classifier on rows and draw it; options as of `reliability`."""
-        return cls(reliability(estimator, X, y, **options)).plot(ax)
-
-    @classmethod
-    def from_predictions(cls, y_true: Any, y_prob: Any, *, ax: Any = None, **options: Any) -> ReliabilityDisplay:
-        """Judge probabilities (rows × classes) and draw them; options as of `reliability`."""
-        return cls(reliability(y_prob, y=y_true, **options)).plot(ax)
 
     def plot(self, ax: Any = None) -> ReliabilityDisplay:
         """Draw it, on the caller's axes or on a figure of its own."""

@@ -11,32 +11,23 @@ several tests at once             `holm`
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from math import factorial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError
-from ingenuo.evaluation.intervals import check_share
-from ingenuo.evaluation.paired import (
-    Effect,
-    Verdict,
-    corrected_t,
-    level,
-    mcnemar,
-    number,
-    numbers_of,
-    p_text,
-    paired_bootstrap,
-    percent,
-    permutation,
-)
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.evaluation.intervals import check_share, exact
+from ingenuo.evaluation.measures import LEAST
+from ingenuo.evaluation.predictions import Predictions, predictions_of
+from ingenuo.rows.checks import check_flag, check_number, check_whole, seeded_generator
 from ingenuo.show.plots import colour, new_axes, short
-from ingenuo.show.table import aligned
+from ingenuo.show.table import PrintedTable, Shown, aligned
+from ingenuo.tally.labels import public, unite
 
 __all__ = [
     "Effect",
@@ -52,16 +43,566 @@ __all__ = [
     "wilcoxon",
 ]
 
-
 Floats = NDArray[np.float64]
+Measure = str | Callable[[Any, Any], float]
 
+METHODS = ("exact", "mid-p")
+MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
+_LARGEST = 1e300  # sums of larger numbers may be beyond the doubles
+_ENUMERATED = 20  # 2^20 sums of signed differences take 10 ms; beyond that they are sampled
+_BLOCK = 1 << 20  # rows drawn at a time
 _STEP, _BAR = 0.22, 0.14  # between two names and between two bars of the diagram, in inches
+
+
+@dataclass(frozen=True)
+class Effect:
+    """How large a difference is, with its interval; where there is none, `reason` says why."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a test asked and found, how large the difference is, and one plain sentence."""
+
+    test: str
+    h0: str  # the null hypothesis
+    statistic_name: str
+    statistic: float
+    p_value: float  # the probability of a statistic at least as extreme if H0 holds
+    size: Effect  # how large the difference is
+    n: int  # how many rows, differences or sets were judged
+    seen: str  # what was seen, as the beginning of the sentence
+    alpha: float = 0.05  # the level at which it is called significant; intervals hold with 1 - alpha
+    others: tuple[Effect, ...] = ()  # further effect sizes
+    details: Mapping[str, Any] = field(default_factory=dict)  # what else was counted
+
+    @property
+    def effect(self) -> float | None:
+        """How large the difference is."""
+        return self.size.value
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the effect's interval, or None."""
+        return self.size.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the effect's interval, or None."""
+        return self.size.high
+
+    @property
+    def significant(self) -> bool:
+        """Whether H0 is rejected at the level alpha."""
+        return self.p_value <= self.alpha
+
+    @property
+    def sentence(self) -> str:
+        """What was seen, and whether chance explains it."""
+        sure, at = "is" if self.significant else "is not", percent(self.alpha)
+        return f"{self.seen}: the difference {sure} significant at the {at} level ({p_text(self.p_value)})."
+
+    def __str__(self) -> str:
+        lines = [
+            ["H0", self.h0],
+            ["statistic", f"{self.statistic_name} = {number(self.statistic)}"],
+            ["p", f"{self.p_value:.4g}"],
+            *([name, self._line(size)] for name, size in zip(("effect", "also"), (self.size, *self.others))),
+        ]
+        return "\n".join([self.test, *("  " + line for line in aligned(lines)), self.sentence])
+
+    __repr__ = __str__
+
+    def _line(self, size: Effect) -> str:
+        if size.value is None:
+            return f"{size.name}: none, {size.reason}"
+        interval = f"no interval: {size.reason}"
+        if size.low is not None and size.high is not None:
+            interval = f"{percent(1 - self.alpha)} interval {number(size.low)} to {number(size.high)}"
+        return f"{size.name} {number(size.value)}, {interval}"
+
+
+def p_text(p: float) -> str:
+    """A p-value in a sentence; the digits of a very small one rest on the far tail."""
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.3g}"
+
+
+def number(value: float) -> str:
+    """A number with four digits (a whole one with all of them), and no sign of nothing."""
+    if np.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    return f"{int(value):,}" if value == int(value) and abs(value) < 1e15 else f"{value:.4g}"
+
+
+def percent(share: float) -> str:
+    """A share as a percentage."""
+    return f"{round(100 * share, 6):g} %"
+
+
+def level(confidence: Any) -> float:
+    """1 - confidence, the share of intervals that may miss."""
+    return round(1 - check_share("confidence", confidence), 12)
+
+
+def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floats:
+    """Finite numbers in an array of so many dimensions."""
+    if values is None:
+        raise InputError(f"{name} is None; give its numbers")
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise KindError(f"{name} must hold numbers in rows of one length, got {values!r:.60}") from None
+    if array.ndim not in dimensions:
+        wanted = " or ".join(map(str, dimensions))
+        raise InputError(f"{name} has {array.ndim} dimensions, and {wanted} are wanted; reshape it")
+    bad = ~(np.abs(array) <= _LARGEST)
+    if bad.any():
+        place = tuple(np.argwhere(bad)[0].tolist())
+        at = place[0] if len(place) == 1 else place
+        raise InputError(f"{name} holds {float(array[place])!r} at {at}; each must be a number, up to {_LARGEST:g}")
+    return array
+
+
+# Two classifiers on the same rows. b rows are right by the first only, c by the second only; rows on which both are
+# right, or both wrong, say nothing of the difference in accuracy.
+
+
+class Answers(NamedTuple):
+    """What two classifiers answered to the same rows."""
+
+    first: Predictions
+    second: Predictions
+
+    def by_row(self, measure: str) -> tuple[Floats, Floats]:
+        """Of each row and classifier: whether the answer is correct, or the log loss, -log P(true class | row)."""
+        if measure == "accuracy":
+            one, other = (np.asarray(each.predicted == each.codes, np.float64) for each in self)
+            return one, other
+        if self.first.probabilities is None or self.second.probabilities is None:
+            raise InputError(
+                "log loss needs probabilities, rows × classes, and labels were given; give predict_proba's output"
+            )
+        rows = np.arange(len(self.first)), self.first.codes
+        one, other = (
+            -np.log(np.maximum(p[rows], LEAST)) for p in (self.first.probabilities, self.second.probabilities)
+        )
+        return one, other
+
+    def compare(self, measure: Measure) -> tuple[str, float, float, Callable[[Any, Any], float] | None]:
+        """The measure's name, what both classifiers have, and the measure itself where it is no mean over rows."""
+        if isinstance(measure, str):
+            if measure not in MEASURES:
+                raise InputError(f"measure={measure!r} is not known{did_you_mean(measure, MEASURES)}")
+            one, other = (float(values.mean()) for values in self.by_row(measure))
+            return MEASURES[measure], one, other, None
+        if not callable(measure):
+            raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
+        if (self.first.probabilities is None) != (self.second.probabilities is None):
+            raise InputError(
+                "one classifier has labels and the other has probabilities, which one function cannot measure alike; "
+                "give the same of both"
+            )
+
+        def apply(truth: Any, given: Any) -> float:
+            value = float(measure(truth, given))
+            if not np.isfinite(value):
+                raise InputError(
+                    f"the measure is {value!r} on some of the rows; give one that is a finite number on any rows"
+                )
+            return value
+
+        truth, first, second = self.arrays()
+        name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
+        return name, apply(truth, first), apply(truth, second), apply
+
+    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """The truth and both answers as a function of one's own sees them: probabilities, or else labels."""
+        labels = public(self.first.classes)
+        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
+        return labels[self.first.codes], first, second
+
+
+def read_answers(y: Any, first: Any, second: Any, classes: Any = None) -> Answers:
+    """Both classifiers' answers, checked, and on the same rows."""
+    if y is None:
+        raise InputError("y is missing: without what is true of each row no answer is right or wrong; give y")
+    for name, values in (("y", y), ("first", first), ("second", second)):
+        if isinstance(values, str | bytes) or not (hasattr(values, "__len__") or hasattr(values, "__array__")):
+            raise KindError(f"{name} must hold a value for each row, got {type(values).__name__} {values!r}")
+    rows = [values.shape[0] if hasattr(values, "shape") else len(values) for values in (y, first, second)]
+    if len(set(rows)) > 1:
+        raise InputError(
+            f"y has {rows[0]} rows, first has {rows[1]} and second has {rows[2]}; two classifiers are compared on the "
+            "same rows, so give one answer of each for every row of y"
+        )
+    if rows[0] < 2:
+        raise InputError(f"{rows[0]} rows cannot show a difference; judge both classifiers on 2 rows at least")
+    one, other = (predictions_of(answers, y=y, classes=classes) for answers in (first, second))
+    united = unite(one.classes, other.classes)
+    return Answers(one.on(united), other.on(united))
+
+
+def mcnemar(
+    y: Any, first: Any, second: Any, method: str = "exact", *, classes: Any = None, confidence: float = 0.95
+) -> Verdict:
+    """Test whether two classifiers are right equally often, by the rows on which only one is right.
+
+    Under H0 each of the b + c rows on which only one is right is a fair coin: b ~ Binomial(b + c, ½). The interval of
+    the difference in accuracy is Tango's (1998), that of the odds ratio b/c is exact.
+
+    Parameters
+    ----------
+    y : array-like
+        The true class of each row.
+    first, second : array-like
+        What each answered: labels, or probabilities (rows × classes; then the likeliest class counts).
+    method : {"exact", "mid-p"}
+        The exact test never rejects a true H0 too often, and seldom often enough; mid-p counts half of the probability
+        of what was seen, and comes closer to the level (Fagerland, Lydersen and Laake, 2013).
+    classes : list, optional
+        The classes of the columns of probabilities; by default the sorted labels of y.
+    confidence : float
+        How sure the intervals are; the difference is called significant at 1 - confidence.
+
+    Examples
+    --------
+    >>> y = [1] * 20
+    >>> first, second = [1] * 18 + [0] * 2, [1] * 10 + [0] * 8 + [1, 0]
+    >>> found = mcnemar(y, first, second)
+    >>> found.details["b"], found.details["c"], found.p_value
+    (8, 1, 0.0390625)
+    """
+    if method not in METHODS:
+        raise InputError(f"method={method!r} is not known{did_you_mean(method, METHODS)}")
+    alpha = level(confidence)
+    return judge_accuracy(read_answers(y, first, second, classes), method, alpha)
+
+
+def judge_accuracy(answers: Answers, method: str, alpha: float) -> Verdict:
+    """McNemar's test of answers that were checked."""
+    one, other = (values > 0 for values in answers.by_row("accuracy"))
+    n, b, c = len(one), int((one & ~other).sum()), int((other & ~one).sum())
+    odds = Effect("odds ratio b/c", None, reason="no row is right by one only")
+    seen = "both are right on the same rows"
+    if b + c:
+        low, high = (
+            float(end / (1 - end)) if end < 1 else np.inf for end in exact(b, b + c, 1 - alpha)[:2] if end is not None
+        )
+        odds = Effect("odds ratio b/c", b / c if c else np.inf, low, high)
+        seen = f"only the first is right on {b:,}, only the second on {c:,}"
+    return Verdict(
+        f"McNemar's test, {method}",
+        "both classifiers are right equally often",
+        f"rows of {b + c:,} that only the first has right: b",
+        float(b),
+        binomial_p(b, c, method),
+        Effect("difference in accuracy", (b - c) / n, *tango(b, c, n, alpha)),
+        n,
+        f"Of {n:,} rows one classifier alone is right on {b + c:,}; {seen}",
+        alpha,
+        (odds,),
+        {"b": b, "c": c, "both_right": int((one & other).sum()), "both_wrong": int((~one & ~other).sum())},
+    )
+
+
+def binomial_p(b: int, c: int, method: str) -> float:
+    """Both tails of Binomial(b + c, ½); mid-p counts what was seen half: P(X ≤ m) + P(X < m)."""
+    from scipy.stats import binom
+
+    if b == c:
+        return 1.0
+    upto, below = binom.cdf([min(b, c), min(b, c) - 1], b + c, 0.5).tolist()
+    return float(min(1.0, 2 * upto if method == "exact" else upto + below))
+
+
+def tango(b: int, c: int, n: int, alpha: float = 0.05) -> tuple[float, float]:
+    """The score interval of the difference of two paired shares, b/n - c/n.
+
+    All δ with (b - c - nδ)² ≤ z² n (2q + δ(1 - δ)), where q is the likeliest share of c-rows if δ is true.
+    """
+    from scipy.special import ndtri
+
+    z2 = float(ndtri(1 - alpha / 2)) ** 2
+
+    def inside(d: float) -> bool:
+        B = -b - c + (2 * n - b + c) * d
+        q = (np.sqrt(max(B * B + 8 * n * c * d * (1 - d), 0.0)) - B) / (4 * n)
+        return bool((b - c - n * d) ** 2 <= z2 * n * (2 * q + d * (1 - d)))
+
+    ends = []
+    for without in (-1.0, 1.0):
+        within = (b - c) / n
+        for _ in range(60):
+            half = (within + without) / 2
+            within, without = (half, without) if inside(half) else (within, half)
+        ends.append(within)
+    return ends[0], ends[1]
+
+
+def paired_bootstrap(
+    y: Any,
+    first: Any,
+    second: Any,
+    measure: Measure = "accuracy",
+    replicates: int = 2000,
+    *,
+    classes: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Verdict:
+    """Resample the rows, with replacement, and see how the difference between two classifiers varies.
+
+    The interval is between percentiles of the replicates; p = 2 (r + 1)/(replicates + 1), where r replicates have a
+    difference of 0 or of the other sign. With few rows both are too sure: take `permutation` or `mcnemar`.
+
+    Parameters
+    ----------
+    y, first, second, classes, confidence
+        As in `mcnemar`.
+    measure : {"accuracy", "log_loss"} or callable
+        What is compared; a function of the true labels and the labels (or probabilities, if these were given).
+    replicates : int
+        How often rows are drawn.
+    random_state : int, optional
+        Seed for NumPy's generator.
+
+    Examples
+    --------
+    >>> y = [1] * 40
+    >>> found = paired_bootstrap(y, [1] * 36 + [0] * 4, [1] * 20 + [0] * 16 + [1] * 4, replicates=999)
+    >>> round(found.effect, 6), found.low > 0, found.significant
+    (0.3, True, True)
+    """
+    from scipy import stats
+
+    check_whole("replicates", replicates, 1)
+    alpha, rng = level(confidence), seeded_generator("random_state", random_state)
+    answers = read_answers(y, first, second, classes)
+    name, one, other, own = answers.compare(measure)
+    n, effect, named = len(answers.first), one - other, f"difference in {name}"
+    truth, a, b = answers.arrays()
+
+    def difference(at: NDArray[Any]) -> float:
+        assert own is not None
+        return own(truth[at], a[at]) - own(truth[at], b[at])
+
+    drawn = stats.bootstrap(
+        (np.arange(n) if own is not None else np.subtract(*answers.by_row(str(measure))),),
+        np.mean if own is None else difference,
+        n_resamples=replicates,
+        batch=max(1, _BLOCK // n),
+        vectorized=own is None,
+        confidence_level=1 - alpha,
+        method="percentile",
+        random_state=rng,
+    )
+    values, (low, high) = drawn.bootstrap_distribution, drawn.confidence_interval
+    size = Effect(named, effect, float(low), float(high))
+    if np.ptp(values) <= 1e-12 * abs(effect):
+        if effect != 0:
+            raise RefusedError(
+                f"every replicate differs by the same {number(effect)}, so the bootstrap sees no spread in these {n} "
+                "rows; judge them with permutation"
+            )
+        size = Effect(named, effect, reason="no replicate differs")
+    return Verdict(
+        f"paired bootstrap, {replicates:,} replicates",
+        f"both classifiers have the same {name}",
+        named,
+        effect,
+        min(1.0, 2 * (int(min((values <= 0).sum(), (values >= 0).sum())) + 1) / (replicates + 1)),
+        size,
+        n,
+        f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
+        alpha,
+    )
+
+
+def permutation(
+    y: Any,
+    first: Any,
+    second: Any,
+    measure: Measure = "accuracy",
+    replicates: int = 9999,
+    *,
+    classes: Any = None,
+    confidence: float = 0.95,
+    random_state: Any = 0,
+) -> Verdict:
+    """Test whether two classifiers differ by swapping their answers, row by row, at random.
+
+    If neither is better, it does not matter which gave which answer. Of accuracy the test is exact, and the same as
+    McNemar's, with Tango's interval. Of log loss all 2^m ways to swap the m rows that differ are tried where m ≤ 20,
+    and the interval is Student's; of a function of one's own they are tried where they are no more than `replicates`,
+    and there is no interval. Else ways are drawn, and p = (r + 1)/(replicates + 1), where r of them differ as much.
+
+    Parameters
+    ----------
+    y, first, second, measure, classes, confidence, random_state
+        As in `paired_bootstrap`.
+    replicates : int
+        How many ways to swap are drawn where there are too many to try all.
+
+    Examples
+    --------
+    >>> y, first = [0, 0, 0, 0, 0], [[0.9, 0.1]] * 5
+    >>> second = [[0.6, 0.4], [0.7, 0.3], [0.5, 0.5], [0.8, 0.2], [0.6, 0.4]]
+    >>> found = permutation(y, first, second, "log_loss", classes=[0, 1])
+    >>> found.p_value, found.details["ways"]
+    (0.0625, 32)
+    """
+    check_whole("replicates", replicates, 1)
+    alpha, rng = level(confidence), seeded_generator("random_state", random_state)
+    return judge_swaps(read_answers(y, first, second, classes), measure, replicates, alpha, rng)
+
+
+def judge_swaps(answers: Answers, measure: Measure, replicates: int, alpha: float, rng: np.random.Generator) -> Verdict:
+    """The permutation test of answers that were checked."""
+    name, one, other, own = answers.compare(measure)
+    n, effect, named = len(answers.first), one - other, f"difference in {name}"
+    if own is not None:
+        p, ways = _swap_rows(answers, own, effect, replicates, rng)
+        size = Effect(named, effect, reason="a permutation test gives none for such a measure; ask paired_bootstrap")
+    else:
+        rows = np.subtract(*answers.by_row(str(measure)))
+        b, c = int((rows > 0).sum()), int((rows < 0).sum())
+        if measure == "accuracy":
+            p, ways, size = binomial_p(b, c, "exact"), 2 ** (b + c), Effect(named, effect, *tango(b, c, n, alpha))
+        else:
+            p, ways = flip_signs(rows, replicates, rng)
+            size = student(named, rows, alpha)
+    return Verdict(
+        f"permutation test, {f'all {ways:,} ways to swap' if ways else f'{replicates:,} ways to swap drawn'}",
+        f"it does not matter to the {name} which classifier gave which answer",
+        named,
+        effect,
+        p,
+        size,
+        n,
+        f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
+        alpha,
+        details={"ways": ways or None},
+    )
+
+
+def flip_signs(rows: Floats, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
+    """The share of sign flips with a sum as far from 0 as was seen, and how many there are where all were tried."""
+    d = np.abs(rows[rows != 0])
+    # Sums in another order are rounded otherwise: what is as far up to 1e-12 is as far.
+    least = abs(float(rows.sum())) - 1e-12 * float(d.sum())
+    if len(d) <= _ENUMERATED:
+        sums = np.zeros(1)
+        for value in d:
+            sums = np.concatenate([sums + value, sums - value])
+        return float((np.abs(sums) >= least).mean()), len(sums)
+    # Eight rows at a time: a byte says which are flipped, and a table of 256 what that adds (9,999 times a million
+    # rows take 10 s).
+    signs = 1.0 - 2.0 * ((np.arange(256)[:, np.newaxis] >> np.arange(8)) & 1)
+    sums = np.zeros(replicates)
+    for low in range(0, len(d), 8):
+        part = d[low : low + 8]
+        sums += (signs[:, : len(part)] @ part)[rng.integers(256, size=replicates, dtype=np.uint8)]
+    return (int((np.abs(sums) >= least).sum()) + 1) / (replicates + 1), 0
+
+
+def _swap_rows(
+    answers: Answers, measure: Callable[[Any, Any], float], effect: float, replicates: int, rng: np.random.Generator
+) -> tuple[float, int]:
+    """The same for any function of the answers: the rows that differ are swapped, and both are measured again."""
+    truth, first, second = answers.arrays()
+    differ = np.flatnonzero((first != second).reshape(len(first), -1).any(axis=1))
+    m = len(differ)
+    every = m < 63 and 2**m <= replicates
+    far = 0
+    for way in range(2**m if every else replicates):
+        rows = differ[((way >> np.arange(m)) & 1 if every else rng.integers(2, size=m)) == 1]
+        one, other = first.copy(), second.copy()
+        one[rows], other[rows] = second[rows], first[rows]
+        far += abs(measure(truth, one) - measure(truth, other)) >= abs(effect) - 1e-12 * max(1.0, abs(effect))
+    return (far / 2**m, 2**m) if every else ((far + 1) / (replicates + 1), 0)
+
+
+def student(named: str, rows: Floats, alpha: float, inflation: float = 0.0) -> Effect:
+    """The mean with Student's interval; its variance is (1/n + inflation) s²."""
+    from scipy.special import stdtrit
+
+    n, mean = len(rows), float(rows.mean())
+    if rows.max() == rows.min():
+        return Effect(named, mean, reason=f"all {n} differ by the same, and show no spread")
+    reach = float(stdtrit(n - 1, 1 - alpha / 2)) * _standard_error(rows, inflation)
+    return Effect(named, mean, mean - reach, mean + reach)
+
+
+def _standard_error(rows: Floats, inflation: float) -> float:
+    """√((1/n + inflation) s²), in units of the largest, so that no square is beyond the doubles."""
+    unit = float(np.abs(rows).max())
+    return float(np.sqrt((1 / len(rows) + inflation) * np.var(rows / unit, ddof=1))) * unit
+
+
+def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95) -> Verdict:
+    """Test whether two models differ over folds, with the variance that overlapping training rows deserve.
+
+    The folds share most of their training rows, so their differences are not independent, and the plain t-test finds
+    far too much. Nadeau and Bengio (2003) enlarge the variance:
+    t = mean / √((1/k + n_test/n_train) s²), with k - 1 degrees of freedom, over all k differences.
+
+    Parameters
+    ----------
+    differences : array (folds,) or (folds, repeats)
+        First minus second, for each fold: of accuracy, say, or of log loss.
+    test_share : float
+        n_test / n_train: 1/9 for 10 folds.
+    confidence : float
+        How sure the interval is; the difference is called significant at 1 - confidence.
+
+    Examples
+    --------
+    >>> found = corrected_t([0.02, 0.01, 0.03, 0.00, 0.04], test_share=1 / 4)
+    >>> round(found.statistic, 4), round(found.p_value, 4)
+    (1.8856, 0.1324)
+    >>> found.seen
+    'Over 5 differences the first is higher by 0.02 on average'
+    """
+    from scipy.special import stdtr
+
+    alpha = level(confidence)
+    found = numbers_of("differences", differences, (1, 2)).ravel()
+    check_number("test_share (n_test / n_train, as 1/9 for 10 folds)", test_share, above=True)
+    k = len(found)
+    if k < 2:
+        raise InputError(f"differences has {k} folds, and the spread over folds needs 2 at least; take more folds")
+    size = student("mean difference", found, alpha, float(test_share))
+    if size.low is None and found[0] != 0:
+        raise RefusedError(
+            f"all {k} differences are {number(float(found[0]))}, so there is no spread to divide by; take more "
+            "folds or repeats, or judge the rows with mcnemar or permutation"
+        )
+    mean = size.value or 0.0
+    t = mean / _standard_error(found, float(test_share)) if size.low is not None else 0.0
+    lead = f"the first is {'higher' if mean > 0 else 'lower'} by {number(abs(mean))}" if mean else "neither is higher"
+    return Verdict(
+        "corrected resampled t-test (Nadeau and Bengio)",
+        "the mean difference between the models is 0",
+        f"t with {k - 1} degrees of freedom",
+        t,
+        float(2 * stdtr(k - 1, -abs(t))),
+        size,
+        k,
+        f"Over {k} differences {lead} on average",
+        alpha,
+        details={"test_share": float(test_share), "degrees_of_freedom": k - 1},
+    )
 
 
 # Models over many data sets: Wilcoxon's test, and Friedman's with Nemenyi's (Demšar, 2006).
 
 
-def _rounded(values: Floats) -> Floats:
+def _round(values: Floats) -> Floats:
     """To twelve digits of the largest, so that 0.1 + 0.2 ties with 0.3."""
     return np.asarray(np.round(values / (float(np.abs(values).max()) or 1.0), 12))
 
@@ -84,19 +625,19 @@ def wilcoxon(first: Any, second: Any, *, confidence: float = 0.95) -> Verdict:
         raise InputError(f"first has {len(one)} scores and second {len(other)}; give both on the same 2 to 1,000 sets")
     d = one - other
     d[np.abs(d) <= 1e-12 * np.maximum(np.abs(one), np.abs(other))] = 0.0
-    signs = _rounded(d)
+    signs = _round(d)
     statistic, p = stats.wilcoxon(signs[signs != 0]) if signs.any() else (0.0, 1.0)
     ahead, behind, equal = (int(where.sum()) for where in (d > 0, d < 0, d == 0))
     return Verdict(
-        test="Wilcoxon's signed-rank test",
-        h0="the differences between the models are spread evenly about 0",
-        statistic=float(statistic),
-        statistic_name="the smaller sum of ranks",
-        p_value=float(p),
-        size=_median_difference(d, alpha),
-        n=len(d),
-        seen=f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}",
-        alpha=alpha,
+        "Wilcoxon's signed-rank test",
+        "the differences between the models are spread evenly about 0",
+        "the smaller sum of ranks",
+        float(statistic),
+        float(p),
+        _median_difference(d, alpha),
+        len(d),
+        f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}",
+        alpha,
     )
 
 
@@ -117,20 +658,19 @@ def _median_difference(d: Floats, alpha: float) -> Effect:
     return Effect(name, middle, float(means[k - 1]), float(means[-k]))
 
 
-def _ranked(scores: Any, names: Any, higher_is_better: Any) -> tuple[Floats, tuple[str, ...]]:
+def _rank(scores: Any, names: Any, higher_is_better: Any) -> tuple[Floats, tuple[str, ...]]:
     """The ranks within each set, 1 the best, and a name for each model."""
     from scipy.stats import rankdata
 
     table = numbers_of("scores", scores, (2,))
-    if not isinstance(higher_is_better, bool | np.bool_):
-        raise KindError(f"higher_is_better must be True or False, got {higher_is_better!r}")
+    check_flag("higher_is_better", higher_is_better)
     n, k = table.shape
     if n < 2 or k < 2:
         raise InputError(f"scores has {n} sets and {k} models, sets × models; give 2 of each at least")
     called = tuple(f"model {i + 1}" for i in range(k)) if names is None else tuple(map(str, names))
     if len(called) != k or len(set(called)) != k:
         raise InputError(f"names={list(called)!r} for {k} models; give each its own name")
-    return np.array([rankdata(-row if higher_is_better else row) for row in map(_rounded, table)]), called
+    return np.array([rankdata(-row if higher_is_better else row) for row in map(_round, table)]), called
 
 
 def friedman(
@@ -149,7 +689,7 @@ def friedman(
     from scipy.special import fdtrc
 
     alpha = level(confidence)
-    ranks, called = _ranked(scores, names, higher_is_better)
+    ranks, called = _rank(scores, names, higher_is_better)
     n, k = ranks.shape
     average = ranks.mean(axis=0)
     spread = float(((ranks - (k + 1) / 2) ** 2).sum())  # smaller where there are ties
@@ -161,21 +701,21 @@ def friedman(
         p = float(np.prod([float(factorial(tied)) for tied in ties]) / factorial(k)) ** (n - 1)
     best = f"{called[int(average.argmin())]} has the best average rank, {number(float(average.min()))}"
     return Verdict(
-        test="Friedman's test, with Iman and Davenport's F",
-        h0="all models rank the same over sets of this kind",
-        statistic=f,
-        statistic_name=f"F with {k - 1} and {(k - 1) * (n - 1)} degrees of freedom",
-        p_value=p,
-        size=Effect("Kendall's W", w, reason="none holds with few sets; nemenyi gives those of the pairs"),
-        n=n,
-        seen=f"Over {n} sets and {k} models {best if w else 'all rank the same'}",
-        alpha=alpha,
+        "Friedman's test, with Iman and Davenport's F",
+        "all models rank the same over sets of this kind",
+        f"F with {k - 1} and {(k - 1) * (n - 1)} degrees of freedom",
+        f,
+        p,
+        Effect("Kendall's W", w, reason="none holds with few sets; nemenyi gives those of the pairs"),
+        n,
+        f"Over {n} sets and {k} models {best if w else 'all rank the same'}",
+        alpha,
         details={"average_ranks": tuple(average.tolist()), "chi2": n * (k - 1) * w},
     )
 
 
-@dataclass(frozen=True, eq=False)
-class Nemenyi:
+@dataclass(frozen=True, eq=False, repr=False)
+class Nemenyi(Shown):
     """Average ranks of the models (1 is the best), the critical difference, and the p-value of each pair of names."""
 
     names: tuple[str, ...]
@@ -186,35 +726,35 @@ class Nemenyi:
     alpha: float
 
     @property
+    def _ranked(self) -> dict[str, float]:
+        """The models and their ranks, the best first."""
+        return {self.names[k]: float(self.ranks[k]) for k in np.argsort(self.ranks, kind="stable").tolist()}
+
+    @property
     def groups(self) -> list[tuple[str, ...]]:
         """The largest groups of models that do not differ significantly, the best first."""
-        order = np.argsort(self.ranks, kind="stable")
-        ends = np.searchsorted(self.ranks[order], self.ranks[order] + self.cd, side="left").tolist()
+        names, ranks = list(self._ranked), np.array(list(self._ranked.values()))
+        ends = np.searchsorted(ranks, ranks + self.cd, side="left").tolist()
         spans = [(at, end) for at, (end, past) in enumerate(zip(ends, [0, *ends])) if end > past and end - at > 1]
-        return [tuple(self.names[k] for k in order[at:end]) for at, end in spans]
+        return [tuple(names[at:end]) for at, end in spans]
 
     @property
     def sentence(self) -> str:
         """Which pairs differ."""
-        rank = dict(zip(self.names, self.ranks.tolist()))
-        apart = [(sorted(pair, key=rank.__getitem__), p) for pair, p in self.pairs.items() if p <= self.alpha]
+        apart = [(sorted(pair, key=self._ranked.__getitem__), p) for pair, p in self.pairs.items() if p <= self.alpha]
         shown = "; ".join(f"{better} ranks before {worse} ({p_text(p)})" for (better, worse), p in apart)
-        said = f"Over {self.n} sets average ranks differ significantly at the {percent(self.alpha)} level from "
-        return f"{said}{self.cd:.3f} on{': ' + shown if shown else ', and no two models are so far apart'}."
+        first = f"Over {self.n} sets average ranks differ significantly at the {percent(self.alpha)} level from "
+        return f"{first}{self.cd:.3f} on{': ' + shown if shown else ', and no two models are so far apart'}."
 
-    def __str__(self) -> str:
-        order = np.argsort(self.ranks, kind="stable").tolist()
-        lines = [["model", "average rank"], *([self.names[k], f"{self.ranks[k]:.3f}"] for k in order)]
-        return "\n".join([*aligned(lines), self.sentence])
-
-    __repr__ = __str__
+    def _blocks(self) -> Sequence[Any]:
+        return [PrintedTable(["model", "average rank"], list(self._ranked.items()), ["", ".3f"]), self.sentence]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw Demšar's critical-difference diagram; the axes are returned.
 
         Models hang from an axis of ranks, and a bar joins those that do not differ.
         """
-        rank, k = dict(zip(self.names, self.ranks.tolist())), len(self.names)
+        rank, k = self._ranked, len(self.names)
         half = (k + 1) // 2
         start = 0.34 + _BAR * len(self.groups)  # of the names, below the axis
         depth = start + _STEP * (half - 1) + 0.15
@@ -232,13 +772,13 @@ class Nemenyi:
         ax.errorbar([1 + shown / 2], [0.42], xerr=shown / 2, color="0.35", lw=1.2, capsize=3)
         title = f"critical difference {self.cd:.2f}{'' if self.cd <= k - 1 else ', beyond the axis'}"
         ax.text(1 + shown / 2, 0.46, title, ha="center", va="bottom", fontsize=9)
-        for place, name in enumerate(sorted(rank, key=rank.__getitem__)):
+        for place, (name, at) in enumerate(rank.items()):
             left = place < half
             # On the right the worst is nearest to the axis, so that no lines cross.
             y = -start - _STEP * (place if left else k - 1 - place)
             edge, side = (1 - 0.06 * unit, -1) if left else (k + 0.06 * unit, 1)
-            ax.plot([rank[name], rank[name], edge], [0, y, y], color="0.25", lw=0.9)
-            text = "  ".join([short(name, 40), f"{rank[name]:.2f}"][::-side])
+            ax.plot([at, at, edge], [0, y, y], color="0.25", lw=0.9)
+            text = "  ".join([short(name, 40), f"{at:.2f}"][::-side])
             ax.text(edge + side * 0.015 * unit, y, text, ha="right" if left else "left", va="center", fontsize=9)
         for place, group in enumerate(self.groups):
             ends = rank[group[0]] - 0.012 * unit, rank[group[-1]] + 0.012 * unit
@@ -262,7 +802,7 @@ def nemenyi(
     from scipy.stats import studentized_range
 
     check_share("alpha", alpha)
-    ranks, called = _ranked(scores, names, higher_is_better)
+    ranks, called = _rank(scores, names, higher_is_better)
     n, k = ranks.shape
     average, error = ranks.mean(axis=0), float(np.sqrt(k * (k + 1) / (12 * n)))
     cd = float(studentized_range.ppf(1 - alpha, k, np.inf)) * error

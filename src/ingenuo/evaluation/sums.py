@@ -1,20 +1,9 @@
 """What is counted of answers, part by part, so that sums travel and not rows: the statistic `count_answers`.
 
-Every sum is exact, and of each row a fixed function of it is added. So the total is the same to the last bit however
-the rows are cut, and its size depends on the classes alone. Its tables:
-
-    rows            how many were judged, have a weight other than 1, have probabilities
-    weights         Σw and Σw²
-    confusion       Σw by what is true and what was answered; squares: Σw²
-    known, unseen   rows by the classes that the model knows; rows of classes that it does not know
-    losses          of log loss and Brier score l: Σwl, Σw²l, Σw²l²
-    answers         the answer's probability in ten bins (`forecast_sums`), and whether it was right
-    forecasts       each class's probability in ten bins
-    curves/bits     Σw by class, by the cell of its probability (`grid`), and by whether the row is of it
-
-Of forecasts and curves a row is left out whose probability is 0. So a class that the model does not know is not there,
-and what the confusion matrix has more is put back when they are read. Where the rows themselves are kept, forecasts and
-curves are not counted: what is read from them is read from the rows.
+Every sum is exact, and its size depends on the classes alone: rows by kind, Σw and Σw²; confusion and squares (Σw and
+Σw² by truth and answer); known and unseen classes; the losses l (Σwl, Σw²l, Σw²l²); the answers' and each class's
+probabilities in ten bins (`forecast_sums`); and curves/bits, Σw by class, cell of its probability (`grid`) and truth.
+Rows whose probability is 0 are left out of forecasts and curves, and are put back from the confusion matrix when read.
 """
 
 from __future__ import annotations
@@ -68,80 +57,56 @@ def sums_of(rows: Predictions, known: Labels | None = None, kept: bool = False) 
     """The sums of some answers; rows of weight 0 are not judged. Of rows that are kept there are fewer."""
     if rows.weights is not None:
         rows = rows.take(np.flatnonzero(rows.weights > 0))
-    n, k, w = len(rows), len(rows.classes), rows.weights
+    n, k, w, p = len(rows), len(rows.classes), rows.weights, rows.probabilities
     if n == 0:
         return Tally()
     known, foreign = known_of(rows, known)
     per_class = np.bincount(rows.codes, minlength=k)
-    heads = {"judged": n, "probable": n if rows.probabilities is not None else 0}
-    heads["weighted"] = 0 if w is None else int((w != 1).sum())
+    heads = {"judged": n, "probable": n * (p is not None), "weighted": 0 if w is None else int((w != 1).sum())}
     places = rows.codes.astype(np.int64) * k + rows.predicted
-    one = np.zeros(n, np.int64)
-    weights = [summed(each, one, (1,)) for each in ((None, None) if w is None else (w, w * w))]
     both = {"true": rows.classes, "answered": rows.classes}
     tables = {
         "rows": Table.of({"what": list(heads)}, list(heads.values())),
-        "weights": Table.of({"power": [1, 2]}, _flat(joined(weights, 0))),
-        "confusion": Table.of(both, summed(w, places, (k, k))),
+        "weights": Table.of({"power": [1, 2]}, Exact.counts(np.full(2, n)) if w is None else _sum_rows([w, w * w])),
+        "confusion": Table.of(both, sum_by_cell(w, places, (k, k))),
         "unseen": Table.of({"class": rows.classes}, Exact.counts(np.where(foreign, per_class, 0))),
     }
     if known is not None:
         tables["known"] = Table.of({"class": known}, Exact.counts(np.full(len(known), n)))
     if not kept:
-        tables["squares"] = Table.of(both, summed(None if w is None else w * w, places, (k, k)))
-    if rows.probabilities is not None:
-        tables |= _of_answers(rows, rows.probabilities)
-        tables |= {} if kept else _of_classes(rows, rows.probabilities, ~foreign)
+        tables["squares"] = Table.of(both, sum_by_cell(None if w is None else w * w, places, (k, k)))
+    if p is not None:
+        one = np.ones(1) if w is None else w
+        losses = [one * loss for loss in row_measures(rows).numbers.T[::-1]]  # in the order of `LOSSES`
+        powers = _sum_rows([each for loss in losses for each in (loss, one * loss, loss * loss)])
+        powers = Exact(powers.limbs.reshape(-1, 2, 3), powers.low)
+        answers = forecast_sums(p[np.arange(n), rows.predicted], rows.codes == rows.predicted, w)
+        tables["losses"] = Table.of({"loss": LOSSES, "sum": [0, 1, 2]}, powers)
+        tables["answers"] = Table.of({"bin": np.arange(BINS), "sum": SUMS}, answers)
+        tables |= {} if kept else _sums_of_classes(rows, p, np.flatnonzero(~foreign))
     return Tally(tables)
 
 
-def _flat(sums: Exact) -> Exact:
-    """Without the last axis, which has one place."""
-    return Exact(sums.limbs[..., 0], sums.low)
-
-
-def _of_answers(rows: Predictions, p: Floats) -> dict[str, Table]:
-    w, n = rows.weights, len(rows)
-    numbers = row_measures(rows).numbers
-    one, powers = np.zeros(n, np.int64), []
-    for loss in (numbers[:, 1], numbers[:, 0]):  # in the order of `LOSSES`
-        weighed = loss if w is None else w * loss
-        first, square = (summed(each, one, (1,)) for each in (weighed, weighed * weighed))
-        powers.append(joined([first, first if w is None else summed(w * weighed, one, (1,)), square], 0))
-    sure = forecast_sums(p[np.arange(n), rows.predicted], rows.codes == rows.predicted, w)
-    return {
-        "losses": Table.of({"loss": LOSSES, "sum": [0, 1, 2]}, _flat(joined(powers, 0))),
-        "answers": Table.of({"bin": np.arange(BINS), "sum": SUMS}, Exact(sure.limbs[:, 0], sure.low)),
-    }
-
-
-def _of_classes(rows: Predictions, p: Floats, known: NDArray[np.bool_]) -> dict[str, Table]:
-    w, forecasts, curves = rows.weights, [], []
-    places = np.flatnonzero(known)
-    bits = bits_of(len(places))
+def _sums_of_classes(rows: Predictions, p: Floats, places: NDArray[np.intp]) -> dict[str, Table]:
+    """Forecasts and curves of the classes that the model knows."""
+    forecasts, curves, bits = [], [], bits_of(len(places))
     cells = np.arange(len(grid(bits)))
     for k in places.tolist():
-        own, event, weights = np.ascontiguousarray(p[:, k]), rows.codes == k, w
-        if not own.all():
-            there = np.flatnonzero(own)
-            own, event, weights = own[there], event[there], None if w is None else w[there]
+        there = np.flatnonzero(p[:, k])
+        own, event = p[there, k], rows.codes[there] == k
+        weights = None if rows.weights is None else rows.weights[there]
         forecasts.append(forecast_sums(own, event, weights))
-        curves.append(summed(weights, 2 * cells_of(own, bits) + ~event, (len(cells), 2)))
-    forecast = joined(forecasts, 0)
+        curves.append(sum_by_cell(weights, 2 * cells_of(own, bits) + ~event, (len(cells), 2)))
     classes = rows.classes[places]
-    axes: dict[str, Any] = {"class": classes, "cell": cells, "row": [OF_IT, OTHER]}
+    binned: dict[str, Any] = {"class": classes, "bin": np.arange(BINS), "sum": SUMS}
+    ranked: dict[str, Any] = {"class": classes, "cell": cells, "row": [OF_IT, OTHER]}
     return {
-        "forecasts": Table.of(
-            {"class": classes, "bin": np.arange(BINS), "sum": SUMS}, Exact(forecast.limbs[:, :, 0], forecast.low)
-        ),
-        f"{CURVES}{bits}": Table.of(axes, joined(curves, 0)),
+        "forecasts": Table.of(binned, join_sums(forecasts, 0)),
+        f"{CURVES}{bits}": Table.of(ranked, join_sums(curves, 0)),
     }
 
 
-# Forecasts of an event in bins of their probability.
-
-
-def summed(values: Floats | None, cells: Integers, shape: tuple[int, ...]) -> Exact:
+def sum_by_cell(values: Floats | None, cells: Integers, shape: tuple[int, ...]) -> Exact:
     """The exact sum of the values that fall on each cell; without values, how many do."""
     if values is None:
         return Exact.counts(np.bincount(cells, minlength=math.prod(shape)).reshape(shape))
@@ -149,18 +114,19 @@ def summed(values: Floats | None, cells: Integers, shape: tuple[int, ...]) -> Ex
     return Exact(found.limbs.reshape(found.limbs.shape[0], *shape), found.low)
 
 
-def joined(parts: list[Exact], axis: int) -> Exact:
+def _sum_rows(columns: list[Floats]) -> Exact:
+    """The exact sum of each column."""
+    return sum_by_cell(np.concatenate(columns), np.repeat(np.arange(len(columns)), len(columns[0])), (len(columns),))
+
+
+def join_sums(parts: list[Exact], axis: int) -> Exact:
     """Exact sums side by side on a new axis."""
     there = [part for part in parts if part.limbs.shape[0]]
-    if not there:
-        shape = parts[0].shape
-        return Exact.zeros((*shape[:axis], len(parts), *shape[axis:]))
-    low = min(part.low for part in there)
-    high = max(part.low + part.limbs.shape[0] for part in there)
+    low = min((part.low for part in there), default=0)
+    high = max((part.low + part.limbs.shape[0] for part in there), default=0)
     limbs = np.zeros((high - low, len(parts), *parts[0].shape), np.int64)
     for place, part in enumerate(parts):
-        at = part.low - low
-        limbs[at : at + part.limbs.shape[0], place] = part.limbs
+        limbs[part.low - low : part.low - low + part.limbs.shape[0], place] = part.limbs
     return Exact.canonical(np.ascontiguousarray(np.moveaxis(limbs, 1, axis + 1)), low)
 
 
@@ -168,33 +134,30 @@ def forecast_sums(
     forecast: Floats,
     event: NDArray[np.bool_],
     weights: Floats | None,
-    groups: Integers | None = None,
+    groups: NDArray[Any] | None = None,
     n_groups: int = 1,
     edges: Floats | None = None,
 ) -> Exact:
-    """The sums of forecasts p of events e by group, bin and `SUMS`: Σwp, Σwpe, rows, Σwp², Σwe and Σw.
+    """The sums of forecasts p of events e by group (if any), bin and `SUMS`: Σwp, Σwpe, rows, Σwp², Σwe and Σw.
 
-    They are enough for shares and means, for the calibration error and for the Brier score and its parts. Bins are ten
-    of equal width, or those that the edges make.
-
-    >>> found = forecast_sums(np.array([0.25, 0.75, 0.75]), np.array([False, True, False]), None)
-    >>> found.floats()[0, 7].tolist()
-    [1.5, 0.75, 2.0, 1.125, 1.0, 2.0]
+    They are enough for shares, the calibration error and the Brier score; bins are ten, or those that the edges make.
     """
     bins = bins_of(forecast) if edges is None else np.searchsorted(edges[1:-1], forecast, side="left")
     many = BINS if edges is None else len(edges) - 1
-    cells = bins.astype(np.int64) if groups is None else groups.astype(np.int64) * many + bins
-    shape = (n_groups, many)
+    cells = bins.astype(np.int64) + (0 if groups is None else groups.astype(np.int64) * many)
+    shape = (many,) if groups is None else (n_groups, many)
     p = np.rint(forecast * _GRAIN) / _GRAIN
-    weighed = p if weights is None else weights * p
-    rows, hit = summed(None, cells, shape), cells[event]
-    found = {"rows": rows, "p": summed(weighed, cells, shape), "square": summed(weighed * p, cells, shape)}
-    if weights is None:
-        found |= {"weight": rows, "true": summed(None, hit, shape)}
-    else:
-        found |= {"weight": summed(weights, cells, shape), "true": summed(weights[event], hit, shape)}
-    found["product"] = summed(weighed[event], hit, shape)
-    return joined([found[name] for name in SUMS], 2)
+    weighted = p if weights is None else weights * p
+    hit = cells[event]
+    found = {
+        "p": sum_by_cell(weighted, cells, shape),
+        "product": sum_by_cell(weighted[event], hit, shape),
+        "rows": sum_by_cell(None, cells, shape),
+        "square": sum_by_cell(weighted * p, cells, shape),
+        "true": sum_by_cell(None if weights is None else weights[event], hit, shape),
+    }
+    found["weight"] = found["rows"] if weights is None else sum_by_cell(weights, cells, shape)
+    return join_sums(list(found.values()), len(shape))
 
 
 def column(sums: NDArray[Any], name: str) -> NDArray[Any]:
@@ -203,10 +166,10 @@ def column(sums: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def with_certain_rows(sums: NDArray[Any], rows: Any, weight: Any, true: Any) -> NDArray[Any]:
-    """Sums (…, bins, sums) with the rows that are not there, for they gave the class a probability of 0."""
+    """Sums (bins, sums) with the rows that are not there, for they gave the class a probability of 0."""
     for name, whole in {"rows": rows, "weight": weight, "true": true}.items():
         place = int(find(SUMS, objects([name]))[0])
-        sums[..., 0, place] += whole - sums[..., place].sum(axis=-1)
+        sums[0, place] += whole - sums[:, place].sum()
     return sums
 
 
@@ -214,11 +177,7 @@ def with_certain_rows(sums: NDArray[Any], rows: Any, weight: Any, true: Any) -> 
 
 
 def bits_of(n_classes: int) -> int:
-    """How fine the grid of a model with so many classes is: classes × cells are kept.
-
-    >>> bits_of(2), bits_of(20), bits_of(1_000)
-    (9, 8, 3)
-    """
+    """How fine the grid of a model with so many classes is: 9 for 2, 3 for 1,000; classes × cells are kept."""
     return max(3, 9 - max(0, math.ceil(math.log2(max(n_classes, 1) / 16))))
 
 
@@ -226,11 +185,8 @@ def bits_of(n_classes: int) -> int:
 def grid(bits: int) -> Floats:
     """Where the cells begin, ascending from 0 to 1; the first holds 0 and the last 1 alone.
 
-    They are narrow where ranks are decided: each octave of p below ½, and of 1 - p, where naive Bayes puts many rows,
-    has its own cells, down to 2^-53; below, where p alone goes on, an octave is a cell.
-
-    >>> len(grid(9)), len(grid(8)), len(grid(3))
-    (4226, 2119, 147)
+    Each octave of p below ½, and of 1 - p, has its own cells, down to 2^-53; below, where p alone goes on, an octave is
+    a cell: 4,226 cells of 9 bits.
     """
     depths = np.arange(1, 54)
     cells = 1 << np.maximum(bits + 1 - depths, np.where(depths <= 16, max(bits - 4, 0), max(bits - 6, 0)))
@@ -244,42 +200,20 @@ def cells_of(p: Floats, bits: int) -> Integers:
     return np.searchsorted(grid(bits), p, side="right") - 1
 
 
-def bounds(found: Steps, ties: NDArray[np.bool_], counts: bool) -> tuple[tuple[float, float], tuple[float, float]]:
-    """How small and how large the ROC and the PR area may be, whatever the order of the rows in cells that are no ties.
+def bounds(found: Steps, ties: NDArray[np.bool_], counts: bool) -> list[tuple[float, float]]:
+    """The least and the greatest ROC and PR area, whatever the order of the rows in cells that are no ties.
 
-    The ROC area of ties is a half of them; it may be none or all. Of precision the most is had where a cell's rows of
-    the class come first and together; the least where they come after the others one by one: Σ (tp + i) / (tp + i + fp)
-    over the cell of counts; of weights it is at least ∫ (tp + x) / (tp + x + fp) dx.
-
-    >>> found = Steps(np.array([2.0, 1.0]), np.array([1.0, 1.0]), np.array([0.0, 2.0]))
-    >>> bounds(found, np.array([False, False]), True)[0], bounds(found, np.array([True, True]), True)[0]
-    ((0.5, 1.0), (0.75, 0.75))
+    The most is where a cell's rows of the class come first; the least where they come after the others, one by one:
+    Σ (tp + i) / (tp + i + fp) over the cell of counts; of weights it is at least ∫ (tp + x) / (tp + x + fp) dx.
     """
     from scipy.special import digamma
 
     own, other = found.positive, found.negative
     tp, fp = np.cumsum(own), np.cumsum(other)
-    P, N, nothing = float(tp[-1]), float(fp[-1]), (math.nan, math.nan)
-    if P <= 0:
-        return nothing, nothing
     with np.errstate(divide="ignore", invalid="ignore"):
-        precise, first = own * tp / (tp + fp), own * tp / (tp + fp - other)
-        steps = digamma(tp + fp + 1.0) - digamma(tp - own + fp + 1.0) if counts else np.log1p(own / (tp - own + fp))
-        after = own - np.where(fp > 0, fp * steps, 0.0)
-    least, most = (np.where(ties, precise, each) for each in (after, first))
-    precision = tuple(math.fsum(np.where(own > 0, each, 0.0).tolist()) / P for each in (least, most))
-    if N <= 0:
-        return nothing, (precision[0], precision[1])
-    won, open_ = own * (N - fp + np.where(ties, other / 2, 0.0)), np.where(ties, 0.0, own * other)
-    low = math.fsum(won.tolist()) / P / N
-    return (low, low + math.fsum(open_.tolist()) / P / N), (precision[0], precision[1])
-
-
-def merge_cells(found: Steps, most: int) -> Steps:
-    """The same rows in at most so many neighbouring cells of about equal mass."""
-    if len(found.positive) <= most:
-        return found
-    mass = np.cumsum(found.positive + found.negative)
-    part = np.minimum((mass / mass[-1] * most).astype(np.int64), most - 1)
-    starts = np.append(0, np.flatnonzero(np.diff(part)) + 1)
-    return Steps(found.scores[starts], np.add.reduceat(found.positive, starts), np.add.reduceat(found.negative, starts))
+        tied = own * tp / (tp + fp)
+        lost = digamma(tp + fp + 1) - digamma(tp - own + fp + 1) if counts else np.log1p(own / (tp - own + fp))
+        least = own - np.where(fp > 0, fp * lost, 0.0)
+        precise = (np.where(ties, tied, each) for each in (least, own * tp / (tp + fp - other)))
+        won = (own * (fp[-1] - fp + np.where(ties, other / 2, each)) for each in (0.0, other))
+        return [(w.sum() / tp[-1] / fp[-1], np.nansum(p) / tp[-1]) for w, p in zip(won, precise)]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError
-from ingenuo.evaluation.audit import findings
 from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.reliability import Reliability
@@ -561,23 +560,15 @@ def audits_of(given: Any) -> list[Any]:
 
 def _audit(audit: Any, number: int) -> tuple[Any, str, str, str, dict[str, list[list[str]]]]:
     """An audit with its heading, its picture and what is said of it, and its tables."""
+    heading = "Sentences that differ in a name or a term only"
+    caption = "Mean differences between groups in the same sentences, with intervals."
     if hasattr(audit, "protected"):
         heading = f"Groups by {shortened(audit.protected)}"
         caption = "Rates of each group, with intervals; dotted is the group that the others are compared with."
-        tables = {
-            "Rates of each group": findings.rate_lines(audit),
-            "Differences between groups": findings.difference_lines(audit),
-            "Calibration of each group": findings.calibration_lines(audit),
-        }
-    else:
-        heading = "Sentences that differ in a name or a term only"
-        caption = "Mean differences between groups in the same sentences, with intervals."
-        tables = {
-            "Differences between groups": findings.comparison_lines(audit),
-            "Scores of each group": findings.score_lines(audit),
-            "The worst sentences": findings.worst_lines(audit),
-        }
-    tables = {name: [[shortened(cell, 200) for cell in line] for line in lines] for name, lines in tables.items()}
+    tables = {
+        name: [[shortened(cell, 200) for cell in line] for line in (table.heads, *table.cells())]
+        for name, table in audit.tables().items()
+    }
     drawn = page.svg(np.ravel(audit.plot())[0], caption, f"audit{number}", crowded=True)
     return audit, heading, drawn, caption, tables
 

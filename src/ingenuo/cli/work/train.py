@@ -119,7 +119,7 @@ def train(
         found = cross_validate(clone(model), here.X, here.y, folds, sample_weight=here.weights, random_state=seed)
         model.fit(here.X, here.y, here.weights)
         model._target = target
-        judged, how = found.evaluation, found._said()[0]
+        judged, how = found.evaluation, found.summary
     elif holdout is not None:
         judged, how = _held_out(model, rows, target, weight, holdout, seed)
     elif engine is not None:

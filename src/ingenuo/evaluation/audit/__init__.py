@@ -7,13 +7,13 @@ rows whose group is known.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.evaluation.audit.groups import MISSING, GroupAudit, GroupSums, group_sums, judged
+from ingenuo.evaluation.audit.groups import MISSING, GroupAudit, choose_classes, group_sums
 from ingenuo.evaluation.audit.text import TextAudit, audit_text
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.predictions import predictions_of
@@ -111,33 +111,43 @@ def audit(
         raise InputError(f"X is missing: {type(model).__name__} has no rows to classify; give X beside protected")
     if isinstance(y, str) and isinstance(protected, str) and y == protected:
         raise InputError(f"{y!r} is both y and protected; the groups cannot be what is to be told")
-    total, truths, off = _counted(model, X, y, protected, classes)
-    called, known = protected if isinstance(protected, str) else "protected", known_columns(model)
-    sums = GroupSums(total, truths)
-    if "many" not in total:
-        rows = sums.confusion.sum(axis=(1, 2))
-    if "many" in total or len(rows) > _MOST or (len(rows) > 5 and len(rows) > rows.sum() / 2):
+    known, rows = known_columns(model), rows_of(X, y, declared=EVERYTHING, labelled=False)
+    if not rows.is_here and (classes is not None or not hasattr(model, "predict")):
         raise InputError(
-            f"{called!r} has too many different values to be groups; give a column of few values, or cut numbers into "
-            "bands first"
+            f"{rows.name}: the rows are answered where they are; give the fitted classifier itself, and no predictions "
+            "and no classes"
         )
-    if len(rows) == 1:
-        raise InputError(
-            f"{called!r} is {sums.groups.tolist()[0]!r} in every row, so there are no two groups to compare; "
-            "give rows of several groups, or another column"
-        )
-    asked, said = judged(sums.classes, class_, lambda: _frequencies(sums), "most frequent")
-    notes = [f"The model does not know {', '.join(map(repr, off))}: taken off before it was asked."] if off else []
-    return GroupAudit(
-        called,
-        sums,
-        asked,
-        reference=reference,
+    names = _names(rows, protected)
+    off = [name for name in names if known is not None and name not in known]
+    if known is None and not rows.is_here and getattr(model, "n_features_in_", None) != len(names):
+        off = [protected]
+    total = rows.reduce(count_groups, model, protected=protected, off=off, classes=classes)
+    if not total:
+        raise InputError(f"{rows.name}: there are no rows to audit")
+    by_name = isinstance(protected, str)
+    found = GroupAudit(
+        protected if by_name else "protected",
+        total,
+        truths=(rows.target if not rows.is_here else y) is not None,
+        classes=[],
         confidence=float(confidence),
         random_state=random_state,
-        used=None if known is None or not isinstance(protected, str) else protected in known,
-        notes=(*notes, *said),
+        used=protected in known if by_name and known is not None else None,
+        notes=(f"The model does not know {', '.join(map(repr, off))}: taken off before it was asked.",) if off else (),
+        named=reference if "many" not in total else None,
     )
+    if "many" in total or len(found.groups) > max(5, min(_MOST, found.n_rows / 2)):
+        raise InputError(
+            f"{found.protected!r} has too many different values to be groups; give a column of few values, or cut "
+            "numbers into bands first"
+        )
+    if len(found.groups) == 1:
+        raise InputError(
+            f"{found.protected!r} is {found.groups[0]!r} in every row, so there are no two groups to compare; give "
+            "rows of several groups, or another column"
+        )
+    judged, notes = choose_classes(found.known, class_, lambda: found.confusion.sum(axis=(0, 2)), "most frequent")
+    return replace(found, classes=judged.tolist(), notes=(*found.notes, *notes))
 
 
 def _refuse(wanted: str, **given: Any) -> None:
@@ -147,74 +157,43 @@ def _refuse(wanted: str, **given: Any) -> None:
             raise InputError(f"{name} was given, and has a meaning only beside {wanted}=…; leave it out")
 
 
-def _frequencies(sums: GroupSums) -> NDArray[np.int64]:
-    """How many rows each class is true of; where that is not known, was answered for."""
-    return np.asarray(sums.confusion.sum(axis=(0, 2) if sums.truths else (0, 1)))
-
-
-def _counted(model: Any, X: Any, y: Any, protected: Any, classes: Any) -> tuple[Tally, bool, list[str]]:
-    """The sums of all rows, whether what is true is known, and the columns that the model does not take."""
-    known, rows = known_columns(model), rows_of(X, y, declared=EVERYTHING, labelled=False)
-    if not rows.is_here:
-        if classes is not None or not hasattr(model, "predict"):
-            raise InputError(
-                f"{rows.name}: the rows are answered where they are; give the fitted classifier itself, and no "
-                "predictions and no classes"
+def _names(rows: Any, protected: Any) -> list[str]:
+    """The names of the columns, among them that of the groups; an error where the groups cannot be read."""
+    names = rows.names
+    if rows.is_here:
+        table = checks.is_frame(rows.X)
+        names = [column_name(name) for name in open_source(rows.X).names.tolist()] if table else []
+        if isinstance(protected, bytes) or not hasattr(protected, "__len__") or checks.is_frame(protected):
+            raise KindError(
+                f"protected must name a column of X or hold a label for each row, got {type(protected).__name__} "
+                f"{protected!r:.60}"
             )
-        _check_column(protected, rows.names, rows.name)
-        off = _besides(model, rows.names, known, protected)
-        total = rows.reduce(audited, model, protected=protected, off=off)
-        if not total:
-            raise InputError(f"{rows.name}: there are no rows to audit")
-        return total, rows.target is not None, off
-    X, y = checks.target_column(X, y)
-    off = []
-    if isinstance(protected, str):
-        if not checks.is_frame(X):
+        if isinstance(protected, str) and not table:
             raise InputError(
                 f"protected={protected!r} names a column, and X has no names; give a table with column names, or a "
                 "label for each row"
             )
-        source = open_source(X)
-        _check_column(protected, [column_name(name) for name in source.names.tolist()], "X")
-        protected = _values(source, protected)
-    elif isinstance(protected, bytes) or not hasattr(protected, "__len__") or checks.is_frame(protected):
-        raise KindError(
-            f"protected must name a column of X or hold a label for each row, got {type(protected).__name__} "
-            f"{protected!r:.60}"
-        )
-    if known is not None and checks.is_frame(X):
-        # Other columns of groups may stand in X too; should one be lacking that the model needs, it will say so.
-        off = [name for name in map(column_name, open_source(X).names.tolist()) if name not in known]
-        X = without(X, off)
-    return _sums(model, X, y, protected, classes), y is not None, off
+    elif not isinstance(protected, str):
+        raise KindError(f"{rows.name}: the groups are in a column; name it, got {type(protected).__name__}")
+    if isinstance(protected, str) and protected not in names:
+        raise InputError(f"{rows.name} has no column {protected!r} to protect{did_you_mean(protected, names)}")
+    return list(names)
 
 
-def _check_column(protected: Any, names: list[str], called: str) -> None:
-    if not isinstance(protected, str):
-        raise KindError(f"{called}: the groups are in a column; name it, got {type(protected).__name__}")
-    if protected not in names:
-        raise InputError(f"{called} has no column {protected!r} to protect{did_you_mean(protected, names)}")
+def count_groups(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """The sums of a classifier's answers to some rows, by group; where there are too many groups, that alone."""
+    X, y, protected, classes = part.X, part.y, options["protected"], options.get("classes")
+    if isinstance(protected, str):
+        series = open_source(X).frame[protected]  # type: ignore[attr-defined]
+        exact = series.dtype.is_numeric() and not series.null_count()
+        protected = series.to_numpy() if exact else objects(series.to_list())
+    if options["off"]:
+        import narwhals as nw
 
-
-def _besides(model: Any, names: list[str], known: list[str] | None, protected: str) -> list[str]:
-    """The columns that the model does not take; where it names none, that of the groups, unless it takes as many."""
-    if known is not None:
-        return [name for name in names if name not in known]
-    return [] if getattr(model, "n_features_in_", None) == len(names) else [protected]
-
-
-def audited(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """The sums of a classifier's answers to some rows, by the groups that one of their columns says."""
-    own = part.X.drop_columns(options["off"]) if options["off"] else part.X
-    return _sums(model, own, part.y, _values(open_source(part.X), options["protected"]))
-
-
-def _sums(model: Any, X: Any, y: Any, protected: Any, classes: Any = None) -> Tally:
-    """The sums of some rows, by group; where there are too many groups, that alone."""
-    judge, truths = hasattr(model, "predict"), y is not None
-    if not truths:
-        y, classes = (model.predict(X), classes) if judge else _answered(model, classes)
+        X = nw.to_native(nw.from_native(X, eager_only=True).drop(options["off"]))
+    judge = hasattr(model, "predict")
+    if y is None:  # what was answered stands for it
+        y, classes = (model.predict(X), classes) if judge else _answers(model, classes)
     answers = predictions_of(model, X if judge else None, y, classes)
     values = protected.to_numpy() if hasattr(protected, "to_numpy") else protected
     codes, names = encode(values if isinstance(values, np.ndarray) else objects(list(values)))
@@ -224,13 +203,16 @@ def _sums(model: Any, X: Any, y: Any, protected: Any, classes: Any = None) -> Ta
         return Tally({"many": Table.of({"what": ["parts"]}, Exact.counts(np.ones(1, np.int64)))})
     if (codes < 0).any():
         codes, names = np.where(codes < 0, len(names), codes), objects([*names.tolist(), MISSING])
-    return group_sums(answers, codes, names, truths, known_classes(model if judge else None, classes))
+    return group_sums(answers, codes, names, known_classes(model if judge else None, classes))
 
 
-def _values(source: Any, name: str) -> Labels:
-    """The values of a column of a table."""
-    series = source.frame[name]
-    return series.to_numpy() if series.dtype.is_numeric() and not series.null_count() else objects(series.to_list())
+def _answers(given: Any, classes: Any) -> tuple[Labels | Any, Any]:
+    """The labels that predictions answer, and the classes of their columns."""
+    if np.ndim(given) < 2:
+        return given, classes
+    if classes is None:
+        classes = open_source(given).names.tolist() if checks.is_frame(given) else range(np.shape(given)[1])
+    return objects(list(classes))[np.asarray(given).argmax(axis=1)], list(classes)
 
 
 def known_columns(model: Any) -> list[str] | None:
@@ -240,23 +222,3 @@ def known_columns(model: Any) -> list[str] | None:
         return [str(name) for name in schema.names.tolist()]
     names = getattr(model, "feature_names_in_", None)
     return None if names is None else [column_name(name) for name in np.asarray(names).tolist()]
-
-
-def _answered(given: Any, classes: Any) -> tuple[Any, Any]:
-    """The labels that predictions answer, and the classes of their columns: where nothing is known to be true."""
-    if np.ndim(given) < 2:
-        return given, classes
-    probabilities = np.asarray(given)
-    if classes is None:
-        named = checks.is_frame(given)
-        classes = open_source(given).names.tolist() if named else list(range(probabilities.shape[1]))
-    return objects(list(classes))[probabilities.argmax(axis=1)], classes
-
-
-def without(X: Any, names: list[str]) -> Any:
-    """A table without some columns."""
-    if not names:
-        return X
-    import narwhals as nw
-
-    return nw.to_native(nw.from_native(X, eager_only=True).drop(names))

@@ -1,58 +1,184 @@
 """The audit of a table: what a model answers to the rows of each group, and how the groups differ.
 
-Of each group exact sums are kept, and nothing else of the rows: the confusion matrix and, for each class, the rows by
-ten bins of its probability p (`forecast_sums`). So two audits of one model add to that of all rows, to the last bit.
-
-A share's interval is Clopper and Pearson's. The interval of a difference is Newcombe's (1998), from Wilson's of both
-shares; that of a ratio is Katz's, on the scale of logarithms. The test is χ² where at least 5 rows are expected in
-every cell of the table of two by two, and Fisher's exact test elsewhere.
+Of each group exact sums are kept and no rows: the confusion matrix and, for each class, the rows by ten bins of its
+probability. So two audits of one model add to that of all rows, to the last bit.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError, did_you_mean
 from ingenuo.evaluation import intervals
-from ingenuo.evaluation.audit import findings
 from ingenuo.evaluation.measures import BINS
-from ingenuo.evaluation.paired import level
-from ingenuo.evaluation.predictions import Predictions
-from ingenuo.evaluation.significance import holm
-from ingenuo.evaluation.sums import SUMS, column, forecast_sums, joined, known_of, summed, with_certain_rows
+from ingenuo.evaluation.predictions import Predictions, list_names
+from ingenuo.evaluation.significance import holm, level, p_text, percent
+from ingenuo.evaluation.sums import SUMS, column, forecast_sums, join_sums, known_of, sum_by_cell, with_certain_rows
+from ingenuo.show.format import cell, plain, shortened, span
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels, find, objects, same, unite
+from ingenuo.tally.labels import Labels, find, objects, unite
 from ingenuo.tally.tally import Table, Tally
 
-Floats = NDArray[np.float64]
-Counts = NDArray[np.int64]
-
-MEASURES = ("selection", "base", "false_positive", "false_negative", "accuracy")
+MEASURES = {
+    "selection": "answered",
+    "base": "true",
+    "false_positive": "false positives",
+    "false_negative": "false negatives",
+    "accuracy": "accuracy",
+}
 MISSING = "(missing)"  # the group of rows that have none
-CLASSES = 5  # that are asked about where none is named
-_ANY = np.zeros(1, np.int64)  # what stands for the true class where that is not known
+_CLASSES = 5  # that are judged where none is named
 _EXPECTED = 5  # rows in every cell: with fewer χ² is not to be trusted
+_FEWEST_ROWS, _FEWEST_OF_A_CLASS = 30, 10  # of a group: with fewer its intervals are too wide to say anything
+_NAME = 40  # letters of a group in a table
+_NAMED = 6  # names in a sentence
+_GROUPS, _DIFFERENCES = 20, 15  # lines of a table
+_SENTENCES = {
+    "selection": "are answered {class_}",
+    "false_positive": "of those that are not {class_} are taken for it",
+    "false_negative": "of those that are {class_} are not taken for it",
+    "accuracy": "are correct",
+}
+
+
+# What both audits share.
+
+
+class Audit(Shown):
+    """What an audit found: it prints as notes, tables, reasons for care, and sentences."""
+
+    classes: Any  # that are judged, each against the rest
+    confidence: Any
+    warnings: Any  # reasons for care
+    plain: Any  # what was found, where it may come from and what was not shown
+
+    def tables(self) -> dict[str, PrintedTable]:
+        """The tables by their titles."""
+        raise NotImplementedError
+
+    def _notes(self) -> list[str]:
+        raise NotImplementedError
+
+    def _blocks(self) -> Sequence[str | Block]:
+        tables = [block for table in self.tables().values() for block in ("", table)]
+        sentences = [*(f"Take care: {line}" for line in self.warnings), *self.plain]
+        return [*self._notes(), *tables, "", *(f"– {line}" for line in sentences)]
+
+    def _table(
+        self, found: Sequence[Any], columns: Sequence[tuple[str, Callable[[Any], Any]]], most: int, what: str = ""
+    ) -> PrintedTable:
+        """A line for each thing found; the column of classes is left out where there is one class."""
+        shown = [(head, write) for head, write in columns if head != "class" or len(self.classes) > 1]
+        lines: list[Any] = [[write(each) for _, write in shown] for each in found[:most]]
+        if len(found) > most:
+            lines.append([f"({len(found) - most:,} more {what} are not shown; see to_dict().)"])
+        return PrintedTable([head for head, _ in shown], lines, rule=True)
+
+    def _sure(self) -> str:
+        return f"{100 * self.confidence:g}% interval"
+
+    def _count_significant(self, found: Sequence[Any], what: str, where: str) -> str:
+        significant = sum(each.significant for each in found)
+        return (
+            f"Of {len(found):,} {what}{'' if len(found) == 1 else 's'} {where} {significant:,} "
+            f"{'is' if significant == 1 else 'are'} significant at the {percent(1 - self.confidence)} level (Holm's "
+            "correction)."
+        )
+
+
+def correct(found: Sequence[Any], confidence: float) -> list[Any]:
+    """What was tested, with p-values by Holm's correction for all of them, and whether each is significant."""
+    alpha = level(confidence)
+    adjusted = holm([each.p_value for each in found]).tolist()
+    return [replace(each, adjusted=p, significant=p <= alpha) for each, p in zip(found, adjusted)]
+
+
+def missed(found: Iterable[Any]) -> list[str]:
+    """How large a difference could be although it is not significant."""
+    every = list(found)
+    rest = [d for d in every if not d.significant]
+    ends = [max(abs(d.low), abs(d.high)) for d in rest if d.low is not None]
+    first = "No difference is significant" if len(rest) == len(every) else "Others are not significant"
+    if ends:
+        return [f"{first}; the intervals leave room for differences of up to {max(ends):.3f}."]
+    return [f"{first}, and too little varies to say how large a one was missed."] if rest else []
+
+
+def write_p(value: float | None) -> str:
+    """A p-value in a table."""
+    return "–" if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}"
+
+
+def write_span(low: float | None, high: float | None) -> str:
+    """The interval of a difference."""
+    return "–" if low is None or high is None else f"[{low:+.3f}, {high:+.3f}]"
+
+
+def write_difference(found: Any) -> str:
+    """A difference, with a star where it is significant."""
+    return f"{found.difference:+.3f}{'*' if found.significant else ''}"
+
+
+def choose_classes(
+    known: Labels, class_: Any, ranks: Callable[[], NDArray[Any]], most: str
+) -> tuple[Labels, list[str]]:
+    """The class that is named; else the second of two, or each; of many the five of the highest rank, with a note."""
+    if class_ is not None:
+        at = int(find(known, objects([class_]))[0])
+        if at < 0:
+            alike = [label for label in known.tolist() if str(label) == str(class_)]
+            hint = did_you_mean(class_, known.tolist())
+            if alike:
+                hint = f"; did you mean {alike[0]!r}, of type {type(alike[0]).__name__}?"
+            raise InputError(f"class_={class_!r} is no class{hint}")
+        return known[[at]], []
+    if len(known) <= _CLASSES:
+        return known[-1:] if len(known) <= 2 else known, []
+    chosen = np.sort(np.argsort(-ranks(), kind="stable")[:_CLASSES])
+    return known[chosen], [f"Of {len(known)} classes the {_CLASSES} {most} were asked about; name one by class_."]
+
+
+# Shares, and how two of them differ.
 
 
 @dataclass(frozen=True)
-class Share:
-    """A count of n rows, as a share with its interval; None where there are no rows."""
+class Estimate:
+    """A number with its interval; None where there is none."""
 
-    count: int
-    n: int
-    value: float | None
-    low: float | None
-    high: float | None
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        return cell(self.value, self.low, self.high)
 
 
-class Contrast(NamedTuple):
+@dataclass(frozen=True)
+class Share(Estimate):
+    """A share of n rows with its interval."""
+
+    count: int = 0
+    n: int = 0
+
+
+def share(count: float, n: float, confidence: float) -> Share:
+    """A share with Clopper and Pearson's interval; without a value where there are no rows."""
+    if n == 0:
+        return Share()
+    found = intervals.exact(count, n, confidence)
+    return Share(float(count / n), found.low, found.high, int(count), int(n))
+
+
+@dataclass(frozen=True)
+class Contrast:
     """One share less another, and their ratio, with intervals; and the test of their being the same."""
 
     difference: float
@@ -65,180 +191,55 @@ class Contrast(NamedTuple):
     test: str
 
 
-def share(count: float, n: float, confidence: float) -> Share:
-    """A share with Clopper and Pearson's interval.
-
-    >>> share(9, 10, 0.95)
-    Share(count=9, n=10, value=0.9, low=0.55498..., high=0.99747...)
-    >>> share(0, 0, 0.95).value is None
-    True
-    """
-    if n == 0:
-        return Share(0, 0, None, None, None)
-    found = intervals.exact(count, n, confidence)
-    return Share(int(count), int(n), float(count / n), found.low, found.high)
-
-
 def contrast(one: Share, other: Share, confidence: float) -> Contrast | None:
     """The first share against the second; None where one of them has no rows.
 
-    >>> found = contrast(share(30, 100, 0.95), share(60, 100, 0.95), 0.95)
-    >>> print(f"{found.difference:.2f} [{found.low:.3f}, {found.high:.3f}], ratio {found.ratio:.2f}, {found.test}")
-    -0.30 [-0.422, -0.163], ratio 0.50, χ²
+    The interval of the difference is Newcombe's (1998), from Wilson's of both shares; that of the ratio is Katz's.
     """
     from scipy.special import ndtri
 
     if one.value is None or other.value is None:
         return None
     z = float(ndtri(0.5 + confidence / 2))
-    (l1, u1), (l2, u2) = wilson(one.count, one.n, z), wilson(other.count, other.n, z)
-    p1, p2 = one.value, other.value
-    low = p1 - p2 - math.hypot(p1 - l1, u2 - p2)
-    high = p1 - p2 + math.hypot(u1 - p1, p2 - l2)
-    ratio = ratio_low = ratio_high = None
+    p, q = one.value, other.value
+    (l1, u1), (l2, u2) = _wilson(p, one.n, z), _wilson(q, other.n, z)
+    low, high = p - q - math.hypot(p - l1, u2 - q), p - q + math.hypot(u1 - p, q - l2)
+    ratio = Estimate()
     if one.count and other.count:
-        ratio = p1 / p2
         reach = z * math.sqrt(max(0.0, 1 / one.count - 1 / one.n + 1 / other.count - 1 / other.n))
-        ratio_low, ratio_high = ratio * math.exp(-reach), ratio * math.exp(reach)
-    p, test = _test(one, other)
-    return Contrast(p1 - p2, low, high, ratio, ratio_low, ratio_high, p, test)
+        ratio = Estimate(p / q, p / q * math.exp(-reach), p / q * math.exp(reach))
+    return Contrast(p - q, low, high, ratio.value, ratio.low, ratio.high, *_test(one, other))
 
 
-def wilson(count: int, n: int, z: float) -> tuple[float, float]:
-    """Wilson's interval of a share.
-
-    >>> [round(end, 4) for end in wilson(9, 10, 1.959964)]
-    [0.5958, 0.9821]
-    """
-    p, z2 = count / n, z * z
-    middle, reach = p + z2 / (2 * n), z * math.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-    return max(0.0, (middle - reach) / (1 + z2 / n)), min(1.0, (middle + reach) / (1 + z2 / n))
+def _wilson(p: float, n: int, z: float) -> tuple[float, float]:
+    """Wilson's interval of a share p of n."""
+    middle, reach = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(0.0, (middle - reach) / (1 + z * z / n)), min(1.0, (middle + reach) / (1 + z * z / n))
 
 
 def _test(one: Share, other: Share) -> tuple[float, str]:
-    """The probability of a table that is as far from equal shares, if they are equal."""
-    from scipy.special import chdtrc
+    """χ² where at least 5 rows are expected in every cell of the table of two by two; else Fisher's exact test."""
+    from scipy.stats import chi2_contingency, fisher_exact
 
-    table = np.array([[one.count, one.n - one.count], [other.count, other.n - other.count]], np.int64)
-    columns, rows, n = table.sum(axis=0), table.sum(axis=1), int(table.sum())
-    if not columns.all():
+    table = np.array([[one.count, one.n - one.count], [other.count, other.n - other.count]])
+    if not table.sum(axis=0).all():
         return 1.0, "no row differs"
-    expected = np.outer(rows, columns) / n
-    if expected.min() >= _EXPECTED:
-        return float(chdtrc(1, float(((table - expected) ** 2 / expected).sum()))), "χ²"
-    from scipy.stats import fisher_exact
-
+    found = chi2_contingency(table, correction=False)
+    if found.expected_freq.min() >= _EXPECTED:
+        return float(found.pvalue), "χ²"
     return min(1.0, float(fisher_exact(table).pvalue)), "Fisher's exact"
 
 
-def judged(known: Labels, class_: Any, ranks: Callable[[], NDArray[Any]], most: str) -> tuple[Labels, list[str]]:
-    """The class that is named; else the second of two, or each; of many the five of the highest rank, and that is said.
-
-    >>> judged(np.array([0, 1]), None, lambda: np.zeros(2), "most frequent")
-    (array([1]), [])
-    """
-    if class_ is not None:
-        at = int(find(known, objects([class_]))[0])
-        if at < 0:
-            alike = [label for label in known.tolist() if str(label) == str(class_)]
-            if alike:
-                raise InputError(
-                    f"class_={class_!r} is no class; did you mean {alike[0]!r}, of type {type(alike[0]).__name__}?"
-                )
-            raise InputError(f"class_={class_!r} is no class{did_you_mean(class_, known.tolist())}")
-        return known[[at]], []
-    if len(known) <= CLASSES:
-        return known[-1:] if len(known) <= 2 else known, []
-    chosen = np.sort(np.argsort(-ranks(), kind="stable")[:CLASSES])
-    return known[chosen], [f"Of {len(known)} classes the {CLASSES} {most} were asked about; name one by class_."]
-
-
-@dataclass(frozen=True, eq=False)
-class GroupSums:
-    """Sums by group.
-
-    Attributes
-    ----------
-    tally : Tally
-        All that is kept: `groups`, group × true × answered (without truths group × 1 × answered); `known`, the classes
-        that the model knows; and, where there are probabilities, `forecasts`, group × class × bin × sum.
-    truths : bool
-        Whether it is known what is true of the rows.
-    """
-
-    tally: Tally
-    truths: bool
-
-    @cached_property
-    def groups(self) -> Labels:
-        """The groups, sorted; rows that have none come last."""
-        found = self.tally.labels("groups", 0)
-        there = [name for name in found.tolist() if not (isinstance(name, str) and name == MISSING)]
-        return found if len(there) == len(found) else objects([*there, MISSING])
-
-    @cached_property
-    def classes(self) -> Labels:
-        """The classes: those the model knows, those that are true of a row, those that were answered."""
-        axes = (1, 2) if self.truths else (2,)
-        return reduce(unite, [self.tally.labels("known", 0), *(self.tally.labels("groups", axis) for axis in axes)])
-
-    @cached_property
-    def confusion(self) -> Counts:
-        """Groups × true × answered; without truths groups × 1 × answered."""
-        true = self.classes if self.truths else _ANY
-        return self.tally.over("groups", self.groups, true, self.classes).floats().astype(np.int64)
-
-    def forecasts(self, k: int) -> NDArray[Any] | None:
-        """Groups × bins × sums of class k, as fractions; None where there are no probabilities."""
-        if "forecasts" not in self.tally:
-            return None
-        sums = self.tally.over("forecasts", self.groups, self.classes[[k]], np.arange(BINS), SUMS)
-        assert isinstance(sums, Exact)
-        found: NDArray[Any] = sums.fractions()[:, 0]
-        rows = self.confusion.sum(axis=(1, 2))
-        true = self.confusion[:, k].sum(axis=1) if self.truths else 0 * rows
-        return with_certain_rows(found, rows, rows, true)
-
-    def __add__(self, other: GroupSums) -> GroupSums:
-        """The sums of the rows of both."""
-        for name, mine, its in (
-            ("true labels", self.truths, other.truths),
-            ("probabilities", "forecasts" in self.tally, "forecasts" in other.tally),
-        ):
-            if mine != its:
-                raise MergeError(f"one audit has {name} and the other has none; audit both alike")
-        return GroupSums(self.tally + other.tally, self.truths)
-
-
-def group_sums(rows: Predictions, groups: NDArray[Any], names: Labels, truths: bool, known: Labels | None) -> Tally:
-    """Count the rows of each group: groups are codes into the names, and known the classes that labels do not show."""
-    known, foreign = known_of(rows, known)
-    g, k = len(names), len(rows.classes)
-    true = rows.classes if truths else _ANY
-    codes = rows.codes.astype(np.int64) if truths else np.zeros(len(rows), np.int64)
-    place = (groups.astype(np.int64) * len(true) + codes) * k + rows.predicted
-    axes = {"group": names, "true": true, "answered": rows.classes}
-    tables = {"groups": Table.of(axes, summed(None, place, (g, len(true), k)))}
-    if known is not None:
-        tables["known"] = Table.of({"class": known}, Exact.counts(np.full(len(known), len(rows))))
-    if rows.probabilities is not None:
-        found = []
-        for at in np.flatnonzero(~foreign).tolist():
-            event = rows.codes == at if truths else np.zeros(len(rows), np.bool_)
-            p = np.ascontiguousarray(rows.probabilities[:, at])
-            found.append(forecast_sums(p, event, None, groups.astype(np.int64), g))
-        axes = {"group": names, "class": rows.classes[~foreign], "bin": np.arange(BINS), "sum": SUMS}
-        tables["forecasts"] = Table.of(axes, joined(found, 1))
-    return Tally(tables)
-
-
 @dataclass(frozen=True)
-class Estimate:
-    """A number with its interval; None where there is none."""
+class GroupDifference(Contrast):
+    """How a group's rate differs from the reference group's; `adjusted` is the p-value by Holm's correction."""
 
-    value: float | None
-    low: float | None = None
-    high: float | None = None
+    class_: Any
+    group: Any
+    reference: Any
+    measure: str
+    adjusted: float = 1.0
+    significant: bool = False
 
 
 @dataclass(frozen=True)
@@ -258,104 +259,85 @@ class GroupRates:
     ece: Estimate  # the expected calibration error of the class's probability, in ten bins
 
 
-@dataclass(frozen=True)
-class GroupDifference:
-    """How a group's rate differs from the reference group's, with intervals, and the test of their being the same.
-
-    `p_value` is that of this test alone; `adjusted` is Holm's, for as many tests as the audit makes.
-    """
-
-    class_: Any
-    group: Any
-    reference: Any
-    measure: str
-    difference: float
-    low: float
-    high: float
-    ratio: float | None
-    ratio_low: float | None
-    ratio_high: float | None
-    p_value: float
-    test: str
-    adjusted: float = 1.0
-    significant: bool = False
+# The audit.
 
 
-class GroupAudit:
-    """What an audit of a table found; prints as tables and sentences, and adds.
+def group_sums(rows: Predictions, groups: NDArray[Any], names: Labels, known: Labels | None) -> Tally:
+    """Count the rows of each group: groups are codes into the names, and known the classes that labels do not show."""
+    known, foreign = known_of(rows, known)
+    g, k = len(names), len(rows.classes)
+    place = (groups.astype(np.int64) * k + rows.codes) * k + rows.predicted
+    axes = {"group": names, "true": rows.classes, "answered": rows.classes}
+    tables = {"groups": Table.of(axes, sum_by_cell(None, place, (g, k, k)))}
+    if known is not None:
+        tables["known"] = Table.of({"class": known}, Exact.counts(np.full(len(known), len(rows))))
+    if rows.probabilities is not None:
+        found = [
+            forecast_sums(np.ascontiguousarray(rows.probabilities[:, at]), rows.codes == at, None, groups, g)
+            for at in np.flatnonzero(~foreign).tolist()
+        ]
+        axes = {"group": names, "class": rows.classes[~foreign], "bin": np.arange(BINS), "sum": SUMS}
+        tables["forecasts"] = Table.of(axes, join_sums(found, 1))
+    return Tally(tables)
 
-    Attributes
-    ----------
-    protected : str
-        What the groups are of.
-    sums : GroupSums
-        What was counted.
-    reference
-        The group that the others are compared with.
-    confidence, random_state
-        As they were given.
-    used : bool or None
-        Whether the model uses the protected column; None where that is not known.
-    notes : tuple of str
-        What was done on the way, such as columns that were left out.
-    """
 
-    def __init__(
-        self,
-        protected: str,
-        sums: GroupSums,
-        judged: Labels,
-        *,
-        reference: Any = None,
-        confidence: float = 0.95,
-        random_state: int = 0,
-        used: bool | None = None,
-        notes: tuple[str, ...] = (),
-    ) -> None:
-        self.protected, self.sums, self._judged = protected, sums, judged
-        self.confidence, self.random_state = confidence, random_state
-        self.used, self.notes = used, notes
-        self._reference = reference
-        if reference is not None and reference not in self.groups:
+@dataclass(frozen=True, eq=False, repr=False)
+class GroupAudit(Audit):
+    """What an audit of a table found; prints as tables and sentences, and adds."""
+
+    protected: str  # what the groups are of
+    tally: Tally  # all that is kept: `groups`, group × true × answered; `known`, the classes of the model; `forecasts`
+    truths: bool  # whether it is known what is true of the rows; else what was answered stands for it
+    classes: list[Any]  # that are judged, each against the rest
+    confidence: float = 0.95
+    random_state: int = 0
+    used: bool | None = None  # whether the model uses the protected column; None where that is not known
+    notes: tuple[str, ...] = ()  # what was done on the way, such as columns that were left out
+    named: Any = None  # the reference group, if one was named
+
+    def __post_init__(self) -> None:
+        if self.named is not None and self.named not in self.groups:
             raise InputError(
-                f"reference={reference!r} is no group of {protected!r}{did_you_mean(reference, self.groups)}"
+                f"reference={self.named!r} is no group of {self.protected!r}{did_you_mean(self.named, self.groups)}"
             )
 
-    @property
+    @cached_property
     def groups(self) -> list[Any]:
-        """The groups."""
-        return list(self.sums.groups.tolist())
+        """The groups, sorted; rows that have none come last."""
+        return sorted(
+            self.tally.labels("groups", 0).tolist(), key=lambda name: isinstance(name, str) and name == MISSING
+        )
+
+    @cached_property
+    def known(self) -> Labels:
+        """All classes: those the model knows, those that are true of a row, those that were answered."""
+        axes = (("known", 0), ("groups", 1), ("groups", 2))
+        return reduce(unite, [self.tally.labels(*axis) for axis in axes])
+
+    @cached_property
+    def confusion(self) -> NDArray[np.int64]:
+        """Groups × true × answered."""
+        return self.tally.over("groups", objects(self.groups), self.known, self.known).floats().astype(np.int64)
 
     @property
-    def classes(self) -> list[Any]:
-        """The classes that are asked about, each against the rest."""
-        return list(self._judged.tolist())
+    def probable(self) -> bool:
+        """Whether there are probabilities."""
+        return "forecasts" in self.tally
 
     @property
     def rows(self) -> dict[Any, int]:
         """How many rows each group has."""
-        return dict(zip(self.groups, self.sums.confusion.sum(axis=(1, 2)).tolist()))
+        return dict(zip(self.groups, self.confusion.sum(axis=(1, 2)).tolist()))
 
     @property
     def n_rows(self) -> int:
         """How many rows were audited."""
-        return int(self.sums.confusion.sum())
-
-    @property
-    def truths(self) -> bool:
-        """Whether it is known what is true of the rows."""
-        return self.sums.truths
+        return int(self.confusion.sum())
 
     @property
     def reference(self) -> Any:
         """The group that the others are compared with: the one that was named, or the largest."""
-        if self._reference is not None:
-            return self._reference
-        return max(self.groups, key=self.rows.__getitem__)
-
-    @cached_property
-    def _forecasts(self) -> list[Any]:
-        return [self.sums.forecasts(k) for k in find(self.sums.classes, self._judged).tolist()]
+        return max(self.groups, key=self.rows.__getitem__) if self.named is None else self.named
 
     @cached_property
     def rates(self) -> list[GroupRates]:
@@ -363,37 +345,31 @@ class GroupAudit:
         return [self._rates(at, g) for at in range(len(self.classes)) for g in range(len(self.groups))]
 
     def _rates(self, at: int, g: int) -> GroupRates:
-        cells = self.sums.confusion[g]
-        k = int(find(self.sums.classes, objects([self.classes[at]]))[0])
-        n, answered = int(cells.sum()), int(cells[:, k].sum())
-        none = share(0, 0, self.confidence)
-        found = {"base": none, "false_positive": none, "false_negative": none, "accuracy": none}
-        if self.truths:
-            true, hit = int(cells[k].sum()), int(cells[k, k])
-            counts = {
-                "base": (true, n),
-                "false_positive": (answered - hit, n - true),
-                "false_negative": (true - hit, true),
-                "accuracy": (int(np.trace(cells)), n),
-            }
-            found = {name: share(*pair, self.confidence) for name, pair in counts.items()}
-        probability, gap, ece = self._calibration(at, g, n)
-        selection = share(answered, n, self.confidence)
-        return GroupRates(
-            self.classes[at], self.groups[g], n, selection, **found, probability=probability, gap=gap, ece=ece
-        )
+        cells, k = self.confusion[g], int(find(self.known, objects([self.classes[at]]))[0])
+        n, answered, true, hit = (int(each) for each in (cells.sum(), cells[:, k].sum(), cells[k].sum(), cells[k, k]))
+        counts = {
+            "base": (true, n),
+            "false_positive": (answered - hit, n - true),
+            "false_negative": (true - hit, true),
+            "accuracy": (int(np.trace(cells)), n),
+        }
+        counts = {name: pair if self.truths else (0, 0) for name, pair in counts.items()} | {"selection": (answered, n)}
+        shares = {name: share(*pair, self.confidence) for name, pair in counts.items()}
+        probability, gap, ece = self._calibration(at, g, k)
+        return GroupRates(self.classes[at], self.groups[g], n, **shares, probability=probability, gap=gap, ece=ece)
 
-    def _calibration(self, at: int, g: int, n: int) -> tuple[float | None, Estimate, Estimate]:
+    def _calibration(self, at: int, g: int, k: int) -> tuple[float | None, Estimate, Estimate]:
         """The mean probability; how much it is too high, with Student's interval; and the ECE, by the bootstrap."""
         from scipy.special import stdtrit
 
-        if self._forecasts[at] is None or n == 0:
-            return None, Estimate(None), Estimate(None)
-        sums = self._forecasts[at][g]
-        rows, true, p = (column(sums, name).astype(np.float64) for name in ("rows", "true", "p"))
-        probability = float(p.sum() / n)
+        if not self.probable:
+            return None, Estimate(), Estimate()
+        found = self.tally.over("forecasts", objects(self.groups[g : g + 1]), self.known[[k]], np.arange(BINS), SUMS)
+        n, true = int(self.confusion[g].sum()), int(self.confusion[g, k].sum())
+        sums = with_certain_rows(found.fractions()[0, 0], n, n, true)  # type: ignore[union-attr]
+        rows, hits, p = (column(sums, name).astype(np.float64) for name in ("rows", "true", "p"))
         if not self.truths:
-            return probability, Estimate(None), Estimate(None)
+            return float(p.sum() / n), Estimate(), Estimate()
         # Σd and Σd² of d = p - e, where e is 1 for the rows of the class: how much too high the probabilities are.
         whole = {name: column(sums, name).sum() for name in ("p", "product", "square", "true")}
         total = float(whole["p"] - whole["true"])
@@ -403,88 +379,169 @@ class GroupAudit:
             spread = math.sqrt(max(0.0, (squares - total * total / n) / (n - 1)))
             reach = float(stdtrit(n - 1, 0.5 + self.confidence / 2)) * spread / math.sqrt(n)
             gap = Estimate(total / n, total / n - reach, total / n + reach)
-        ece = float(np.abs(true - p).sum() / n)
-        found = intervals.of_bins(rows, true, p, self.confidence, [self.random_state, at, g])
-        return probability, gap, Estimate(ece, found.low, found.high)
+        ece = intervals.of_bins(rows, hits, p, self.confidence, [self.random_state, at, g])
+        return float(p.sum() / n), gap, Estimate(float(np.abs(hits - p).sum() / n), ece.low, ece.high)
 
     def rate(self, group: Any, class_: Any = None) -> GroupRates:
-        """What is measured of one group; of several classes, of the class that is named."""
-        for name, value, known in (("group", group, self.groups), ("class_", class_, self.classes)):
-            if value not in known and not (name == "class_" and value is None):
-                raise InputError(f"{name}={value!r} was not audited{did_you_mean(value, known)}")
+        """What is measured of one group; of several classes, of the class that is named, or the last."""
         chosen = self.classes[-1] if class_ is None else class_
+        for name, value, known in (("group", group, self.groups), ("class_", chosen, self.classes)):
+            if value not in known:
+                raise InputError(f"{name}={value!r} was not audited{did_you_mean(value, known)}")
         return next(found for found in self.rates if found.group == group and found.class_ == chosen)
 
     @cached_property
     def differences(self) -> list[GroupDifference]:
         """How each group differs from the reference group, measure by measure; Holm's correction is over all."""
         found = []
-        for class_ in self.classes:
-            standard = self.rate(self.reference, class_)
-            for group in self.groups:
-                if group == self.reference:
-                    continue
-                rates = self.rate(group, class_)
-                for measure in MEASURES:
-                    one = contrast(getattr(rates, measure), getattr(standard, measure), self.confidence)
-                    if one is not None:
-                        found.append(GroupDifference(class_, group, self.reference, measure, *one))
-        adjusted = holm([each.p_value for each in found]) if found else np.zeros(0)
-        alpha = level(self.confidence)
-        return [replace(each, adjusted=float(p), significant=bool(p <= alpha)) for each, p in zip(found, adjusted)]
-
-    @cached_property
-    def warnings(self) -> list[str]:
-        """Groups that are too small for their intervals to say anything, and what was not to be had."""
-        return findings.group_warnings(self)
-
-    @cached_property
-    def plain(self) -> list[str]:
-        """What was found, where it may come from and what was not shown, in plain words."""
-        return findings.of_groups(self)
+        for rates in self.rates:
+            standard = self.rate(self.reference, rates.class_)
+            for measure in MEASURES if rates.group != self.reference else ():
+                one = contrast(getattr(rates, measure), getattr(standard, measure), self.confidence)
+                if one is not None:
+                    names = {"class_": rates.class_, "group": rates.group, "measure": measure}
+                    found.append(GroupDifference(**asdict(one), **names, reference=self.reference))
+        return correct(found, self.confidence)
 
     def __add__(self, other: Any) -> GroupAudit:
         """The audit of the rows of both."""
         if not isinstance(other, GroupAudit):
             return NotImplemented
-        for name in ("protected", "confidence", "random_state", "_reference", "used"):
+        for name in ("protected", "confidence", "random_state", "named", "used", "truths", "probable", "classes"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if mine != theirs:
-                raise MergeError(f"one audit has {name.strip('_')}={mine!r} and the other {theirs!r}; audit both alike")
-        if not same(self._judged, other._judged):
-            raise MergeError(
-                f"one audit asks about {self.classes!r} and the other about {other.classes!r}; give both the same "
-                "class_"
-            )
-        return GroupAudit(
-            self.protected,
-            self.sums + other.sums,
-            self._judged,
-            reference=self._reference,
-            confidence=self.confidence,
-            random_state=self.random_state,
-            used=self.used,
-            notes=tuple(dict.fromkeys(self.notes + other.notes)),
-        )
+                raise MergeError(f"one audit has {name}={mine!r} and the other {theirs!r}; audit both alike")
+        notes = tuple(dict.fromkeys(self.notes + other.notes))
+        return replace(self, tally=self.tally + other.tally, notes=notes)
 
     def __radd__(self, other: Any) -> GroupAudit:
         """Let `sum` begin with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
+    @cached_property
+    def warnings(self) -> list[str]:
+        """Groups that are too small for their intervals to say anything, and what was not to be had."""
+        few = [f"{group} ({n:,})" for group, n in self.rows.items() if n < _FEWEST_ROWS]
+        rare = [
+            f"{r.group} ({n:,} {what})"
+            for r in self.rates
+            for n, what in ((r.base.count, f"{r.class_}"), (r.rows - r.base.count, f"not {r.class_}"))
+            if n < _FEWEST_OF_A_CLASS and r.rows >= _FEWEST_ROWS
+        ]
+        found = []
+        if few:
+            names = list_names(few, str, _NAMED)
+            found.append(
+                f"Fewer than {_FEWEST_ROWS} rows, so that the intervals are too wide to say anything: {names}."
+            )
+        if not self.truths:
+            found.append("What is true of the rows was not given: decisions are compared, and no errors; give y.")
+        elif rare:
+            names = list_names(list(dict.fromkeys(rare)), str, _NAMED)
+            what = f"Fewer than {_FEWEST_OF_A_CLASS} rows of a class"
+            found.append(f"{what}, so that its rates of errors say little: {names}.")
+        return found
+
+    @cached_property
+    def plain(self) -> list[str]:
+        """What was found, where it may come from and what was not shown, in plain words."""
+        found = [self._count_significant(self.differences, "difference", f"from {self.reference},")]
+        worst = {
+            measure: max(
+                (d for d in self.differences if d.significant and d.measure == measure), key=_size, default=None
+            )
+            for measure in MEASURES
+        }
+        for measure, words in _SENTENCES.items():
+            d = worst[measure]
+            if d is not None:
+                one, other = (getattr(self.rate(group, d.class_), measure).value for group in (d.group, d.reference))
+                found.append(
+                    f"{d.group}: {one:.1%} {words.format(class_=d.class_)}; {d.reference}: {other:.1%} (difference "
+                    f"{d.difference:+.3f}, interval {d.low:+.3f} to {d.high:+.3f}, {p_text(d.adjusted)})."
+                )
+        found += missed(self.differences)
+        d = worst["base"]
+        if d is not None:
+            one, other = (self.rate(group, d.class_).base.value for group in (d.group, d.reference))
+            found.append(
+                f"The labels: {d.class_} is true of {one:.1%} of {d.group} and {other:.1%} of {d.reference}. A model "
+                "that learns such labels gives them back; whether they are just is not for the numbers to say. Where "
+                "labels differ, equal rates of answers and equal rates of errors cannot both be had."
+            )
+        small = [f"{group} ({n / self.n_rows:.1%})" for group, n in self.rows.items() if n < 0.05 * self.n_rows]
+        if small:
+            names = list_names(small, str, _NAMED)
+            found.append(f"The data: few rows are of {names}; what is learned is learned mostly from the others.")
+        off = [r for r in self.rates if r.gap.low is not None and r.gap.low * (r.gap.high or 0.0) > 0]
+        if off:
+            off.sort(key=lambda r: -abs(r.gap.value or 0.0))
+            of = " of {}" if len(self.classes) > 1 else ""
+            names = list_names([f"{r.group} {r.gap.value:+.3f}{of.format(r.class_)}" for r in off], str, 3)
+            found.append(f"Probabilities that are too high (+) or too low (−) on average: {names}.")
+        if self.used is not None:
+            blind = "uses {}." if self.used else "does not use {}; that alone does not make it blind to it."
+            found.append(f"The model {blind.format(self.protected)}")
+        first = "whether the labels are right" if self.truths else "errors, for what is true was not given"
+        return [*found, f"Not shown: {first}, groups that no column names, and what comes of a decision."]
+
+    def tables(self) -> dict[str, PrintedTable]:
+        """The rates, the differences and the calibration of the groups, by their titles."""
+        sure, group = self._sure(), lambda each: shortened(each.group, _NAME)
+        class_ = ("class", lambda each: shortened(each.class_, _NAME))
+        largest = sorted(self.rates, key=lambda r: -r.rows)
+        off = [r for r in largest if r.gap.value is not None]
+        surest = sorted(self.differences, key=lambda d: (d.adjusted, -abs(d.difference)))
+        rates = [
+            (title, lambda r, measure=measure: str(getattr(r, measure)))
+            for measure, title in MEASURES.items()
+            if self.truths or measure == "selection"
+        ]
+        differences = [
+            (f"against {self.reference}", group),
+            class_,
+            ("rate", lambda d: MEASURES[d.measure]),
+            ("difference", write_difference),
+            (sure, lambda d: write_span(d.low, d.high)),
+            ("ratio", lambda d: "–" if d.ratio is None else f"{d.ratio:.2f}"),
+            (sure, lambda d: span(d.ratio_low, d.ratio_high)),
+            ("p (Holm)", lambda d: write_p(d.adjusted)),
+            ("test", lambda d: d.test),
+        ]
+        calibration = [
+            (self.protected, group),
+            class_,
+            ("mean P", lambda r: f"{r.probability:.3f}"),
+            ("true", lambda r: f"{r.base.value:.3f}"),
+            ("mean P - true", lambda r: f"{r.gap.value:+.3f} {write_span(r.gap.low, r.gap.high)}"),
+            ("ECE", lambda r: str(r.ece)),
+        ]
+        first = [(self.protected, group), class_, ("rows", lambda r: f"{r.rows:,}"), *rates]
+        found = {
+            "Rates of each group": self._table(largest, first, _GROUPS, "groups"),
+            "Differences between groups": self._table(surest, differences, _DIFFERENCES, "differences"),
+            "Calibration of each group": self._table(off, calibration, _GROUPS, "groups"),
+        }
+        return {title: table for title, table in found.items() if table.rows or title == "Differences between groups"}
+
+    def _notes(self) -> list[str]:
+        asked = ", ".join(map(str, self.classes))
+        first = f"{self.n_rows:,} rows in {len(self.groups)} groups of {self.protected}; asked about: {asked}."
+        return [f"{first} * is significant by Holm's correction.", *self.notes]
+
     def to_dict(self) -> dict[str, Any]:
         """All that was found, as plain data that JSON can hold."""
-        return findings.groups_dict(self)
-
-    def __str__(self) -> str:
-        return findings.groups_text(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return findings.groups_html(self)
+        names = ("protected", "used", "groups", "reference", "classes", "confidence", "notes", "warnings", "plain")
+        found = {"audit": "groups", "rows": self.n_rows} | {name: getattr(self, name) for name in names}
+        found |= {name: [asdict(each) for each in getattr(self, name)] for name in ("rates", "differences")}
+        return dict(plain(found))
 
     def plot(self, axes: Any = None) -> Any:
         """Draw the rates of each group with their intervals, a panel for each measure; the axes are returned."""
         from ingenuo.show import plots
 
         return plots.groups(self, axes)
+
+
+def _size(difference: GroupDifference) -> float:
+    return abs(difference.difference)

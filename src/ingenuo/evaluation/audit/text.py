@@ -1,18 +1,14 @@
 """The audit of a text classifier: what it makes of sentences that differ only in the person they are about.
 
 In each frame the scores of a group's sentences are averaged, and one group's mean less the other's is one difference.
-The test is of these differences: were the groups treated alike, each would be as likely to have the other sign.
-
-Which words carry a difference is found by taking them out: what the log-odds of a class lose without a word. Only words
-that differ between the sentences of a frame can carry a difference between groups. In naive Bayes on single words what
-is lost is the word's own factor, so the words' shares add up to the whole difference of the log-odds; for other models
-it is what the word does in its place. A term that changes nothing is one that the model does not use.
+The test is of these: were the groups treated alike, each would be as likely to have the other sign. Which words carry a
+difference is found by taking them out: what the log-odds of a class lose without a word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -20,108 +16,112 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.evaluation.audit import findings
-from ingenuo.evaluation.audit.findings import OTHERS
-from ingenuo.evaluation.audit.groups import Share, judged, share
-from ingenuo.evaluation.audit.sentences import WORD, Sentences, coded, sentences_of, varying, words_of
-from ingenuo.evaluation.paired import flip_signs, level, student
-from ingenuo.evaluation.significance import holm
+from ingenuo.evaluation.audit.groups import (
+    Audit,
+    Share,
+    choose_classes,
+    correct,
+    missed,
+    share,
+    write_difference,
+    write_p,
+    write_span,
+)
+from ingenuo.evaluation.audit.sentences import WORD, Sentences, make_sentences, number_values, varying_words, words_of
+from ingenuo.evaluation.predictions import list_names
+from ingenuo.evaluation.significance import flip_signs, level, p_text, student
 from ingenuo.rows.schema import FAMILIES, column_name
+from ingenuo.show.format import plain, shortened
+from ingenuo.show.table import PrintedTable
 from ingenuo.tally.labels import Labels, encode, find, objects
 
 Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
+OTHERS = "the others"
 _FARTHEST = 700.0  # log-odds: what is impossible or certain counts as this far
 _PAIRS = 4  # groups of a kind: of more, each is compared with all others together and not with each
 _NOTHING = 1e-9  # of the log-odds
 _REPLICATES = 9_999
 _FOR_EACH = 200  # replicates for each comparison: the smallest p that can be found is 0.005 by Holm's correction
-_WORDS = 10  # that are kept of a comparison
-_WORST = 3  # pairs of sentences that are kept of a comparison
-_LOOKED = 500  # pairs that are looked at for those
+_WORDS, _WORST = 10, 3  # words and pairs of sentences that are kept of a comparison
+_SEARCHED = 500  # pairs that are searched for those
+_FEWEST_FRAMES = 6  # 2 / 2^5 > 0.05: with fewer no sign test can be significant
+_SMALL = 0.01  # of a probability: what is significant and smaller is called small
+_NAME = 40  # letters of a group in a table
+_COMPARISONS, _GROUPS, _SENTENCES = 12, 20, 5  # lines of a table
 
 
-class Asked(NamedTuple):
-    """What a classifier answered."""
+class Answers(NamedTuple):
+    """What a classifier answered to some texts."""
 
     probabilities: Floats  # texts × classes; 0 and 1 where it gives labels only
     log_odds: Floats  # texts × classes, each against the rest
-    predicted: NDArray[np.int64]  # places among the classes
+    predicted: NDArray[np.intp]  # places among the classes
 
 
 class TextModel:
-    """A fitted classifier and the column that it reads sentences from.
-
-    Attributes
-    ----------
-    classes : array
-        The classes.
-    notes : list of str
-        What was done with its other columns.
-    """
+    """A fitted classifier and the column that it reads sentences from; `notes` say what is done with the others."""
 
     def __init__(self, model: Any, column: str | None = None) -> None:
+        name = type(model).__name__
         if not hasattr(model, "predict"):
             raise InputError(
-                f"sentences are for a fitted text classifier, got {type(model).__name__}; to audit predictions give "
-                "y and protected"
+                f"sentences are for a fitted text classifier, got {name}; to audit predictions give y and protected"
             )
         self.model, self.notes = model, list[str]()
-        self.others, self.column = self._columns(column)
+        self.others, self.column = self._choose_column(column)
         if not hasattr(model, "classes_"):
-            raise InputError(f"{type(model).__name__} has no classes; give a fitted classifier")
+            raise InputError(f"{name} has no classes; give a fitted classifier")
         self.classes = encode(np.asarray(model.classes_))[1]
         self._places = find(self.classes, objects(np.asarray(model.classes_).tolist()))
-        self.probable = hasattr(model, "predict_proba")
-        if not self.probable:
+        if not hasattr(model, "predict_proba"):
             self.notes.append("The model gives labels and no probabilities: its score is 1 for its answer, else 0.")
 
-    def _columns(self, column: str | None) -> tuple[list[Any], Any]:
-        """The columns besides, and the column that is read; None where the model reads a list of texts."""
+    def _choose_column(self, column: str | None) -> tuple[list[Any], Any]:
+        """The other columns, and the column that is read; None where the model reads a list of texts."""
         schema = getattr(self.model, "schema_", None)
         if schema is None or len(schema) == 0:
             if column is not None:
                 raise InputError(f"column={column!r} cannot be chosen: {type(self.model).__name__} names no columns")
             return [], None
-        families = list(FAMILIES)
-        texts = [
-            name for name, code in zip(schema.names.tolist(), schema.families) if FAMILIES[families[code]] == "text"
-        ]
+        names, families = schema.names.tolist(), list(FAMILIES)
+        texts = [name for name, code in zip(names, schema.families) if FAMILIES[families[code]] == "text"]
         if not texts:
             raise InputError(
-                f"the model reads no text: its columns are {', '.join(map(column_name, schema.names.tolist()[:5]))}"
-                f"{', …' if len(schema) > 5 else ''}; "
-                "to audit it by rows, give X and the column of their groups with protected=…"
+                f"the model reads no text: its columns are {list_names(names, column_name)}; to audit it by rows, give "
+                "X and the column of their groups with protected=…"
             )
         if column is not None and column not in texts:
             raise InputError(f"the model has no text column {column!r}{did_you_mean(column, texts)}")
         chosen = texts[0] if column is None else column
-        others = [name for name in schema.names.tolist() if name != chosen]
+        others = [name for name in names if name != chosen]
         if others:
-            listed = ", ".join(repr(column_name(name)) for name in others[:5]) + (", …" if len(others) > 5 else "")
-            self.notes.append(f"The sentences stand in column {column_name(chosen)!r}; missing are {listed}.")
+            missing = list_names([column_name(name) for name in others])
+            self.notes.append(f"The sentences stand in column {column_name(chosen)!r}; missing are {missing}.")
         return others, chosen
 
     def _table(self, texts: list[str]) -> Any:
+        """The texts in their column, with nothing in the others."""
         if not self.others:
             return texts
         import pyarrow as pa
 
         schema = self.model.schema_
-        columns = {name: pa.nulls(len(texts)) for name in schema.names.tolist()}
-        columns[self.column] = pa.array(texts)
+        columns = {name: pa.nulls(len(texts)) for name in schema.names.tolist()} | {self.column: pa.array(texts)}
         if schema.named:
             return pa.table({str(name): values for name, values in columns.items()})
         return np.column_stack([objects(values.to_pylist()) for values in columns.values()])
 
-    def ask(self, texts: list[str]) -> Asked:
+    def answer(self, texts: list[str]) -> Answers:
         """The model's answers to some texts."""
         table = self._table(texts)
-        k = len(self.classes)
         try:
             answered = np.asarray(self.model.predict(table))
-            given = np.asarray(self.model.predict_proba(table)) if self.probable else None
-            logs = np.asarray(self.model.predict_log_proba(table)) if hasattr(self.model, "predict_log_proba") else None
+            given, logs = (
+                np.asarray(getattr(self.model, name)(table)) if hasattr(self.model, name) else None
+                for name in ("predict_proba", "predict_log_proba")
+            )
         except (IngenuoError, ValueError, TypeError, AttributeError) as error:
             first = str(error).splitlines()[0].rstrip(":") if str(error) else type(error).__name__
             raise InputError(
@@ -129,36 +129,22 @@ class TextModel:
                 "classifier, or audit it by rows with X and protected=…"
             ) from None
         predicted = find(self.classes, objects(answered.ravel().tolist()))
-        probabilities = np.zeros((len(texts), k))
-        if given is None:
-            probabilities[np.arange(len(texts)), predicted] = 1.0
-        else:
+        probabilities = np.eye(len(self.classes))[predicted]
+        if given is not None:
             probabilities[:, self._places] = given
         with np.errstate(divide="ignore"):
             log = np.log(probabilities)
         if logs is not None:
             log[:, self._places] = logs
-        return Asked(probabilities, _log_odds(log), predicted)
-
-    def log_odds(self, texts: list[str]) -> Floats:
-        """The log-odds of each class against the rest."""
-        return self.ask(texts).log_odds
+        return Answers(probabilities, _log_odds(log), predicted)
 
 
 def _log_odds(log: Floats) -> Floats:
-    """log P(class) - log P(any other), from log probabilities.
-
-    >>> _log_odds(np.log([[0.8, 0.2]])).round(4).tolist()
-    [[1.3863, -1.3863]]
-    """
-    from scipy.special import logsumexp
-
+    """log P(class) - log P(any other), from log probabilities."""
     found = np.empty_like(log)
-    for k in range(log.shape[1]):
-        rest = np.delete(log, k, axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            others = logsumexp(rest, axis=1) if rest.shape[1] else np.full(len(log), -np.inf)
-            found[:, k] = log[:, k] - others
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for k in range(log.shape[1]):
+            found[:, k] = log[:, k] - np.logaddexp.reduce(np.delete(log, k, axis=1), axis=1, initial=-np.inf)
     return np.asarray(np.nan_to_num(found.clip(-_FARTHEST, _FARTHEST)))
 
 
@@ -192,11 +178,27 @@ class Comparison:
     p_value: float  # of the permutation test: signs of the frames' differences flipped at random
     p_terms: float | None  # of Welch's test between the terms' means: could other terms have shown it by chance?
     log_odds: float  # the mean difference of the log-odds
-    unused: bool = False  # whether the model uses no term of the group, so that the difference is all the other side's
-    words: tuple[tuple[str, float], ...] = ()  # what each word that differs adds to the log-odds, the strongest first
-    worst: tuple[Pair, ...] = ()  # the sentences of one frame that differ most
+    unused: bool  # whether the model uses no term of the group, so that the difference is all the other side's
+    words: tuple[tuple[str, float], ...]  # what each word that differs adds to the log-odds, the strongest first
+    worst: tuple[Pair, ...]  # the sentences of one frame that differ most
     adjusted: float = 1.0  # the p-value by Holm's correction, for as many comparisons as the audit makes
     significant: bool = False
+
+
+@dataclass(frozen=True)
+class GroupScores:
+    """What a group's sentences score: the mean, the share answered with the class, and errors where they are known."""
+
+    class_: Any
+    kind: str
+    group: str
+    sentences: int
+    terms: int
+    unused: int  # terms that change nothing in any sentence: the model has not seen them, or leaves them out
+    score: float
+    answered: Share
+    false_positive: Share
+    false_negative: Share
 
 
 def contrasts(groups: int) -> list[tuple[int, int | None]]:
@@ -206,7 +208,7 @@ def contrasts(groups: int) -> list[tuple[int, int | None]]:
     return [(a, None) for a in range(groups)]
 
 
-def weights_of(frames: NDArray[np.int64], codes: NDArray[np.int64], group: int, against: int | None) -> Floats | None:
+def weights_of(frames: Integers, codes: Integers, group: int, against: int | None) -> Floats | None:
     """The weight of each sentence in its frame's difference; None where no frame has both sides.
 
     The group's sentences share a weight of 1, the other group's of -1; of several others each group has an equal part.
@@ -214,158 +216,103 @@ def weights_of(frames: NDArray[np.int64], codes: NDArray[np.int64], group: int, 
     n_frames, n_groups = int(frames.max()) + 1, int(codes.max()) + 1
     there = codes >= 0
     cells = np.bincount(frames[there] * n_groups + codes[there], minlength=n_frames * n_groups).reshape(n_frames, -1)
-    sides = np.zeros((n_frames, n_groups))
-    others = [against] if against is not None else [g for g in range(n_groups) if g != group]
     present = cells > 0
-    both = present[:, group] & present[:, others].any(axis=1)
+    every = np.arange(n_groups)
+    own, others = every == group, every != group if against is None else every == against
+    both = np.asarray(present[:, own].any(axis=1) & present[:, others].any(axis=1))
     if not both.any():
         return None
-    sides[both, group] = 1.0
-    many = present[:, others].sum(axis=1)
-    for g in others:
-        rows = both & present[:, g]
-        sides[rows, g] = -1.0 / many[rows]
+    many = np.maximum(present[:, others].sum(axis=1), 1)[:, np.newaxis]
+    sides = np.where(present & both[:, np.newaxis], own - others / many, 0.0)
     weights = np.zeros(len(frames))
     weights[there] = (sides / np.maximum(cells, 1))[frames[there], codes[there]]
     return weights
 
 
-def welch(one: Floats, other: Floats) -> float | None:
-    """The p-value of Welch's t test; None where a side has one term, or nothing varies."""
-    from scipy.special import stdtr
-
-    n, m = len(one), len(other)
-    if min(n, m) < 2 or one.var() + other.var() <= 1e-30:
-        return None
-    a, b = one.var(ddof=1) / n, other.var(ddof=1) / m
-    freedom = (a + b) ** 2 / (a * a / (n - 1) + b * b / (m - 1))
-    return float(2 * stdtr(freedom, -abs(one.mean() - other.mean()) / np.sqrt(a + b)))
-
-
-def different(pairs: list[Pair], most: int) -> list[Pair]:
+def worst_pairs(pairs: list[Pair], most: int) -> list[Pair]:
     """The pairs that differ most; of two terms, and of what is said of them, one pair is enough."""
     kept: list[Pair] = []
     seen: set[Any] = set()
     for pair in sorted(pairs, key=lambda pair: -abs(pair.difference)):
-        said = pair.sentence.replace(pair.terms[0], "…") if pair.terms[0] else pair.sentence
-        if len(kept) < most and not {frozenset(pair.terms), said} & seen:
-            seen |= {frozenset(pair.terms), said} if any(pair.terms) else {said}
+        text = pair.sentence.replace(pair.terms[0], "…") if pair.terms[0] else pair.sentence
+        if len(kept) < most and not {frozenset(pair.terms), text} & seen:
+            seen |= {frozenset(pair.terms), text} if any(pair.terms) else {text}
             kept.append(pair)
     return kept
 
 
-class Carried(NamedTuple):
-    """What words carry: sentence and word of each entry, what the log-odds of each class lose without it."""
+class Losses(NamedTuple):
+    """Words taken out: sentence and word of each entry, and what the log-odds of each class lose without it."""
 
-    rows: NDArray[np.int64]
-    words: NDArray[np.int64]
+    rows: Integers
+    words: Integers
     names: list[str]
     losses: Floats  # entries × classes
     own: NDArray[np.bool_]  # whether the word is part of the sentence's term
 
+    def unused_terms(self, terms: list[str]) -> set[str]:
+        """The terms whose words change nothing in any sentence; those that vary nowhere are not among them."""
+        moved = self.own & (np.abs(self.losses) > _NOTHING).any(axis=1)
+        return {terms[row] for row in self.rows[self.own].tolist()} - {terms[row] for row in self.rows[moved].tolist()}
 
-def carried(sentences: Sentences, log_odds: Floats, ask: Callable[[list[str]], Floats]) -> Carried:
+
+def take_out_words(sentences: Sentences, log_odds: Floats, ask: Callable[[list[str]], Floats]) -> Losses:
     """Take each word that differs out of its sentence, and ask what the log-odds (sentences × classes) lose."""
     names: dict[str, int] = {}
-    rows, words, own, texts = [], [], [], []
-    for row, found in varying(sentences):
-        term = set(words_of(sentences.terms[row])) if sentences.terms[row] else set(found)
-        for word in found:
-            rows.append(row)
-            words.append(names.setdefault(word, len(names)))
-            own.append(word in term)
-            texts.append(without_word(sentences.texts[row], word))
-    at = np.array(rows, np.int64)
+    entries, texts = [], []
+    for row, words in enumerate(varying_words(sentences)):
+        term = set(words_of(sentences.terms[row])) if sentences.terms[row] else set(words)
+        for word in words:
+            entries.append((row, names.setdefault(word, len(names)), word in term))
+            texts.append(_without_word(sentences.texts[row], word))
+    at, places, own = np.array(entries, np.int64).reshape(-1, 3).T
     losses = log_odds[at] - ask(texts) if texts else np.zeros((0, log_odds.shape[1]))
-    return Carried(at, np.array(words, np.int64), list(names), losses, np.array(own, np.bool_))
+    return Losses(at, places, list(names), losses, own > 0)
 
 
-def unused_terms(sentences: Sentences, found: Carried) -> set[str]:
-    """The terms whose words change nothing in any sentence."""
-    moved = found.own & (np.abs(found.losses) > _NOTHING).any(axis=1)
-    used = {sentences.terms[row] for row in found.rows[moved].tolist()}
-    # Terms that vary nowhere, for all sentences of their frames are about them, say nothing.
-    varied = {sentences.terms[row] for row in found.rows[found.own].tolist()}
-    return varied - used
-
-
-def without_word(text: str, word: str) -> str:
-    """A sentence without a word.
-
-    >>> without_word("My aunt met Aunt Ada.", "aunt")
-    'My met Ada.'
-    """
-    left = WORD.sub(lambda found: "" if found.group().lower() == word else found.group(), text)
+def _without_word(text: str, word: str) -> str:
+    left = WORD.sub(lambda found: "" if found[0].lower() == word else found[0], text)
     return " ".join(left.split())
 
 
-@dataclass(frozen=True)
-class GroupScores:
-    """What a group's sentences score: their number, the mean, the share answered with the class; errors if known.
-
-    `unused` of the group's `terms` change nothing in any sentence: the model has not seen them, or leaves them out.
-    """
-
-    class_: Any
-    kind: str
-    group: str
-    sentences: int
-    terms: int
-    unused: int
-    score: float
-    answered: Share
-    false_positive: Share
-    false_negative: Share
-
-
-class TextAudit:
+class TextAudit(Audit):
     """What an audit by sentences found; prints as tables and sentences.
 
-    Attributes
-    ----------
-    sentences : Sentences
-        The sentences, their frames and groups.
-    classes : list
-        The classes whose probability is looked at.
-    scores : array (sentences × classes)
-        The probability of each.
-    confidence, random_state
-        As they were given.
-    notes : tuple of str
-        What was recognised, and what was done on the way.
+    It has the sentences, the classes whose probability is judged, and the `scores` (sentences × classes).
     """
 
     def __init__(
         self,
         sentences: Sentences,
         model: TextModel,
-        judged: Labels,
-        *,
-        truths: NDArray[np.int64] | None = None,
-        confidence: float = 0.95,
-        random_state: int = 0,
-        notes: tuple[str, ...] = (),
+        classes: Labels,
+        truths: Integers | None,
+        confidence: float,
+        random_state: int,
+        notes: tuple[str, ...],
     ) -> None:
-        self.sentences, self.classes = sentences, list(judged.tolist())
+        self.sentences, self.classes = sentences, list(classes.tolist())
         self.confidence, self.random_state = confidence, random_state
-        found = model.ask(sentences.texts)
-        self._columns = find(model.classes, judged)
+        self.notes, self._truths, self.labelled = (*notes, *model.notes), truths, truths is not None
+        self._columns = find(model.classes, classes)
+        found = model.answer(sentences.texts)
         self.scores: Floats = found.probabilities[:, self._columns]
-        self._predicted, self._truths = found.predicted, truths
-        self._log_odds = found.log_odds[:, self._columns]
-        self._carried: Carried = carried(
-            sentences, self._log_odds, lambda texts: model.log_odds(texts)[:, self._columns]
+        self._predicted, self._log_odds = found.predicted, found.log_odds[:, self._columns]
+        self._losses = take_out_words(
+            sentences, self._log_odds, lambda texts: model.answer(texts).log_odds[:, self._columns]
         )
-        self.unused: set[str] = unused_terms(sentences, self._carried)
-        self.lexicon: list[str] = _in_lexicon(model, sentences)
-        self.labelled = truths is not None
-        self._terms = coded(sentences.terms)
-        self.notes = (*notes, *model.notes)
+        self.unused: set[str] = self._losses.unused_terms(sentences.terms)
+        self.lexicon: list[str] = _terms_in_lexicon(model, sentences)
 
     @property
     def kinds(self) -> list[str]:
         """The kinds of groups that are compared."""
         return list(self.sentences.kinds)
+
+    def _codes(self, kind: str) -> tuple[Integers, list[str]]:
+        names = self.sentences.groups(kind)
+        places = {None: -1} | {name: g for g, name in enumerate(names)}
+        return np.array([places[g] for g in self.sentences.kinds[kind]], np.int64), names
 
     @cached_property
     def groups(self) -> list[GroupScores]:
@@ -378,30 +325,16 @@ class TextAudit:
                     rows = np.flatnonzero(codes == g)
                     terms = {self.sentences.terms[row] for row in rows.tolist()}
                     counts = (len(rows), len(terms), len(terms & self.unused))
-                    answers = self._answers(rows, int(self._columns[at]))
-                    score = float(self.scores[rows, at].mean())
-                    found.append(GroupScores(class_, kind, name, *counts, score, *answers))
+                    shares = self._shares(rows, int(self._columns[at]))
+                    found.append(GroupScores(class_, kind, name, *counts, float(self.scores[rows, at].mean()), *shares))
         return found
 
-    def _codes(self, kind: str) -> tuple[NDArray[np.int64], list[str]]:
-        names = self.sentences.groups(kind)
-        places = {name: g for g, name in enumerate(names)}
-        return np.array([-1 if g is None else places[g] for g in self.sentences.kinds[kind]], np.int64), names
-
-    def _answers(self, rows: NDArray[np.intp], k: int) -> tuple[Share, Share, Share]:
+    def _shares(self, rows: NDArray[np.intp], k: int) -> list[Share]:
         """The share answered with the class, and the false positives and negatives where labels are known."""
-        hit = self._predicted[rows] == k
-        answered = share(int(hit.sum()), len(rows), self.confidence)
-        none = share(0, 0, self.confidence)
-        if self._truths is None:
-            return answered, none, none
-        truths = self._truths[rows]
+        hit, truths = self._predicted[rows] == k, np.full(len(rows), -1) if self._truths is None else self._truths[rows]
         false, true = (truths >= 0) & (truths != k), truths == k
-        return (
-            answered,
-            share(int((hit & false).sum()), int(false.sum()), self.confidence),
-            share(int((~hit & true).sum()), int(true.sum()), self.confidence),
-        )
+        pairs = ((hit, np.ones_like(hit)), (hit & false, false), (~hit & true, true))
+        return [share(int(part.sum()), int(whole.sum()), self.confidence) for part, whole in pairs]
 
     @cached_property
     def comparisons(self) -> list[Comparison]:
@@ -414,107 +347,224 @@ class TextAudit:
             codes, names = self._codes(kind)
             for group, against in contrasts(len(names)):
                 weights = weights_of(self.sentences.frames, codes, group, against)
-                if weights is None:
-                    continue
-                called = OTHERS if against is None else names[against]
-                for at in range(len(self.classes)):
-                    found.append(self._compared(at, kind, names[group], called, weights, replicates, rng))
-        adjusted = holm([each.p_value for each in found]) if found else np.zeros(0)
-        alpha = level(self.confidence)
-        found = [replace(c, adjusted=float(p), significant=bool(p <= alpha)) for c, p in zip(found, adjusted)]
-        return sorted(found, key=lambda c: -abs(c.difference))
+                if weights is not None:
+                    called = (kind, names[group], OTHERS if against is None else names[against])
+                    found += [self._compare(at, called, weights, replicates, rng) for at in range(len(self.classes))]
+        return sorted(correct(found, self.confidence), key=lambda c: -abs(c.difference))
 
-    def _compared(
-        self, at: int, kind: str, group: str, against: str, weights: Floats, replicates: int, rng: np.random.Generator
+    def _compare(
+        self, at: int, called: tuple[str, str, str], weights: Floats, replicates: int, rng: np.random.Generator
     ) -> Comparison:
         """One comparison: weights are positive for the group's sentences, negative for the others', by frame."""
-        frames, scores = self.sentences.frames, self.scores[:, at]
+        frames, scores, terms = self.sentences.frames, self.scores[:, at], self.sentences.terms
         rows = np.flatnonzero(weights)
         present = np.unique(frames[rows])
         sums = np.bincount(frames[rows], weights[rows] * scores[rows], self.sentences.n_frames)
         d: Floats = np.asarray(sums[present], np.float64)
         d[np.abs(d) < 1e-15] = 0.0
-        n = len(d)
-        p, _ = flip_signs(d, replicates, rng)
-        size = student("difference", d, 1 - self.confidence) if n > 1 else None
-        ends = (None, None) if size is None else (size.low, size.high)
+        size = student("difference", d, 1 - self.confidence) if len(d) > 1 else None
         return Comparison(
-            *(self.classes[at], kind, group, against, n, float(d.mean()), *ends, p),
-            self._by_terms(kind, rows, weights, scores),
-            float((weights[rows] * self._log_odds[rows, at]).sum() / n),
-            {self.sentences.terms[row] for row in rows[weights[rows] > 0].tolist()} <= self.unused,
-            self._words(at, weights, present),
-            self._worst(rows, weights, scores),
+            self.classes[at],
+            *called,
+            frames=len(d),
+            difference=float(d.mean()),
+            low=None if size is None else size.low,
+            high=None if size is None else size.high,
+            p_value=flip_signs(d, replicates, rng)[0],
+            p_terms=self._test_terms(called[0], rows, weights, scores),
+            log_odds=float((weights[rows] * self._log_odds[rows, at]).sum() / len(d)),
+            unused={terms[row] for row in rows[weights[rows] > 0].tolist()} <= self.unused,
+            words=self._words(at, weights, len(present)),
+            worst=self._worst(rows, weights, scores),
         )
 
-    def _by_terms(self, kind: str, rows: NDArray[np.intp], weights: Floats, scores: Floats) -> float | None:
+    def _test_terms(self, kind: str, rows: NDArray[np.intp], weights: Floats, scores: Floats) -> float | None:
         """Welch's t test between the means of the terms of either side, each over its frames, less the frames' own."""
+        from scipy.special import stdtr
+
         if kind in self.sentences.identities:  # the groups are the terms
             return None
         frames = self.sentences.frames[rows]
         mean = np.bincount(frames, scores[rows]) / np.maximum(np.bincount(frames), 1)
-        places = self._terms[rows] * 2 + (weights[rows] > 0)
+        places = number_values(self.sentences.terms)[rows] * 2 + (weights[rows] > 0)
         sums, counts = np.bincount(places, scores[rows] - mean[frames]), np.bincount(places)
         means, there = sums / np.maximum(counts, 1), counts > 0
         side = np.arange(len(sums)) % 2 == 1
-        return welch(means[there & side], means[there & ~side])
+        one, other = means[there & side], means[there & ~side]
+        if min(len(one), len(other)) < 2 or one.var() + other.var() <= 1e-30:
+            return None
+        a, b = one.var(ddof=1) / len(one), other.var(ddof=1) / len(other)
+        freedom = (a + b) ** 2 / (a * a / (len(one) - 1) + b * b / (len(other) - 1))
+        return float(2 * stdtr(freedom, -abs(one.mean() - other.mean()) / np.sqrt(a + b)))
 
-    def _words(self, at: int, weights: Floats, present: NDArray[np.int64]) -> tuple[tuple[str, float], ...]:
+    def _words(self, at: int, weights: Floats, frames: int) -> tuple[tuple[str, float], ...]:
         """What each word adds to the mean difference of the log-odds."""
-        found = self._carried
-        if not len(found.rows):
-            return ()
-        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / len(present)
+        found = self._losses
+        shares = np.bincount(found.words, weights[found.rows] * found.losses[:, at], len(found.names)) / frames
         first = np.argsort(-np.abs(shares), kind="stable")[:_WORDS]
         return tuple((found.names[w], float(shares[w])) for w in first.tolist() if abs(shares[w]) > 1e-12)
 
     def _worst(self, rows: NDArray[np.intp], weights: Floats, scores: Floats) -> tuple[Pair, ...]:
         """In each frame the two sentences of either side that differ most; of these the worst."""
-        side = (weights[rows] > 0).astype(np.int64)
-        order = np.lexsort((scores[rows], side, self.sentences.frames[rows]))
-        ranked, key = rows[order], (self.sentences.frames[rows] * 2 + side)[order]
-        starts = np.flatnonzero(np.append(True, key[1:] != key[:-1]))
-        ends = np.append(starts[1:], len(key)) - 1
-        lowest, highest = (np.full((self.sentences.n_frames, 2), -1) for _ in range(2))
-        lowest.ravel()[key[starts]], highest.ravel()[key[starts]] = ranked[starts], ranked[ends]
-        both = (lowest >= 0).all(axis=1)
-        one = np.concatenate([highest[both, 1], lowest[both, 1]])
-        other = np.concatenate([lowest[both, 0], highest[both, 0]])
-        gaps = np.abs(scores[one] - scores[other])
+        ends = np.full((2, 2, self.sentences.n_frames), -1)  # lowest and highest × others and group × frames
+        order = rows[np.argsort(scores[rows], kind="stable")]
+        for end, ranked in enumerate((order[::-1], order)):  # the last that is written stays
+            ends[end, (weights[ranked] > 0).astype(int), self.sentences.frames[ranked]] = ranked
+        both = ends[:, :, (ends[0] >= 0).all(axis=0)]
+        one, other = np.concatenate([both[1, 1], both[0, 1]]), np.concatenate([both[0, 0], both[1, 0]])
         texts, terms = self.sentences.texts, self.sentences.terms
+        gaps = np.argsort(-np.abs(scores[one] - scores[other]), kind="stable")[:_SEARCHED]
         found = [
             Pair(texts[i], float(scores[i]), texts[j], float(scores[j]), (terms[i], terms[j]))
-            for i, j in ((int(one[at]), int(other[at])) for at in np.argsort(-gaps, kind="stable")[:_LOOKED])
+            for i, j in zip(one[gaps].tolist(), other[gaps].tolist())
             if scores[i] != scores[j]
         ]
-        return tuple(different(found, _WORST))
+        return tuple(worst_pairs(found, _WORST))
 
     @cached_property
     def worst(self) -> list[Pair]:
         """The pairs of sentences that differ most, over all comparisons."""
-        return different([pair for comparison in self.comparisons for pair in comparison.worst], 10)
+        return worst_pairs([pair for comparison in self.comparisons for pair in comparison.worst], 10)
 
     @cached_property
     def warnings(self) -> list[str]:
         """Terms that the model does not use, groups of one term, and other reasons for care."""
-        return findings.text_warnings(self)
+        terms, known = {term for term in self.sentences.terms if term}, self.sentences.identities
+        few = sorted({f"{c.group} and {c.against}" for c in self.comparisons if c.frames < _FEWEST_FRAMES})
+        single = sorted({f"{g.group} ({g.kind})" for g in self.groups if g.terms == 1 and g.kind not in known})
+        found = []
+        if self.unused:
+            found.append(
+                f"The model does not react to {len(self.unused):,} of {len(terms):,} terms "
+                f"({list_names(sorted(self.unused), str, 6)}): it has never seen them, or leaves them out. That they "
+                "make no difference means nothing."
+            )
+        if few:
+            what = f"Too few frames ({_FEWEST_FRAMES - 1} at most) for any difference to be significant"
+            found.append(f"{what}: {list_names(few, str, 6)}.")
+        if single:
+            what = "Known by one term only, so that what is seen may be of the word and not of the group"
+            found.append(f"{what}: {list_names(single, str, 6)}.")
+        return found
 
     @cached_property
     def plain(self) -> list[str]:
         """What was found, where it may come from and what was not shown, in plain words."""
-        return findings.of_text(self)
+        found = [self._count_significant(self.comparisons, "comparison", "between groups")]
+        significant = [c for c in self.comparisons if c.significant]
+        if significant:
+            found += self._describe(significant)
+        found += missed(self.comparisons)
+        if self.lexicon:
+            entries = f"it has entries for {list_names(self.lexicon, str, 6)}"
+            found.append(f"The lexicon: {entries}; an entry moves every text that has the word.")
+        for class_, kind in [(class_, kind) for class_ in self.classes for kind in self.kinds]:
+            own = [
+                g for g in self.groups if (g.class_, g.kind) == (class_, kind) and g.false_positive.value is not None
+            ]
+            ranked = sorted(own, key=lambda g: g.false_positive.value or 0.0)
+            if len(own) > 1 and ranked[0].false_positive.value != ranked[-1].false_positive.value:
+                most, least = max(own, key=lambda g: g.false_positive.value or 0.0), ranked[0]
+                found.append(
+                    f"Taken for {class_} although they are not: {most.false_positive.value:.1%} of the sentences about "
+                    f"{most.group} and {least.false_positive.value:.1%} of those about {least.group} ({kind})."
+                )
+        found.append(
+            "Not shown: how the model treats texts unlike these sentences, names and words that are not among them, "
+            "and whether an answer harms anybody; that depends on what is done with it."
+        )
+        return found
+
+    def _describe(self, significant: list[Comparison]) -> list[str]:
+        """The largest significant differences, and where they may come from."""
+        # A group whose terms the model does not use differs only because others' terms are used.
+        first = ([c for c in significant if not (c.unused and c.against == OTHERS)] or significant)[:3]
+        largest = []
+        for c in first:
+            way, interval = "higher" if c.difference > 0 else "lower", ""
+            if c.low is not None:
+                interval = f", interval {c.low:+.3f} to {c.high:+.3f}"
+            who = f"for {c.group} than for {c.against} ({c.kind}{interval}, {p_text(c.adjusted)})"
+            largest.append(f"P({c.class_}) is {abs(c.difference):.3f} {way} {who}")
+        small = f": the largest difference is below {_SMALL:g}" if abs(significant[0].difference) < _SMALL else ""
+        what = f"Significant means that the sentences differ in the same way, not that they differ by much{small}."
+        found = ["; ".join(largest) + ".", what]
+        loose = [c for c in first if c.p_terms is not None and c.p_terms > level(self.confidence)]
+        if loose:
+            pairs = list_names([f"{c.group} and {c.against} ({p_text(c.p_terms or 0.0)})" for c in loose], str, 6)
+            found.append(
+                f"The terms: scores differ within the groups about as much as between them, so with other terms the "
+                f"difference may be another: {pairs}."
+            )
+        used = {(g.class_, g.kind, g.group): (g.terms - g.unused, g.terms) for g in self.groups}
+        uneven: dict[str, None] = {}
+        for c in significant:
+            (a, n), (b, m) = (used.get((c.class_, c.kind, group), (0, 0)) for group in (c.group, c.against))
+            if m and a * m != b * n:
+                counts = f"of the terms for {c.group} the model uses {a} of {n}, of those for {c.against} {b} of {m}"
+                rest = "a term that it does not use leaves the rest of the sentence to decide"
+                uneven[f"The data: {counts}; {rest}."] = None
+        found += list(uneven)[:3]
+        c = first[0]
+        if c.words:
+            strongest = list_names([f"{word!r} {value:+.3f}" for word, value in c.words[:6]], str, 6)
+            found.append(
+                f"The model: {c.group} and {c.against} differ by {c.log_odds:+.3f} in the log-odds, of which "
+                f"{strongest}. These weights were learned from the texts: in what company do the words stand there?"
+            )
+        return found
+
+    def tables(self) -> dict[str, PrintedTable]:
+        """The differences between groups, the scores of each, and the worst sentences, by their titles."""
+        class_ = ("class", lambda each: shortened(each.class_, _NAME))
+        differences = [
+            ("groups", lambda c: f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})"),
+            class_,
+            ("difference", write_difference),
+            (self._sure(), lambda c: write_span(c.low, c.high)),
+            ("p (Holm)", lambda c: write_p(c.adjusted)),
+            ("p over terms", lambda c: write_p(c.p_terms)),
+            ("words", lambda c: ", ".join(f"{word} {value:+.2f}" for word, value in c.words[:4])),
+        ]
+        errors = [
+            ("false positives", lambda g: str(g.false_positive)),
+            ("false negatives", lambda g: str(g.false_negative)),
+        ]
+        scores = [
+            ("group", lambda g: shortened(g.group, _NAME)),
+            ("kind", lambda g: g.kind),
+            class_,
+            *((name, lambda g, name=name: f"{getattr(g, name):,}") for name in ("sentences", "terms", "unused")),
+            ("mean P", lambda g: f"{g.score:.3f}"),
+            ("answered", lambda g: f"{g.answered.value:.3f}"),
+            *(errors if self.labelled else []),
+        ]
+        worst = [
+            ("P", lambda pair: f"{pair.score:.3f}"),
+            ("sentence", lambda pair: pair.sentence),
+            ("P", lambda pair: f"{pair.other_score:.3f}"),
+            ("the same of another", lambda pair: pair.other),
+        ]
+        found = {"Differences between groups": self._table(self.comparisons, differences, _COMPARISONS, "comparisons")}
+        if self.labelled or len(self.groups) <= _GROUPS:
+            found["Scores of each group"] = self._table(self.groups, scores, _GROUPS, "groups")
+        if self.worst:
+            found["The worst sentences"] = self._table(self.worst[:_SENTENCES], worst, _SENTENCES)
+        return found
+
+    def _notes(self) -> list[str]:
+        asked = f"P({self.classes[0]})" if len(self.classes) == 1 else "the probabilities of each class"
+        unused = "; † the model uses no term of the group" if any(c.unused for c in self.comparisons) else ""
+        return [*self.notes, f"Compared is {asked}; * is significant by Holm's correction{unused}."]
 
     def to_dict(self) -> dict[str, Any]:
         """All that was found, as plain data that JSON can hold."""
-        return findings.text_dict(self)
-
-    def __str__(self) -> str:
-        return findings.text_text(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return findings.text_html(self)
+        names = ("classes", "confidence", "lexicon", "notes", "warnings", "plain")
+        found = {"audit": "sentences", "sentences": len(self.sentences), "frames": self.sentences.n_frames}
+        found |= {name: getattr(self, name) for name in names} | {"unused_terms": sorted(self.unused)}
+        found["comparisons"] = [asdict(c) | {"worst": [p._asdict() for p in c.worst]} for c in self.comparisons]
+        found["groups"], found["worst"] = [asdict(g) for g in self.groups], [pair._asdict() for pair in self.worst]
+        return dict(plain(found))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the largest differences with their intervals; the axes are returned."""
@@ -524,60 +574,46 @@ class TextAudit:
 
 
 def audit_text(
-    model: Any,
-    templates: Any,
-    groups: Any,
-    class_: Any,
-    labels: Any,
-    column: str | None,
-    confidence: float,
-    random_state: int,
+    model: Any, templates: Any, groups: Any, class_: Any, labels: Any, column: str | None, confidence: float, seed: int
 ) -> TextAudit:
     """Audit a fitted text classifier by sentences; see `audit`."""
     reader = TextModel(model, column)
-    sentences = sentences_of(templates, groups)
-    asked, notes = judged(
-        reader.classes, class_, lambda: reader.ask(sentences.texts).probabilities.mean(axis=0), "likeliest here"
+    sentences = make_sentences(templates, groups)
+    judged, notes = choose_classes(
+        reader.classes, class_, lambda: reader.answer(sentences.texts).probabilities.mean(axis=0), "likeliest here"
     )
-    truths, said = _truths(sentences, reader.classes, labels)
-    first = f"{len(sentences):,} sentences in {sentences.n_frames:,} frames from {sentences.said}."
-    given: dict[str, Any] = {"truths": truths, "confidence": confidence, "random_state": random_state}
-    return TextAudit(sentences, reader, asked, notes=(first, *notes, *said), **given)
+    truths, more = _truths(sentences, reader.classes, labels)
+    first = f"{len(sentences):,} sentences in {sentences.n_frames:,} frames from {sentences.origin}."
+    return TextAudit(sentences, reader, judged, truths, confidence, seed, (first, *notes, *more))
 
 
-def _truths(sentences: Sentences, classes: Labels, labels: Any) -> tuple[NDArray[np.int64] | None, list[str]]:
+def _truths(sentences: Sentences, classes: Labels, labels: Any) -> tuple[Integers | None, list[str]]:
     """What is true of each sentence, as a place among the classes; -1 where that is not known."""
     if sentences.truths is None:
         if labels is not None:
             raise InputError("labels were given, and the sentences have none; leave labels out")
         return None, []
     own = dict.fromkeys(label for label in sentences.truths if label is not None)
-    if labels is not None:
-        if not isinstance(labels, Mapping):
-            raise KindError(f"labels must map the sentences' labels to classes, got {type(labels).__name__} {labels!r}")
-        for label, class_ in labels.items():
-            if label not in own:
-                raise InputError(f"labels: no sentence has the label {label!r}{did_you_mean(label, own)}")
-            if int(find(classes, objects([class_]))[0]) < 0:
-                raise InputError(f"labels: {class_!r} is no class of the model{did_you_mean(class_, classes.tolist())}")
-    mapped = {label: (labels or {label: label}).get(label) for label in own}
-    places = {label: -1 if to is None else int(find(classes, objects([to]))[0]) for label, to in mapped.items()}
-    if labels is None and all(place < 0 for place in places.values()):
-        listed = ", ".join(repr(label) for label in list(own)[:3])
+    if labels is not None and not isinstance(labels, Mapping):
+        raise KindError(f"labels must map the sentences' labels to classes, got {type(labels).__name__} {labels!r}")
+    mapped = {label: label for label in own} if labels is None else labels
+    places = dict(zip(mapped, find(classes, objects(list(mapped.values()))).tolist()))
+    for label, class_ in (labels or {}).items():
+        if label not in own:
+            raise InputError(f"labels: no sentence has the label {label!r}{did_you_mean(label, own)}")
+        if places[label] < 0:
+            raise InputError(f"labels: {class_!r} is no class of the model{did_you_mean(class_, classes.tolist())}")
+    if all(place < 0 for place in places.values()):
         return None, [
-            f"The sentences' labels ({listed}) are no classes of the model, so errors were not counted; say which "
-            f"class each is by labels={{{next(iter(own))!r}: {classes.tolist()[0]!r}, …}}."
+            f"The sentences' labels ({', '.join(map(repr, list(own)[:3]))}) are no classes of the model, so errors "
+            f"were not counted; say which class each is by labels={{{next(iter(own))!r}: {classes.tolist()[0]!r}, …}}."
         ]
     return np.array([places.get(label, -1) for label in sentences.truths], np.int64), []
 
 
-def _in_lexicon(model: TextModel, sentences: Sentences) -> list[str]:
+def _terms_in_lexicon(model: TextModel, sentences: Sentences) -> list[str]:
     """The terms that the model's lexicon has an entry for."""
     schema = getattr(model.model, "schema_", None)
     words = None if schema is None or model.column is None else schema.texts.get(model.column)
-    lexicon = getattr(words, "lexicon", None)
-    if lexicon is None:
-        return []
-    return sorted(
-        {term for term in set(sentences.terms) if any(word in lexicon.classes for word in term.lower().split())}
-    )
+    entries = getattr(getattr(words, "lexicon", None), "classes", ())
+    return sorted(term for term in {*sentences.terms} if any(word in entries for word in term.lower().split()))
