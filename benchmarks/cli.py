@@ -28,7 +28,8 @@ from benchmarks.processes import command, place, spent_by
 from benchmarks.report import Bar, farthest
 from ingenuo import store
 from ingenuo.cli import main as command_line
-from ingenuo.cli.work.train import Trained, train
+from ingenuo.cli.work.change import Done
+from ingenuo.cli.work.train import train
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows.files.scan import scan
 
@@ -110,12 +111,12 @@ def whole(*arguments: object) -> str:
 # What is timed.
 
 
-def learned(path: Path, target: str) -> Trained:
+def learned(path: Path, target: str) -> Done:
     """What `ingenuo train` does, but for the writing of the model."""
     return train(NaiveBayes(), scan([path], target=target), target)
 
 
-def learning(path: Path, target: str, difference: Callable[[pa.Table, Trained], float]) -> Duel:
+def learning(path: Path, target: str, difference: Callable[[pa.Table, Done], float]) -> Duel:
     """pyarrow reads the file, we read it and learn it."""
     megabytes = path.stat().st_size / 1e6
 

@@ -40,6 +40,19 @@ COMMANDS = {
     "train": "Learn a model from files.",
     "update": "Learn more rows.",
 }
+# Where a command is, if not in a module of its own name.
+_MODULES = {
+    "audit": "judge",
+    "card": "report",
+    "compare": "judge",
+    "completion": "demo",
+    "evaluate": "judge",
+    "forget": "change",
+    "generate": "predict",
+    "inspect": "explain",
+    "merge": "change",
+    "update": "change",
+}
 
 
 class _LazyGroup(click.Group):
@@ -51,8 +64,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = importlib.import_module(f"ingenuo.cli.commands.{cmd_name}").command
-        return command
+        module = importlib.import_module(f"ingenuo.cli.commands.{_MODULES.get(cmd_name, cmd_name)}")
+        return getattr(module, cmd_name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -94,16 +107,12 @@ class _LazyGroup(click.Group):
             raise _failure(error) from None
 
 
-class _Interrupted(click.ClickException):
-    """The end of a command that was interrupted."""
-
-    exit_code = 130
-
-
 def _failure(error: BaseException) -> click.ClickException:
-    """The one sentence that is said of what went wrong."""
+    """What went wrong, in one sentence."""
     if isinstance(error, KeyboardInterrupt):
-        return _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
+        found = click.ClickException("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
+        found.exit_code = 130
+        return found
     if isinstance(error, MemoryError):
         return click.ClickException(f"there is not enough memory for this ({error or 'none left'}); take fewer rows")
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""The options that commands share, and what they print: data to stdout, all else to stderr."""
+"""What commands share: options, how models and files are opened, and what is printed (data to stdout, else to stderr)."""
 
 from __future__ import annotations
 
@@ -7,195 +7,156 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
+from ingenuo.cli import COMMANDS
 from ingenuo.errors import missing_file
 
-F = TypeVar("F", bound=Callable[..., Any])
+Given = dict[str, Any]  # what was given for the options, by their names
+Decorator = Callable[[Any], Any]
 
 FORMATS = ("csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+PICTURES = (".svg", ".png", ".pdf")
 
 
-def _keep(name: str) -> Callable[[click.Context, click.Parameter, bool], bool]:
-    def keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
-        if value:
-            ctx.find_root().ensure_object(dict)[name] = True
+def option(spec: str, help: str, into: str | None = None, **more: Any) -> Decorator:
+    """An option as it is typed, "-o --output FILE": FILE... may be repeated, and without a name it is a flag."""
+    words = spec.split()
+    names = [word for word in words if word.startswith("-")]
+    metavar = " ".join(words[len(names) :])
+    if metavar.endswith("..."):
+        more |= {"multiple": True, "metavar": metavar[:-3]}
+    elif metavar:
+        more["metavar"] = metavar
+    elif "type" not in more and "default" not in more:
+        more["is_flag"] = True
+    more.setdefault("show_default", more.get("default") is not None and "/" not in spec)
+    return click.option(*names, *([into] if into else []), help=help, **more)
+
+
+def picture(name: str, help: str, endings: tuple[str, ...] = PICTURES) -> Decorator:
+    """An option that names a picture; a name of another ending is refused before the work, not after it."""
+
+    def check(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
+        if value is not None and os.path.splitext(value)[1].lower() not in endings:
+            raise click.BadParameter(f"{value!r} has none of the endings {', '.join(endings)}", ctx, parameter)
+        check_writable(value)
         return value
 
-    return keep
+    kinds = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+    return option(f"{name} FILE", f"{help}: a {kinds} file.", type=click.Path(), callback=check)
 
 
-def common(command: F) -> F:
-    """--quiet and --debug, which every command has."""
-    for option in (
-        click.option(
-            "--debug", is_flag=True, expose_value=False, callback=_keep("debug"), help="Show where an error arose."
-        ),
-        click.option(
-            "-q", "--quiet", is_flag=True, expose_value=False, callback=_keep("quiet"), help="Say nothing on stderr."
-        ),
-    ):
-        command = option(command)
-    return command
+def _keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
+    if value:
+        ctx.find_root().ensure_object(dict)[parameter.name] = True
+    return value
 
 
-as_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-seed = click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed of what is drawn.")
-minimum_count = click.option(
-    "--minimum-count",
+MODEL = click.argument("model", metavar="MODEL", type=click.Path())
+FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+TARGET = option("--target COLUMN", "The column that holds the class.")
+JSON = option("--json", "Print JSON.", "as_json")
+SEED = option("--seed", "Seed of what is drawn.", type=click.IntRange(min=0), default=0)
+CONFIDENCE = option("--confidence", "How sure the intervals are.", type=float, default=0.95)
+MINIMUM = option(
+    "--minimum-count N",
+    "Drop from what is written all that fewer than N rows have: values, words, classes.",
     "minimum",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="Drop from what is written all that fewer than N rows have: values, words, classes.",
 )
-target = click.option("--target", metavar="COLUMN", help="The column that holds the class.")
+READING = (
+    option("--format", "What the files are  [by name and content]", "format_", type=click.Choice(FORMATS)),
+    option("--separator CHAR", "What separates cells; 'tab' for a tab  [detected]"),
+    option("--quote CHAR", "What cells may be quoted by; 'none' for nothing  [detected]"),
+    option("--encoding NAME", "How letters are written, such as latin-1  [detected]"),
+    option(
+        "--errors",
+        "Letters that are not in that encoding: refuse them, or put � in their place.",
+        type=click.Choice(["strict", "replace"]),
+        default="strict",
+    ),
+    option("--header/--no-header", "Whether the first line names columns  [detected]", default=None),
+    option(
+        "--missing VALUE...", "A cell that stands for no value; may be repeated  [NA, N/A, NaN, nan, null, NULL, ?]"
+    ),
+    option(
+        "--column NAME=KIND...",
+        "What a column is: number, category, count, text or ignore; may be repeated  [by its values]",
+        "columns",
+    ),
+    option("--ignore NAME...", "A column to set aside; may be repeated."),
+)
+AUDITED = (
+    option(
+        "--protected COLUMN...",
+        "The column of FILE that says the group of each row; may be repeated, an audit for each.",
+    ),
+    option(
+        "--templates NAME|FILE...",
+        "Sentences that differ in a name only: english, italian, spanish, or a CSV file with the columns template, "
+        "group and term, or with ready sentences; may be repeated.",
+    ),
+)
+COMMON = (
+    option("-q --quiet", "Say nothing on stderr.", expose_value=False, callback=_keep),
+    option("--debug", "Show where an error arose.", expose_value=False, callback=_keep),
+)
 
 
-def reading(command: F) -> F:
-    """How files are read."""
-    for option in reversed(
-        (
-            click.option(
-                "--format", "format_", type=click.Choice(FORMATS), help="What the files are  [by name and content]"
-            ),
-            click.option("--separator", metavar="CHAR", help="What separates cells; 'tab' for a tab  [detected]"),
-            click.option("--quote", metavar="CHAR", help="What cells may be quoted by; 'none' for nothing  [detected]"),
-            click.option("--encoding", metavar="NAME", help="How letters are written, such as latin-1  [detected]"),
-            click.option(
-                "--errors",
-                type=click.Choice(["strict", "replace"]),
-                default="strict",
-                show_default=True,
-                help="Letters that are not in that encoding: refuse them, or put � in their place.",
-            ),
-            click.option("--header/--no-header", default=None, help="Whether the first line names columns  [detected]"),
-            click.option(
-                "--missing",
-                multiple=True,
-                metavar="VALUE",
-                help="A cell that stands for no value; may be repeated  [NA, N/A, NaN, nan, null, NULL, ?]",
-            ),
-            click.option(
-                "--column",
-                "columns",
-                multiple=True,
-                metavar="NAME=KIND",
-                help="What a column is: number, category, count, text or ignore; may be repeated  [by its values]",
-            ),
-            click.option("--ignore", multiple=True, metavar="NAME", help="A column to set aside; may be repeated."),
-        )
-    ):
-        command = option(command)
-    return command
+def command(name: str, *parts: Decorator | Iterable[Decorator], of: click.Group | None = None) -> Decorator:
+    """A command, alone or of a group, with its arguments and options in their order, and those that every command has."""
+
+    def decorate(function: Any) -> click.Command:
+        for part in reversed([*parts, COMMON]):
+            for each in [part] if callable(part) else reversed([*part]):
+                function = each(function)
+        made = click.command if of is None else of.command
+        return made(name, short_help=COMMANDS[name] if of is None else None)(function)
+
+    return decorate
 
 
-def changing(again: str) -> Callable[[F], F]:
-    """What the commands that change a model have in common; they differ in which rows calibrate it again."""
-
-    def decorated(command: F) -> F:
-        for option in reversed(
-            (
-                click.argument("model", metavar="MODEL", type=click.Path()),
-                click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path()),
-                target,
-                click.option("-o", "--output", metavar="MODEL", help="Where to write the model  [MODEL itself]"),
-                click.option("--weight", metavar="COLUMN", help="The column that says how often each row counts."),
-                click.option("--calibrate-with", metavar="FILE", help=again),
-                reading,
-                as_json,
-                common,
-            )
-        ):
-            command = option(command)
-        return command
-
-    return decorated
-
-
-def engine(command: F) -> F:
-    """Where the rows of the files are read and added up."""
-    for option in reversed(
-        (
-            click.option(
-                "--engine",
-                type=click.Choice(["local", "dask", "spark"]),
-                help="Where the files are read and added up: here, or by the workers of Dask or Spark  [local]",
-            ),
-            click.option(
-                "--scheduler", metavar="ADDRESS", help="Dask's, such as tcp://host:8786  [workers on this machine]"
-            ),
-            click.option(
-                "--master", metavar="URL", help="Spark's, such as spark://host:7077  [this machine: local[*]]"
-            ),
-        )
-    ):
-        command = option(command)
-    return command
-
-
-def engine_of(given: Mapping[str, Any]) -> tuple[str, str | None]:
-    """The engine that the options ask for, and its address."""
-    scheduler, master = given["scheduler"], given["master"]
-    if scheduler is not None and master is not None:
-        raise click.UsageError("--scheduler is of Dask, and --master of Spark; give one of them.")
-    name = given["engine"] or ("dask" if scheduler is not None else "spark" if master is not None else "local")
-    for option, address, its in (("--scheduler", scheduler, "dask"), ("--master", master, "spark")):
-        if address is not None and name != its:
-            raise click.UsageError(f"{option} is the address of {its}, and --engine is {name}.")
-    if name != "local":
-        for option in ("folds", "holdout", "checkpoint"):
-            if given[option] is not None:
-                raise click.UsageError(
-                    f"--{option} is for rows that one machine reads, and --engine is {name}; judge the model by files "
-                    "that it has not learned (ingenuo evaluate)."
-                )
-    return name, scheduler or master
-
-
-@contextmanager
-def opened_engine(name: str, address: str | None) -> Iterator[Any]:
-    """The engine, as long as it is needed; None for this machine itself."""
-    if name == "local":
-        yield None
-        return
-    from ingenuo.rows.engines import opened
-
-    with opened(name, address) as found:
-        yield found
-
-
-def kinds(columns: Sequence[str], ignore: Sequence[str] = ()) -> dict[str, str]:
-    """What --column and --ignore say."""
-    found: dict[str, str] = {}
-    for each in columns:
-        name, equals, kind = each.rpartition("=")
+def pairs(given: Sequence[str], option: str, form: str = "NAME=KIND") -> dict[str, str]:
+    """What was given as NAME=VALUE; the last = divides them."""
+    found = dict[str, str]()
+    for each in given:
+        name, equals, value = each.rpartition("=")
         if not equals or not name:
-            raise click.BadParameter(f"{each!r} is no NAME=KIND", param_hint="--column")
-        found[name] = kind
-    return found | dict.fromkeys(ignore, "ignore")
+            raise click.BadParameter(f"{each!r} is no {form}", param_hint=option)
+        found[name] = value
+    return found
 
 
-def open_files(paths: Sequence[str], options: Mapping[str, Any], target: str | None = None, **more: Any) -> Any:
-    """The scan of some files, as the options of `reading` say; what was detected is said."""
-    if not any(options.get(name) for name in ("engine", "scheduler", "master")):
+def kinds(given: Given) -> dict[str, str]:
+    """What --column and --ignore say."""
+    return pairs(given.get("columns") or (), "--column") | dict.fromkeys(given.get("ignore") or (), "ignore")
+
+
+# Models and files.
+
+
+def open_files(paths: Sequence[str], given: Given, target: str | None = None, **more: Any) -> Any:
+    """The scan of some files, as the options of `READING` say; what was detected is printed."""
+    if not any(given.get(name) for name in ("engine", "scheduler", "master")):
         _leave_pandas_out()
     from ingenuo.rows.files.scan import scan
 
-    separator = options.get("separator")
+    separator, quote = given.get("separator"), given.get("quote")
     found = scan(
         list(paths),
-        format=options.get("format_"),
+        format=given.get("format_"),
         separator={"tab": "\t", "\\t": "\t", "space": " "}.get(separator or "", separator),
-        quote={"none": ""}.get(options.get("quote") or "", options.get("quote")),
-        encoding=options.get("encoding"),
-        errors=options.get("errors") or "strict",
-        header=options.get("header"),
-        missing=list(options["missing"]) if options.get("missing") else None,
-        columns=kinds(options.get("columns") or (), options.get("ignore") or ()) | more.pop("columns", {}),
+        quote={"none": ""}.get(quote or "", quote),
+        encoding=given.get("encoding"),
+        errors=given.get("errors") or "strict",
+        header=given.get("header"),
+        missing=list(given["missing"]) if given.get("missing") else None,
+        columns=kinds(given) | more.pop("columns", {}),
         target=target,
         **more,
     )
@@ -214,64 +175,18 @@ def _leave_pandas_out() -> None:
         return
     import pyarrow as pa
 
-    sys.meta_path.insert(0, _NoPandas)  # type: ignore[arg-type]
+    sys.modules["pandas"] = None  # type: ignore[assignment]
     try:
         pa.array([])
     finally:
-        sys.meta_path.remove(_NoPandas)  # type: ignore[arg-type]
+        del sys.modules["pandas"]
 
 
-class _NoPandas:
-    """A finder of modules to which pandas is not installed."""
+def open_rows(model: Any, paths: Sequence[str], given: Given, target: str | None = None, **how: Any) -> Any:
+    """The rows of some files as a fitted model takes them."""
+    from ingenuo.rows.streams import rows_for
 
-    @staticmethod
-    def find_spec(name: str, *_where: Any) -> None:
-        if name == "pandas":
-            raise ModuleNotFoundError(name=name)
-
-
-def _root() -> dict[str, Any]:
-    """What the command as a whole was told."""
-    return click.get_current_context().find_root().obj or {}
-
-
-def quiet() -> bool:
-    """Whether nothing is to be said."""
-    return bool(_root().get("quiet"))
-
-
-def typed() -> str:
-    """The command as it was typed."""
-    return shlex.join(["ingenuo", *_root().get("typed", [])])
-
-
-def say(message: str = "") -> None:
-    """A message, on stderr."""
-    if not quiet():
-        click.echo(message, err=True)
-
-
-def out(text: str) -> None:
-    """Data, on stdout."""
-    click.echo(text)
-
-
-def out_json(data: Any) -> None:
-    """Data as JSON, on stdout."""
-    click.echo(json_text(data))
-
-
-def json_text(data: Any) -> str:
-    """Data as JSON; an infinite number is text there, and what is no number null."""
-    from ingenuo.show.format import plain
-
-    return json.dumps(plain(data), ensure_ascii=False, indent=2)
-
-
-def colours(stream: Any = None) -> bool:
-    """Whether a stream wants colours: a terminal does, unless NO_COLOR is set."""
-    stream = sys.stdout if stream is None else stream
-    return bool(getattr(stream, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
+    return rows_for(model, open_files(paths, given), target, **how)
 
 
 def load(path: str) -> Any:
@@ -298,8 +213,8 @@ def about(path: str) -> dict[str, Any]:
     return {} if path == "-" else store.about(path)
 
 
-def save(model: Any, path: str, about: Mapping[str, Any]) -> None:
-    """Write a model with what is said of it; - is standard output."""
+def save(model: Any, path: str, about: Mapping[str, Any], as_json: bool) -> None:
+    """Write a model with what is known of it, which is printed too where JSON was asked for; - is standard output."""
     from ingenuo import store
 
     if path == "-":
@@ -308,12 +223,8 @@ def save(model: Any, path: str, about: Mapping[str, Any]) -> None:
     else:
         store.save(model, path, about)
         say(f"written to {path} ({os.path.getsize(path):,} bytes)")
-
-
-def refuse_both(output: str | None, as_json: bool) -> None:
-    """Refuse to write a model and JSON to the same place."""
-    if output == "-" and as_json:
-        raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
+    if as_json:
+        out_json(about)
 
 
 def check_inputs(*paths: str | None) -> None:
@@ -323,36 +234,78 @@ def check_inputs(*paths: str | None) -> None:
             raise missing_file(path)
 
 
-def check_writable(path: str | None, inputs: Sequence[str] = (), *, model: bool = False) -> None:
+def check_writable(path: str | None, inputs: Sequence[str] = ()) -> None:
     """Refuse a place where no file can be written, or none should be, before the work and not after it."""
     if path is None or path == "-":
         return
+    folder, problem = os.path.dirname(os.path.realpath(path)), ""
     if any(each != "-" and os.path.realpath(each) == os.path.realpath(path) for each in inputs):
-        raise click.ClickException(f"{path} is read here, and would be overwritten; name another file to write to")
-    if model and os.path.isfile(path) and os.path.getsize(path):
+        problem = " is read here, and would be overwritten; name another file to write to"
+    elif not os.path.isdir(folder):
+        problem = f": there is no folder {folder!r} to write to; make it first"
+    elif os.path.isdir(path):
+        problem = " is a folder; name a file to write to"
+    elif not os.access(folder, os.W_OK):
+        problem = f": the folder {folder!r} may not be written to; name another"
+    if problem:
+        raise click.ClickException(path + problem)
+
+
+def check_model_output(path: str | None, inputs: Sequence[str], as_json: bool) -> None:
+    """The same for a model, which must not overwrite what is none, nor stand beside JSON on standard output."""
+    if path == "-" and as_json:
+        raise click.UsageError("the model and --json cannot both go to standard output; name a file for the model")
+    check_writable(path, inputs)
+    if path is not None and os.path.isfile(path) and os.path.getsize(path):
         with open(path, "rb") as file:
             if b'"format":"ingenuo"' not in file.read(64):
                 raise click.ClickException(f"{path} is there already and holds no model; remove it, or name another")
-    folder = os.path.dirname(os.path.realpath(path))
-    if not os.path.isdir(folder):
-        raise click.ClickException(f"{path}: there is no folder {folder!r} to write to; make it first")
-    if os.path.isdir(path):
-        raise click.ClickException(f"{path} is a folder; name a file to write to")
-    if not os.access(folder, os.W_OK):
-        raise click.ClickException(f"{path}: the folder {folder!r} may not be written to; name another")
 
 
-def write_text(text: str, path: str | None) -> None:
-    """Text to a file, whole or not at all; to stdout where there is no path, or -."""
-    text = text if text.endswith("\n") or not text else f"{text}\n"
-    if path is None or path == "-":
-        click.echo(text, nl=False)
-    else:
-        write_bytes(text.encode(), path)
+# What is printed and written.
 
 
-def write_bytes(data: bytes, path: str | None) -> None:
-    """Bytes to a file, whole or not at all; to stdout where there is no path, or -."""
+def _root() -> dict[str, Any]:
+    """What the command as a whole was given."""
+    return click.get_current_context().find_root().obj or {}
+
+
+def typed() -> str:
+    """The command as it was typed."""
+    return shlex.join(["ingenuo", *_root().get("typed", [])])
+
+
+def say(*messages: str) -> None:
+    """Messages, on stderr."""
+    for message in messages:
+        if not _root().get("quiet"):
+            click.echo(message, err=True)
+
+
+out = click.echo  # data, on stdout
+
+
+def json_text(data: Any) -> str:
+    """Data as JSON; an infinite number is text there, and what is no number null."""
+    from ingenuo.show.format import plain
+
+    return json.dumps(plain(data), ensure_ascii=False, indent=2)
+
+
+def out_json(data: Any) -> None:
+    """Data as JSON, on stdout."""
+    out(json_text(data))
+
+
+def show(found: Any, as_json: bool) -> None:
+    """A result as it prints, or as data."""
+    out(json_text(found.to_dict()) if as_json else str(found))
+
+
+def write(data: str | bytes, path: str | None) -> None:
+    """Text or bytes to a file, whole or not at all; to stdout where there is no path, or -."""
+    if isinstance(data, str):
+        data = (data if data.endswith("\n") or not data else f"{data}\n").encode()
     if path is None or path == "-":
         click.echo(data, nl=False)
         return
@@ -362,99 +315,39 @@ def write_bytes(data: bytes, path: str | None) -> None:
     say(f"written to {path} ({len(data):,} bytes)")
 
 
-def change(
-    what: str, path: str, files: Sequence[str], target: str | None, output: str | None, given: Mapping[str, Any]
-) -> None:
-    """Learn or forget the rows of some files, and write the model where it was or elsewhere."""
-    if path == "-" and output is None:
-        output = "-"
-    refuse_both(output, given["as_json"])
-    check_writable(path if output is None else output, files, model=True)
-    check_inputs(path, *files, given["calibrate_with"])
-    from ingenuo.cli.work.change import change as changing_change
-    from ingenuo.rows.streams import rows_for
-
-    model = load(path)
-    weight = given["weight"]
-    besides = [] if weight is None else [weight]
-    rows = rows_for(model, open_files(files, given), target, besides=besides)
-    again = None
-    if given["calibrate_with"]:
-        again = rows_for(model, open_files([given["calibrate_with"]], given), target)
-    with watched(rows, "learning" if what == "update" else "forgetting"):
-        changed = changing_change(what, model, rows, about(path), weight=weight, calibrate_with=again)
-    for note in changed.notes:
-        say(note)
-    save(changed.model, path if output is None else output, changed.about)
-    if given["as_json"]:
-        out_json(changed.about)
-
-
-# The pictures that commands write: the ending of a file's name says which kind.
-
-
-ENDINGS = (".svg", ".png", ".pdf")
-
-
-def option(name: str, help: str, endings: tuple[str, ...] = ENDINGS) -> Callable[[F], F]:
-    """An option that names a picture; a name of another ending is refused before the work, not after it."""
-
-    def known(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
-        if value is not None and os.path.splitext(value)[1].lower() not in endings:
-            raise click.BadParameter(f"{value!r} has none of the endings {', '.join(endings)}", ctx, parameter)
-        check_writable(value)
-        return value
-
-    kinds = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-    return click.option(name, type=click.Path(), metavar="FILE", callback=known, help=f"{help}: a {kinds} file.")
-
-
-def write(axes: Any, path: str) -> None:
+def draw(axes: Any, path: str) -> None:
     """What was drawn on matplotlib's axes, one or several of a figure, to a file, whole or not at all."""
     import matplotlib
 
     first = axes if hasattr(axes, "figure") else next(iter(axes))
-
     data = io.BytesIO()
     kind = os.path.splitext(path)[1].lower()[1:]
     dated = {"svg": "Date", "pdf": "CreationDate"}.get(kind)  # left out, so that equal pictures are equal files
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "ingenuo"}):
         first.figure.savefig(data, format=kind, dpi=150, metadata={dated: None} if dated else None)
-    write_bytes(data.getvalue(), path)
-
-
-# A progress bar on stderr, on a terminal only: how many bytes are read, how fast, how long it will take yet.
-
-
-@contextmanager
-def bar(n_bytes: int | None, what: str) -> Iterator[Callable[[int], None] | None]:
-    """A function to tell how many bytes have been read; None where nothing is to be shown."""
-    if quiet() or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
-
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    console = Console(stderr=True)
-    with Progress(*columns, TimeRemainingColumn(), TimeElapsedColumn(), console=console, transient=True) as shown:
-        task = shown.add_task(what, total=n_bytes)
-        yield lambda done: shown.update(task, completed=done)
+    write(data.getvalue(), path)
 
 
 @contextmanager
 def watched(rows: Any, what: str) -> Iterator[None]:
-    """Show how far the rows have been read, as long as they are."""
-    with bar(rows.n_bytes, what) as progress:
-        rows.progress = progress
+    """Show, on a terminal, how many bytes of the rows have been read, how fast, and how long it will take yet."""
+    if _root().get("quiet") or not sys.stderr.isatty():
+        yield
+        return
+    from rich import progress
+    from rich.console import Console
+
+    columns = (
+        progress.TextColumn("{task.description}"),
+        progress.BarColumn(),
+        progress.DownloadColumn(),
+        progress.TransferSpeedColumn(),
+        progress.TimeRemainingColumn(),
+        progress.TimeElapsedColumn(),
+    )
+    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(what, total=rows.n_bytes)
+        rows.progress = lambda done: shown.update(task, completed=done)
         try:
             yield
         finally:

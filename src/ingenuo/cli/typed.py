@@ -143,10 +143,10 @@ def to_dict(hypotheses: Hypotheses, trace: bool = False) -> dict[str, Any]:
     return result | ({"trace": hypotheses.trace_table().to_pylist()} if trace else {})
 
 
-def shown(number: Fraction | float) -> str:
+def with_fraction(number: Fraction | float) -> str:
     """A probability for a reader: with its fraction, where that is short.
 
-    >>> shown(Fraction(5, 7)), shown(0.25)
+    >>> with_fraction(Fraction(5, 7)), with_fraction(0.25)
     ('5/7 = 0.714286', '0.25')
     """
     decimal = f"{float(number):.6g}"

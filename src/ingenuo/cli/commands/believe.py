@@ -7,24 +7,25 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
+from ingenuo.cli.options import JSON, option
 
 
-@click.command("believe", short_help="Hypotheses and what is observed in, posterior beliefs out.")
-@click.argument("path", metavar="FILE", type=click.Path())
-@click.argument("observations", nargs=-1)
-@click.option(
-    "--data",
-    type=click.Path(),
-    metavar="FILE",
-    help="Observations from a file, in the order of its rows; - is standard input.",
+@options.command(
+    "believe",
+    click.argument("path", metavar="FILE", type=click.Path()),
+    click.argument("observations", nargs=-1),
+    option(
+        "--data FILE",
+        "Observations from a file, in the order of its rows; - is standard input.",
+        type=click.Path(),
+    ),
+    option("--column NAME", "The column of --data that holds them  [its only column]"),
+    option("--trace", "What was believed after each observation."),
+    option("--predict", "The probability of what comes next, and the Bayes-optimal vote."),
+    options.picture("--plot", "Draw the beliefs over the observations"),
+    JSON,
 )
-@click.option("--column", metavar="NAME", help="The column of --data that holds them  [its only column]")
-@click.option("--trace", is_flag=True, help="What was believed after each observation.")
-@click.option("--predict", is_flag=True, help="The probability of what comes next, and the Bayes-optimal vote.")
-@options.option("--plot", help="Draw the beliefs over the observations")
-@options.as_json
-@options.common
-def command(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
+def believe(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
     """What to believe of the hypotheses of FILE after some OBSERVATIONS, by Bayes' rule.
 
     OBSERVATIONS are values that the hypotheses speak of, in their order. Numbers stay exact fractions, decimals too.
@@ -46,26 +47,26 @@ def command(path: str, observations: tuple[str, ...], **chosen: Any) -> None:
     if chosen["column"] is not None and chosen["data"] is None:
         raise click.UsageError("--column is a column of --data; give that too")
     options.check_inputs(path, chosen["data"])
-    from ingenuo.cli import typed as written
+    from ingenuo.cli import typed
 
-    believed = written.read(path)
+    believed = typed.read(path)
     if chosen["data"] is not None:
-        for values in written.column_values(options.open_files([chosen["data"]], {}), chosen["column"]):
+        for values in typed.column_values(options.open_files([chosen["data"]], {}), chosen["column"]):
             believed = believed.update(values)
     believed = believed.update(list(observations))
     if chosen["plot"] is not None:
-        options.write(believed.plot(), chosen["plot"])
+        options.draw(believed.plot(), chosen["plot"])
     if chosen["as_json"]:
-        options.out_json(written.to_dict(believed, chosen["trace"]))
+        options.out_json(typed.to_dict(believed, chosen["trace"]))
         return
     if chosen["trace"]:
         options.out(f"{believed.trace}\n")
     options.out(str(believed))
-    fractions = [f"{name} {written.shown(p)}" for name, p in believed.posterior.items() if written.is_short(p)]
+    fractions = [f"{name} {typed.with_fraction(p)}" for name, p in believed.posterior.items() if typed.is_short(p)]
     if fractions:
         options.out(f"exactly: {', '.join(fractions)}")
     if believed.n_observations:
         options.out(f"most probable (MAP): {believed.map()}; most likely, whatever the priors (ML): {believed.ml()}")
     if chosen["predict"]:
-        votes = ", ".join(f"{value} {written.shown(p)}" for value, p in believed.predict().items())
+        votes = ", ".join(f"{value} {typed.with_fraction(p)}" for value, p in believed.predict().items())
         options.out(f"next: {votes}; the Bayes-optimal answer is {believed.classify()}")

@@ -1,4 +1,4 @@
-"""`ingenuo demo`: the main job on data the package carries."""
+"""`ingenuo demo` and `ingenuo completion`: the main job on data the package carries, and what completes commands."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from collections.abc import Iterator
 import click
 
 from ingenuo.cli import options
+from ingenuo.cli.options import option
 
 
-@click.command("demo", short_help="Learn, answer, explain, forget and merge on data the package carries.")
-@click.option("--save", "folder", metavar="FOLDER", help="Write the tables there as CSV files instead, to play with.")
-@click.option("--seed", default=0, show_default=True, help="Which rows are held out.")
-@options.common
-def command(folder: str | None, seed: int) -> None:
+@options.command(
+    "demo",
+    option("--save FOLDER", "Write the tables there as CSV files instead, to play with.", "folder"),
+    option("--seed", "Which rows are held out.", default=0),
+)
+def demo(folder: str | None, seed: int) -> None:
     """Learn two small tables, answer, show the working, forget some rows and merge two models.
 
     \b
@@ -31,11 +33,11 @@ def command(folder: str | None, seed: int) -> None:
             replace_file(os.path.realpath(path), write([table], "csv"))
             options.say(f"written to {os.path.normpath(path)}")
         return
-    for title, body in _shown(seed):
+    for title, body in _sections(seed):
         options.out(f"{click.style(title, bold=True)}\n\n{body}\n")
 
 
-def _shown(seed: int) -> Iterator[tuple[str, str]]:
+def _sections(seed: int) -> Iterator[tuple[str, str]]:
     """Titles and texts."""
     import numpy as np
 
@@ -47,8 +49,8 @@ def _shown(seed: int) -> Iterator[tuple[str, str]]:
     tennis = NaiveBayes(prior=MaximumLikelihood()).fit(days, "Play")
     right = f"{tennis.score(days, 'Play') * days.num_rows:.0f} of its {days.num_rows}"
     day = {"Outlook": "Sunny", "Temperature": "Cool", "Humidity": "High", "Wind": "Strong"}
-    said = f"It answers {right} days right. A new day, worked by hand:\n\n{tennis.explain(day)}"
-    yield "PlayTennis: 14 days, no smoothing", said
+    by_hand = f"It answers {right} days right. A new day, worked by hand:\n\n{tennis.explain(day)}"
+    yield "PlayTennis: 14 days, no smoothing", by_hand
 
     table, target = diabetes(), "progression"
     order = np.random.default_rng(seed).permutation(table.num_rows)
@@ -70,9 +72,28 @@ def _shown(seed: int) -> Iterator[tuple[str, str]]:
     )
 
     both = NaiveBayes().fit(some, target) + NaiveBayes().fit(rest, target)
-    said = f"Two models merged are equal, bit for bit, to the one that saw all: {_yes(both.tally_ == before)}."
-    yield "Merging", said
+    yield (
+        "Merging",
+        f"Two models merged are equal, bit for bit, to the one that saw all: {_yes(both.tally_ == before)}.",
+    )
 
 
 def _yes(same: bool) -> str:
     return "yes" if same else "NO"
+
+
+@options.command("completion", click.argument("shell", type=click.Choice(["bash", "zsh", "fish"])))
+@click.pass_context
+def completion(ctx: click.Context, shell: str) -> None:
+    """Print what makes SHELL complete the commands and options of ingenuo.
+
+    \b
+    ingenuo completion bash >> ~/.bashrc
+    ingenuo completion zsh >> ~/.zshrc
+    ingenuo completion fish > ~/.config/fish/completions/ingenuo.fish
+    """
+    from click.shell_completion import get_completion_class
+
+    found = get_completion_class(shell)
+    assert found is not None
+    options.out(found(ctx.find_root().command, {}, "ingenuo", "_INGENUO_COMPLETE").source())

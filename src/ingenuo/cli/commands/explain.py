@@ -1,41 +1,41 @@
-"""`ingenuo explain`: the arithmetic behind answers."""
+"""`ingenuo explain` and `ingenuo inspect`: the arithmetic behind answers, and what a model has learned."""
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
 
 from ingenuo.cli import options
+from ingenuo.cli.options import JSON, MODEL, READING, option
 
 
-@click.command("explain", short_help="Show the arithmetic behind answers.")
-@click.argument("model", type=click.Path(), metavar="MODEL")
-@click.argument("file", type=click.Path(), required=False, metavar="[FILE]")
-@click.option(
-    "--row",
-    metavar="TEXT",
-    help="One row: 'COLUMN=VALUE, COLUMN=VALUE', a JSON object, or, where the model reads texts, the text itself. "
-    "? and columns that are left out are missing.",
+@options.command(
+    "explain",
+    MODEL,
+    click.argument("file", type=click.Path(), required=False, metavar="[FILE]"),
+    option(
+        "--row TEXT",
+        "One row: 'COLUMN=VALUE, COLUMN=VALUE', a JSON object, or, where the model reads texts, the text itself. ? and "
+        "columns that are left out are missing.",
+    ),
+    option(
+        "--rows LIST",
+        "Which rows of FILE, such as 3,7-9; they are counted from 1, and the header is none of them  [1]",
+    ),
+    option(
+        "--to",
+        "How they are shown; html is a whole page.",
+        "form",
+        type=click.Choice(["text", "json", "html"]),
+        default="text",
+    ),
+    option("--json", "The same as --to json.", "as_json"),
+    option("-o --output FILE", "Where to write it; - is standard output  [-]"),
+    READING,
 )
-@click.option(
-    "--rows",
-    metavar="LIST",
-    help="Which rows of FILE, such as 3,7-9; they are counted from 1, and the header is none of them  [1]",
-)
-@click.option(
-    "--to",
-    "form",
-    type=click.Choice(["text", "json", "html"]),
-    default="text",
-    show_default=True,
-    help="How they are shown; html is a whole page.",
-)
-@click.option("--json", "as_json", is_flag=True, help="The same as --to json.")
-@click.option("-o", "--output", metavar="FILE", help="Where to write it; - is standard output  [-]")
-@options.reading
-@options.common
-def command(model: str, file: str | None, row: str | None, rows: str | None, form: str, **given: Any) -> None:
+def explain(model: str, file: str | None, row: str | None, rows: str | None, form: str, **given: Any) -> None:
     """Show how MODEL comes to its answers: the counts, the fractions, their product, and the division by the sum.
 
     FILE may have other columns besides those of the model, and the class; - is standard input. It is read no further
@@ -50,17 +50,24 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
         raise click.UsageError("give a row by --row, or a FILE and perhaps --rows")
     if rows is not None and file is None:
         raise click.UsageError("--rows are rows of a FILE; give that too")
-    options.check_writable(given["output"])
+    output = given["output"]
+    options.check_writable(output)
     options.check_inputs(model, file)
     from ingenuo.explanation.explain import explain, explained_page
+    from ingenuo.rows.streams import read_rows, row_numbers
     from ingenuo.rows.typed import parse_row
+    from ingenuo.show.table import wants_colours
 
     loaded = options.load_model(model)
     if row is not None:
         found, numbers = [explain(loaded, parse_row(row, loaded))], [1]
     else:
         assert file is not None
-        found, numbers = _of_file(loaded, file, "1" if rows is None else rows, given)
+        numbers = row_numbers("1" if rows is None else rows)
+        table = read_rows(options.open_rows(loaded, [file], given, labelled=False), numbers)
+        # What has no columns of its own reads texts, and no table.
+        taken = table if len(loaded.schema_) else [text or "" for text in table.column(0).to_pylist()]
+        found = explain(loaded, taken, rows=range(len(numbers)))
     names = [f"row {number}" for number in numbers]
     if given["as_json"] or form == "json":
         data = [{"row": number, **each.to_dict()} for number, each in zip(numbers, found)]
@@ -68,22 +75,53 @@ def command(model: str, file: str | None, row: str | None, rows: str | None, for
     elif form == "html":
         text = found[0].to_html() if row is not None else explained_page(found, names, f"Answers to {file}")
     else:
-        shown = (each.to_text(colour=_colours(given["output"])) for each in found)
-        text = "\n\n".join(each if row is not None else f"{name}\n{each}" for name, each in zip(names, shown))
-    options.write_text(text, given["output"])
+        shown = [each.to_text(colour=output in (None, "-") and wants_colours(sys.stdout)) for each in found]
+        text = shown[0] if row is not None else "\n\n".join(f"{name}\n{each}" for name, each in zip(names, shown))
+    options.write(text, output)
 
 
-def _of_file(model: Any, file: str, rows: str, given: dict[str, Any]) -> tuple[list[Any], list[int]]:
-    """The explanations of some rows of a file, and their numbers."""
-    from ingenuo.explanation.explain import explain
-    from ingenuo.rows.streams import read_rows, row_numbers, rows_for
+@options.command(
+    "inspect",
+    MODEL,
+    option(
+        "--top",
+        "How many of the strongest signs of each class, or values of a --column, to show.",
+        type=click.IntRange(min=0),
+        default=10,
+    ),
+    option("--column NAME", "Show one column: its counts, or mean and deviation, in each class."),
+    options.picture("--plot", "Draw the --column"),
+    options.picture("--nomogram", "Draw the nomogram, by which a person can work out answers with a ruler", (".svg",)),
+    option("--class CLASS", "Of the nomogram: the class whose probability it shows.", "class_"),
+    option("--against CLASS", "Of the nomogram: the other class, where there are more than two."),
+    JSON,
+)
+def inspect(model: str, top: int, column: str | None, as_json: bool, **given: Any) -> None:
+    """Show what MODEL is, where it comes from, what its columns are, and what speaks most for each class.
 
-    numbers = row_numbers(rows)
-    table = read_rows(rows_for(model, options.open_files([file], given), labelled=False), numbers)
-    # What has no columns of its own reads texts, and no table.
-    taken = table if len(model.schema_) else [text or "" for text in table.column(0).to_pylist()]
-    return explain(model, taken, rows=range(len(numbers))), numbers
+    MODEL is a file that train, update, forget, merge or network learn wrote; - is standard input.
 
+    \b
+    ingenuo inspect weather.ingenuo
+    ingenuo inspect weather.ingenuo --column outlook --plot outlook.svg
+    ingenuo inspect weather.ingenuo --nomogram nomogram.svg --class yes
+    ingenuo inspect weather.ingenuo --json
+    """
+    if (given["class_"] or given["against"]) and not given["nomogram"]:
+        raise click.UsageError("--class and --against are of the --nomogram; give that too")
+    if given["plot"] and column is None:
+        raise click.UsageError("--plot draws one column; say which by --column")
+    options.check_inputs(model)
+    from ingenuo.explanation.inspect import column_view, inspect
+    from ingenuo.explanation.nomogram import nomogram
 
-def _colours(output: str | None) -> bool:
-    return (output is None or output == "-") and options.colours()
+    loaded = options.load(model)
+    drawn = nomogram(loaded, given["class_"], given["against"]).svg() if given["nomogram"] else None
+    shown: Any = (
+        inspect(loaded, options.about(model), top) if column is None else column_view(loaded, column, max(top, 1))
+    )
+    if given["plot"]:
+        options.draw(shown.plot(), given["plot"])
+    if drawn is not None:
+        options.write(str(drawn), given["nomogram"])
+    options.show(shown, as_json)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ingenuo.cli.options import check_inputs, common, kinds
+from ingenuo.cli import COMMANDS, options
+from ingenuo.cli.options import JSON, check_inputs, option
 
 STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 
 
-@click.group("network", short_help="Bayesian networks: learn, query, draw and convert them.")
-def command() -> None:
+@click.group("network", short_help=COMMANDS["network"])
+def network() -> None:
     """Bayesian networks: learn one from a table, ask it, draw it, convert its file.
 
     Network files are .bif, .xml (XMLBIF), .yaml, each perhaps with .gz behind, or .ingenuo, which keeps the counts as
@@ -22,47 +22,45 @@ def command() -> None:
     """
 
 
-_given = click.option(
-    "--given",
-    multiple=True,
-    metavar="EVIDENCE",
-    help="What is known: NODE=STATE, NODE!=STATE, NODE=A|B (one of these), or NODE~A:0.7,B:0.3 (likelihoods).",
-)
-_do = click.option(
-    "--do", "done", multiple=True, metavar="NODE=STATE", help="What is set, whatever would have caused it."
+_NETWORK = click.argument("path", type=click.Path(), metavar="NETWORK")
+_KNOWN = (
+    option(
+        "--given EVIDENCE...",
+        "What is known: NODE=STATE, NODE!=STATE, NODE=A|B (one of these), or NODE~A:0.7,B:0.3 (likelihoods).",
+    ),
+    option("--do NODE=STATE...", "What is set, whatever would have caused it.", "done"),
 )
 
 
-@command.command("learn")
-@click.argument("data", type=click.Path())
-@click.option("-o", "--output", type=click.Path(), required=True, help="Where to write the network.")
-@click.option(
-    "--structure", type=click.Choice(STRUCTURES), default="hill-climb", show_default=True, help="How to search."
+@options.command(
+    "learn",
+    click.argument("data", type=click.Path()),
+    option("-o --output", "Where to write the network.", type=click.Path(), required=True),
+    option("--structure", "How to search.", type=click.Choice(STRUCTURES), default="hill-climb"),
+    option("--target TEXT", "The class: tan, kdb and naive need one, and numbers are cut by it."),
+    option("--score", "What is climbed  [bic; k2 for k2]", type=click.Choice(["bic", "bdeu", "k2", "aic"])),
+    option("--ess", "Imaginary rows of the BDeu score.", type=float, default=1.0),
+    option("--max-parents", "The most parents a node may have.", type=int),
+    option("--order NODE...", "Of k2, the nodes in their order, one option each."),
+    option("--root TEXT", "Of tan and chow-liu, where the tree begins."),
+    option("--k", "Of kdb, the parents besides the class.", type=int, default=2),
+    option("--tabu", "How many steps downhill are tried.", type=int, default=20),
+    option("--restarts", "How often the search begins again.", type=int, default=0),
+    option("--seed", "Of restarts, and of filling missing values.", "random_state", type=int, default=0),
+    option("--require FROM TO", "An arc that must be there.", "required", nargs=2, multiple=True),
+    option("--forbid FROM TO", "An arc that must not.", "forbidden", nargs=2, multiple=True),
+    option("--column NAME=KIND...", "category, number or ignore.", "columns"),
+    option("--smoothing", "Imaginary rows in each cell of a table.", type=float, default=1.0),
+    option(
+        "--missing",
+        "What to do with missing values when tables are learned.",
+        type=click.Choice(["leave-out", "em"]),
+        default="leave-out",
+    ),
+    option("--path", "Print every step of the search.", "show_path"),
+    of=network,
 )
-@click.option("--target", help="The class: tan, kdb and naive need one, and numbers are cut by it.")
-@click.option("--score", type=click.Choice(["bic", "bdeu", "k2", "aic"]), help="What is climbed  [bic; k2 for k2]")
-@click.option("--ess", type=float, default=1.0, show_default=True, help="Imaginary rows of the BDeu score.")
-@click.option("--max-parents", type=int, help="The most parents a node may have.")
-@click.option("--order", multiple=True, metavar="NODE", help="Of k2, the nodes in their order, one option each.")
-@click.option("--root", help="Of tan and chow-liu, where the tree begins.")
-@click.option("--k", type=int, default=2, show_default=True, help="Of kdb, the parents besides the class.")
-@click.option("--tabu", type=int, default=20, show_default=True, help="How many steps downhill are tried.")
-@click.option("--restarts", type=int, default=0, show_default=True, help="How often the search begins again.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of restarts, and of filling missing values.")
-@click.option("--require", nargs=2, multiple=True, metavar="FROM TO", help="An arc that must be there.")
-@click.option("--forbid", nargs=2, multiple=True, metavar="FROM TO", help="An arc that must not.")
-@click.option("--column", multiple=True, metavar="NAME=KIND", help="category, number or ignore.")
-@click.option("--smoothing", type=float, default=1.0, show_default=True, help="Imaginary rows in each cell of a table.")
-@click.option(
-    "--missing",
-    type=click.Choice(["leave-out", "em"]),
-    default="leave-out",
-    show_default=True,
-    help="What to do with missing values when tables are learned.",
-)
-@click.option("--path", "show_path", is_flag=True, help="Print every step of the search.")
-@common
-def learn(data: str, output: str, **options: Any) -> None:
+def learn(data: str, output: str, structure: str, smoothing: float, show_path: bool, **given: Any) -> None:
     """Learn a network from a table and write it to a file.
 
     \b
@@ -76,45 +74,27 @@ def learn(data: str, output: str, **options: Any) -> None:
     from ingenuo.tally.prior import Lidstone
 
     _check_writable(output)
-    network = Network.learn(
-        read(data),
-        options["structure"],
-        target=options["target"],
-        columns=kinds(options["column"]),
-        prior=Lidstone(options["smoothing"]),
-        score=options["score"],
-        ess=options["ess"],
-        max_parents=options["max_parents"],
-        order=options["order"] or None,
-        root=options["root"],
-        k=options["k"],
-        tabu=options["tabu"],
-        restarts=options["restarts"],
-        random_state=options["seed"],
-        required=options["require"],
-        forbidden=options["forbid"],
-        missing=options["missing"],
-    )
-    network.name = Path(data).name.split(".")[0]
-    _write(network, output)
-    found = network.search
-    if found is not None:
-        click.echo(str(found) if options["show_path"] else str(found).splitlines()[0])
-    click.echo(str(network))
-    click.echo(f"written to {output}")
+    given |= {"columns": options.kinds(given), "order": given["order"] or None}
+    found = Network.learn(read(data), structure, prior=Lidstone(smoothing), **given)
+    found.name = Path(data).name.split(".")[0]
+    _write(found, output)
+    if found.search is not None:
+        options.out(str(found.search) if show_path else str(found.search).splitlines()[0])
+    options.out(f"{found}\nwritten to {output}")
 
 
-@command.command("query")
-@click.argument("network", type=click.Path())
-@click.argument("nodes", nargs=-1)
-@_given
-@_do
-@click.option("--together", is_flag=True, help="The joint posterior of the nodes, and not one for each.")
-@click.option("--most-probable", is_flag=True, help="The most probable states of all nodes together.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@common
+@options.command(
+    "query",
+    _NETWORK,
+    click.argument("nodes", nargs=-1),
+    _KNOWN,
+    option("--together", "The joint posterior of the nodes, and not one for each."),
+    option("--most-probable", "The most probable states of all nodes together."),
+    JSON,
+    of=network,
+)
 def query(
-    network: str, nodes: tuple[str, ...], given: Any, done: Any, together: bool, most_probable: bool, as_json: bool
+    path: str, nodes: tuple[str, ...], given: Any, done: Any, together: bool, most_probable: bool, as_json: bool
 ) -> None:
     """The posteriors of NODES (of all, if none is named), given what is known; and the probability of that.
 
@@ -125,7 +105,7 @@ def query(
     """
     if most_probable and nodes:
         raise click.UsageError("--most-probable is of all nodes together; name none")
-    asked = _asked(network, given, done)
+    asked = _read_known(path, given, done)
     answer: dict[str, Any] = {"given": asked.evidence} if asked.evidence else {}
     if given:
         answer["probability of the evidence"] = asked.probability()
@@ -147,57 +127,60 @@ def query(
         every = {node: asked.posterior(node) for node in nodes} if nodes else asked.posteriors()
         answer["posteriors"] = {node: {str(s): p for s, p in own.items()} for node, own in every.items()}
     if as_json:
-        click.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+        options.out_json(answer)
         return
     if asked.evidence:
-        click.echo(f"given {asked.evidence}")
+        options.out(f"given {asked.evidence}")
     if given:
-        click.echo(f"probability of the evidence: {answer['probability of the evidence']:.6g}")
+        options.out(f"probability of the evidence: {answer['probability of the evidence']:.6g}")
     if most_probable:
         width = max(map(len, answer["most probable"]))
         for node, state in answer["most probable"].items():
-            click.echo(f"{node.ljust(width)}  {state}")
-        click.echo(f"with probability {answer['probability']:.6g}")
+            options.out(f"{node.ljust(width)}  {state}")
+        options.out(f"with probability {answer['probability']:.6g}")
         return
     for node, own in answer["posteriors"].items():
-        click.echo(node)
+        options.out(node)
         width = max(map(len, own))
         for state, p in own.items():
-            click.echo(f"  {state.ljust(width)}  {p:8.6f}  {'█' * round(30 * p)}".rstrip())
+            options.out(f"  {state.ljust(width)}  {p:8.6f}  {'█' * round(30 * p)}".rstrip())
 
 
-@command.command("draw")
-@click.argument("network", type=click.Path())
-@click.argument("picture", type=click.Path())
-@_given
-@_do
-@click.option("--beliefs/--no-beliefs", default=True, help="With or without the bars of belief.")
-@click.option("--title", help="What to write above it.")
-@common
-def draw(network: str, picture: str, given: Any, done: Any, beliefs: bool, title: str | None) -> None:
+@options.command(
+    "draw",
+    _NETWORK,
+    click.argument("picture", type=click.Path()),
+    _KNOWN,
+    option("--beliefs/--no-beliefs", "With or without the bars of belief.", default=True),
+    option("--title TEXT", "What to write above it."),
+    of=network,
+)
+def draw(path: str, picture: str, given: Any, done: Any, beliefs: bool, title: str | None) -> None:
     """Draw a network to PICTURE, an .svg file.
 
     \b
     ingenuo network draw asia.bif asia.svg
     ingenuo network draw asia.bif smoker.svg --given smoke=yes --title 'A smoker'
     """
-    _asked(network, given, done).draw(picture, beliefs=beliefs, strengths=beliefs, title=title)
-    click.echo(f"drawn to {picture}")
+    _read_known(path, given, done).draw(picture, beliefs=beliefs, strengths=beliefs, title=title)
+    options.out(f"drawn to {picture}")
 
 
-@command.command("convert")
-@click.argument("source", type=click.Path())
-@click.argument("target", type=click.Path())
-@common
+@options.command(
+    "convert",
+    click.argument("source", type=click.Path()),
+    click.argument("target", type=click.Path()),
+    of=network,
+)
 def convert(source: str, target: str) -> None:
     """Write the network in SOURCE to TARGET, in the format of its name.
 
     \b
     ingenuo network convert alarm.bif.gz alarm.yaml
     """
-    network = _read(source)
-    _write(network, target)
-    click.echo(f"{len(network.nodes)} nodes and {len(network.arcs)} arcs written to {target}")
+    found = _read(source)
+    _write(found, target)
+    options.out(f"{len(found.nodes)} nodes and {len(found.arcs)} arcs written to {target}")
 
 
 def _read(path: str) -> Any:
@@ -239,18 +222,18 @@ def _write(network: Any, path: str) -> None:
     network.write(path)
     if network.cuts and kind_of(path) in ("bif", "xmlbif"):
         cut = ", ".join(network.cuts)
-        click.echo(
+        options.out(
             f"note: {path} has the names of the intervals of {cut}, and not the cut points: numbers are no evidence to "
             "it; .yaml and .ingenuo keep them",
             err=True,
         )
 
 
-def _asked(path: str, given: tuple[str, ...], done: tuple[str, ...]) -> Any:
-    network = _read(path)
+def _read_known(path: str, given: tuple[str, ...], done: tuple[str, ...]) -> Any:
+    found = _read(path)
     if done:
-        network = network.intervene(evidence(network, done, "--do"))
-    return network.observe(evidence(network, given, "--given")) if given else network
+        found = found.intervene(evidence(found, done, "--do"))
+    return found.observe(evidence(found, given, "--given")) if given else found
 
 
 def evidence(network: Any, given: tuple[str, ...], option: str) -> dict[str, Any]:

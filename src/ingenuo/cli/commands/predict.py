@@ -1,4 +1,4 @@
-"""`ingenuo predict`: the answers of a model beside the rows of a file."""
+"""`ingenuo predict` and `ingenuo generate`: the answers of a model beside rows, and rows or texts drawn from it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,29 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
+from ingenuo.cli.options import FILES, MODEL, READING, SEED, option
 
-_FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
 
 
-@click.command("predict", short_help="Append the answers of a model to the rows of a file.")
-@click.argument("model", metavar="MODEL", type=click.Path())
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
-@click.option("-o", "--output", metavar="FILE", help="Where to write the rows  [standard output]")
-@click.option("--to", type=click.Choice(_FORMATS), help="What to write  [by the name of the output, else csv]")
-@click.option("--all", "all_classes", is_flag=True, help="The probability of every class (quantiles of a regressor).")
-@click.option(
-    "--reasons", type=click.IntRange(min=0), default=0, metavar="N", help="What decided each answer: the N strongest."
+@options.command(
+    "predict",
+    MODEL,
+    FILES,
+    option("-o --output FILE", "Where to write the rows  [standard output]"),
+    option("--to", "What to write  [by the name of the output, else csv]", type=click.Choice(FORMATS)),
+    option("--all", "The probability of every class (quantiles of a regressor).", "all_classes"),
+    option(
+        "--reasons N",
+        "What decided each answer: the N strongest.",
+        type=click.IntRange(min=0),
+        default=0,
+        show_default=False,
+    ),
+    option("--only", "Write the answers alone, without the rows."),
+    READING,
 )
-@click.option("--only", is_flag=True, help="Write the answers alone, without the rows.")
-@options.reading
-@options.common
-def command(model: str, files: tuple[str, ...], output: str | None, **given: Any) -> None:
+def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, **given: Any) -> None:
     """Append the most probable class and its probability to each row of FILEs.
 
     Rows are read, answered and written a part at a time, each value as it was read. Columns that the model does not
@@ -38,24 +44,74 @@ def command(model: str, files: tuple[str, ...], output: str | None, **given: Any
     """
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
-    from ingenuo.cli.options import watched
-    from ingenuo.cli.work.answer import Wanted, answered
+    from ingenuo.cli.work.answer import answer_rows
     from ingenuo.rows.files import write
     from ingenuo.rows.streams import rows_for
+    from ingenuo.tally.container import replace_file
 
     kind = write.format_of(output, given["to"])
     loaded = options.load(model)
-    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not given["only"])
-    wanted = Wanted(given["all_classes"], given["reasons"])
-    with watched(rows, "answering"):
-        tables = answered(loaded, rows, wanted, only=given["only"])
-        pieces = write.write(tables, kind)
+    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not only)
+    with options.watched(rows, "answering"):
+        tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only)
+        pieces = write.written(tables, kind)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
             return
-        from ingenuo.tally.container import replace_file
-
-        replace_file(os.path.realpath(output), write.pack(pieces, output))
+        replace_file(os.path.realpath(output), write.packed(pieces, output))
     options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
+
+
+@options.command(
+    "generate",
+    MODEL,
+    option("-n --rows", "How many.", "n", type=click.IntRange(min=0), default=10),
+    option("--class CLASS", "Draw from this class only  [classes are drawn by their prior]", "class_"),
+    option("--words N", "Of a language-model: texts of N words each.", type=click.IntRange(min=0)),
+    option("--context TEXT", "Of a language-model: the words to go on from."),
+    option("--given NODE=STATE...", "Of a network: what is known, as in `ingenuo network query`."),
+    option("-o --output FILE", "Where to write them; - is standard output  [-]"),
+    option(
+        "--to",
+        "What to write  [as the ending of FILE says, else csv, and text for a language-model]",
+        "format_",
+        type=click.Choice((*FORMATS, "text")),
+    ),
+    SEED,
+)
+def generate(model: str, n: int, output: str | None, format_: str | None, seed: int, **given: Any) -> None:
+    """Draw rows or texts from MODEL.
+
+    Rows of a classifier end with their class, under the name that it was trained by. `text` is one text in each line.
+
+    \b
+    ingenuo generate weather.ingenuo -n 5
+    ingenuo generate weather.ingenuo -n 1000 --class yes --seed 7 -o days.jsonl
+    ingenuo generate novels.ingenuo --words 30 --context 'it was'
+    ingenuo generate cold.ingenuo -n 100 --given season=winter -o winters.csv
+    """
+    options.check_inputs(model)
+    from ingenuo.cli.commands.network import evidence
+    from ingenuo.cli.typed import written_class
+    from ingenuo.cli.work.answer import as_lines, generate
+    from ingenuo.networks.network import Network
+    from ingenuo.rows.files.write import format_of, written
+
+    if format_ is None and output is not None and output != "-":
+        format_ = "text" if output.endswith(".txt") else format_of(output)
+    options.check_writable(output)
+    loaded = options.load(model)
+    found = generate(
+        loaded,
+        n,
+        class_=None if given["class_"] is None else written_class(loaded, given["class_"]),
+        given=evidence(loaded, given["given"], "--given") if isinstance(loaded, Network) else given["given"],
+        n_words=given["words"],
+        context=given["context"],
+        random_state=seed,
+    )
+    if format_ is None:
+        format_ = "text" if found.column_names == ["text"] else "csv"
+    options.write(as_lines(found) if format_ == "text" else b"".join(written(iter([found]), format_)), output)

@@ -1,31 +1,29 @@
-"""`ingenuo report`: one page about a model and how good it is."""
+"""`ingenuo report` and `ingenuo card`: a page about a model and how good it is, and a model card in Markdown."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.commands.audit import asked
+from ingenuo.cli.options import AUDITED, FILES, MODEL, READING, SEED, TARGET, option
 
 
-@click.command("report", short_help="Write one page about a model and how good it is.")
-@click.argument("model", type=click.Path(), metavar="MODEL")
-@click.argument("files", type=click.Path(), nargs=-1, required=True, metavar="FILE...")
-@click.option(
-    "-o", "--output", type=click.Path(), required=True, metavar="PAGE", help="Where to write it; - is standard output."
+@options.command(
+    "report",
+    MODEL,
+    FILES,
+    option("-o --output PAGE", "Where to write it; - is standard output.", type=click.Path(), required=True),
+    TARGET,
+    option("--title TEXT", "The heading of the page."),
+    AUDITED,
+    option("--max-rows", "Of more rows so many are drawn.", type=click.IntRange(min=1), default=100_000),
+    READING,
+    SEED,
 )
-@options.target
-@click.option("--title", metavar="TEXT", help="The heading of the page.")
-@asked
-@click.option(
-    "--max-rows", type=click.IntRange(min=1), default=100_000, show_default=True, help="Of more rows so many are drawn."
-)
-@options.reading
-@options.seed
-@options.common
-def command(model: str, files: tuple[str, ...], output: str, target: str | None, **given: Any) -> None:
+def report(model: str, files: tuple[str, ...], output: str, target: str | None, **given: Any) -> None:
     """Write a page about MODEL, judged by the rows of FILEs, which it should not have learned.
 
     PAGE is one HTML file that needs nothing else: the data, the schema, how good the model is, what it goes by, rows
@@ -38,32 +36,73 @@ def command(model: str, files: tuple[str, ...], output: str, target: str | None,
     """
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
-    from ingenuo.cli.work.change import learned_already
-    from ingenuo.cli.work.judge import audits_of
+    from ingenuo.cli.work.judge import open_judged
     from ingenuo.report.page import report
-    from ingenuo.rows.streams import rows_for
 
-    loaded = options.load_model(model)
-    rows = options.open_files(files, given)
-    own = rows_for(loaded, rows, target)
-    audited = []
-    if given["protected"] or given["templates"]:
-        of = rows if given["protected"] else None
-        audited = audits_of(
-            loaded, of, target, protected=given["protected"], templates=given["templates"], seed=given["seed"]
-        )
-    seen = learned_already(options.about(model), rows)
-    if seen:
-        options.say(f"note: {seen}")
+    judged = open_judged(model, files, target, given)
     page = report(
-        loaded,
-        own,
-        own.target,
-        notes=[f"{seen}."] if seen else [],
+        judged.model,
+        judged.rows,
+        judged.rows.target,
+        notes=judged.limits,
         about=options.about(model),
         title=given["title"],
-        audit=audited or None,
+        audit=judged.audits(given),
         seed=given["seed"],
         max_rows=given["max_rows"],
     )
-    options.write_text(page, output)
+    options.write(page, output)
+
+
+@options.command(
+    "card",
+    MODEL,
+    click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]..."),
+    option("-o --output CARD", "Where to write it; - is standard output  [-]", type=click.Path()),
+    TARGET,
+    option("--title TEXT", "The name of the model."),
+    option("--intended-use TEXT", "For what the model was made, and for whom."),
+    option("--out-of-scope TEXT", "For what it was not made."),
+    option("--limits TEXT...", "What is known of where it fails; may be repeated."),
+    option("--license ID", "The licence, as hubs call it: mit, cc-by-4.0 …"),
+    option("--language CODE...", "The language of its texts: en, it, es …; may be repeated."),
+    option("--dataset ID...", "The data, as hubs call it; may be repeated.", "datasets"),
+    option("--tag TAG...", "A tag for hubs; may be repeated.", "tags"),
+    AUDITED,
+    READING,
+    SEED,
+)
+def card(model: str, files: tuple[str, ...], output: str | None, target: str | None, **given: Any) -> None:
+    """Write the card of MODEL: Markdown, with the metadata at its head that model hubs read.
+
+    With FILEs, rows that the model should not have learned, it is judged by them; else the card has what
+    `train --folds` or `--holdout` measured. What nobody said is marked as not stated.
+
+    \b
+    ingenuo card patients.ingenuo test.csv -o README.md --license cc-by-4.0 --intended-use 'Teaching.'
+    ingenuo card income.ingenuo test.csv -o CARD.md --protected sex --limits 'Figures of 1994.'
+    ingenuo card mail.ingenuo --templates english --language en
+    """
+    if given["protected"] and not files:
+        raise click.UsageError("--protected is a column of a FILE; give that too")
+    options.check_writable(output, [*files, model])
+    options.check_inputs(model, *files)
+    from ingenuo.cli.work.judge import open_judged
+    from ingenuo.evaluation.evaluation import evaluate
+    from ingenuo.report.card import card
+
+    judged = open_judged(model, files, target, given)
+    rows = judged.rows
+    evaluation = None if rows is None else evaluate(judged.model, rows, rows.target, random_state=given["seed"])
+    stated = ("title", "intended_use", "out_of_scope", "license", "language", "datasets", "tags")
+    text = card(
+        judged.model,
+        options.about(model),
+        evaluation,
+        judged.audits(given),
+        limits=[*given["limits"], *judged.limits],
+        judged_on=[os.path.basename(path) for path in files],
+        model_file="model.ingenuo" if model == "-" else os.path.basename(model),
+        **{name: given[name] for name in stated},
+    )
+    options.write(text, output)

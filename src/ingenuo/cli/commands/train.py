@@ -2,55 +2,54 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import click
 
 from ingenuo.cli import options
+from ingenuo.cli.options import FILES, JSON, MINIMUM, READING, SEED, TARGET, Given, option
 from ingenuo.models.registry import COMMANDS
 
 
-@click.command("train", short_help="Learn a model from files.")
-@click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
-@options.target
-@click.option("-o", "--output", metavar="MODEL", help="Where to write the model; - is standard output.")
-@click.option(
-    "--model",
-    "spec",
-    default="naive-bayes",
-    show_default=True,
-    metavar="NAME[:SETTING=VALUE,...]",
-    help=f"What is learned: {', '.join(COMMANDS)}.",
+@options.command(
+    "train",
+    FILES,
+    TARGET,
+    option("-o --output MODEL", "Where to write the model; - is standard output."),
+    option(
+        "--model NAME[:SETTING=VALUE,...]", f"What is learned: {', '.join(COMMANDS)}.", "spec", default="naive-bayes"
+    ),
+    option("--tune", "Choose densities, smoothing and weights by the rows left out (naive-bayes)."),
+    option(
+        "--calibrate [METHOD]",
+        "Repair probabilities by the rows left out: auto, temperature, platt, isotonic (naive-bayes).",
+        "calibration",
+        is_flag=False,
+        flag_value="auto",
+    ),
+    option("--prior PRIOR", "laplace, maximum-likelihood, lidstone:ALPHA or m-estimate:M."),
+    option("--ngrams N", "Of texts, count up to N words in a row; 2-3 for pairs and triples only."),
+    option("--negation LANGUAGE", "Of texts, mark what is negated: english, italian, spanish."),
+    option("--set SETTING=VALUE...", "Any other parameter of the model.", "settings"),
+    option("--weight COLUMN", "The column that says how often each row counts."),
+    option("--folds K", "Judge the model by K folds, or leave-one-out."),
+    option("--holdout SHARE", "Judge it by this share of the rows, held out.", type=float),
+    option("--checkpoint PATH", "Keep what is learned on the way here; go on from it if it is there."),
+    MINIMUM,
+    option(
+        "--engine",
+        "Where the files are read and added up: here, or by the workers of Dask or Spark  [local]",
+        type=click.Choice(["local", "dask", "spark"]),
+    ),
+    option("--scheduler ADDRESS", "Dask's, such as tcp://host:8786  [workers on this machine]"),
+    option("--master URL", "Spark's, such as spark://host:7077  [this machine: local[*]]"),
+    option("--dry-run", "Show what the columns are taken for, and learn nothing."),
+    READING,
+    SEED,
+    JSON,
 )
-@click.option(
-    "--tune", is_flag=True, help="Choose densities, smoothing and weights by the rows left out (naive-bayes)."
-)
-@click.option(
-    "--calibrate",
-    "calibration",
-    is_flag=False,
-    flag_value="auto",
-    metavar="[METHOD]",
-    help="Repair probabilities by the rows left out: auto, temperature, platt, isotonic (naive-bayes).",
-)
-@click.option("--prior", metavar="PRIOR", help="laplace, maximum-likelihood, lidstone:ALPHA or m-estimate:M.")
-@click.option("--ngrams", metavar="N", help="Of texts, count up to N words in a row; 2-3 for pairs and triples only.")
-@click.option("--negation", metavar="LANGUAGE", help="Of texts, mark what is negated: english, italian, spanish.")
-@click.option("--set", "settings", multiple=True, metavar="SETTING=VALUE", help="Any other parameter of the model.")
-@click.option("--weight", metavar="COLUMN", help="The column that says how often each row counts.")
-@click.option("--folds", metavar="K", help="Judge the model by K folds, or leave-one-out.")
-@click.option("--holdout", type=float, metavar="SHARE", help="Judge it by this share of the rows, held out.")
-@click.option(
-    "--checkpoint", metavar="PATH", help="Keep what is learned on the way here; go on from it if it is there."
-)
-@options.minimum_count
-@options.engine
-@click.option("--dry-run", is_flag=True, help="Show what the columns are taken for, and learn nothing.")
-@options.reading
-@options.seed
-@options.as_json
-@options.common
-def command(files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
+def train(files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
     """Learn a model from FILEs and write it to MODEL.
 
     What each column is taken for, and why, is shown first; --column and --ignore decide otherwise. Where sums are all
@@ -66,57 +65,57 @@ def command(files: tuple[str, ...], target: str | None, output: str | None, **gi
     """
     if output is None and not given["dry_run"]:
         raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
-    chosen = options.engine_of(given)
-    options.refuse_both(output, given["as_json"])
-    options.check_writable(output, files, model=True)
+    name, address = _engine(given)
+    options.check_model_output(output, files, given["as_json"])
     settings = _settings(given)
     options.check_inputs(*files)
-    from ingenuo.cli.options import watched
     from ingenuo.cli.work.train import judgement, model_and_kinds, schema_table, summary, train
+    from ingenuo.rows.engines import opened
 
-    model, declared = model_and_kinds(
-        given["spec"],
-        options.kinds(given["columns"], given["ignore"]),
-        target,
-        **settings,
-    )
+    model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
     rows = options.open_files(files, given, target, columns=declared)
     options.say(schema_table(rows, target, given["weight"]))
     if given["dry_run"]:
         return
     assert output is not None
     folds = given["folds"]
-    with watched(rows, "learning"), options.opened_engine(*chosen) as engine:
-        done = train(
-            model,
-            rows,
-            target,
-            weight=given["weight"],
-            folds=int(folds) if folds is not None and folds.isdecimal() else folds,
-            holdout=given["holdout"],
-            checkpoint=given["checkpoint"],
-            minimum=given["minimum"],
-            seed=given["seed"],
-            engine=engine,
-        )
+    how = {each: given[each] for each in ("weight", "holdout", "checkpoint", "minimum", "seed")}
+    how["folds"] = int(folds) if folds is not None and folds.isdecimal() else folds
+    engine = nullcontext() if name == "local" else opened(name, address)
+    with options.watched(rows, "learning"), engine as running:
+        done = train(model, rows, target, engine=running, **how)
     options.say(summary(done))
     if done.evaluation is not None and not given["as_json"]:
         (options.say if output == "-" else options.out)(judgement(done))
     done.about["command"] = options.typed()
-    options.save(done.model, output, done.about)
-    if given["as_json"]:
-        options.out_json(done.about)
+    options.save(done.model, output, done.about, given["as_json"])
 
 
-def _settings(given: dict[str, Any]) -> dict[str, Any]:
+def _settings(given: Given) -> Given:
     """The settings of the model that were given, by any option."""
-    found: dict[str, Any] = {}
+    found: Given = {}
     for each in given["settings"]:
         name, equals, value = each.partition("=")
         if not equals or not name:
             raise click.BadParameter(f"{each!r} is no SETTING=VALUE", param_hint="--set")
         found[name.replace("-", "_")] = value
-    for name in ("calibration", "prior", "ngrams", "negation"):
-        if given[name] is not None:
-            found[name] = given[name]
-    return found | ({"tune": True} if given["tune"] else {})
+    named = {name: given[name] for name in ("calibration", "prior", "ngrams", "negation") if given[name] is not None}
+    return found | named | ({"tune": True} if given["tune"] else {})
+
+
+def _engine(given: Given) -> tuple[str, str | None]:
+    """The engine that the options ask for, and its address."""
+    scheduler, master = given["scheduler"], given["master"]
+    if scheduler is not None and master is not None:
+        raise click.UsageError("--scheduler is of Dask, and --master of Spark; give one of them.")
+    name = given["engine"] or ("dask" if scheduler is not None else "spark" if master is not None else "local")
+    for each, address, its in (("--scheduler", scheduler, "dask"), ("--master", master, "spark")):
+        if address is not None and name != its:
+            raise click.UsageError(f"{each} is the address of {its}, and --engine is {name}.")
+    for each in ("folds", "holdout", "checkpoint"):
+        if name != "local" and given[each] is not None:
+            raise click.UsageError(
+                f"--{each} is for rows that one machine reads, and --engine is {name}; judge the model by files that "
+                "it has not learned (ingenuo evaluate)."
+            )
+    return name, scheduler or master

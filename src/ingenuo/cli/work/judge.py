@@ -1,13 +1,16 @@
-"""Models judged by files: audits and comparisons."""
+"""Models judged by files: opened beside their rows, audited and compared."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ingenuo import store
+from ingenuo.cli import options
 from ingenuo.cli.typed import written_class
+from ingenuo.cli.work.change import learned_already
 from ingenuo.cli.work.train import model_and_kinds
 from ingenuo.errors import InputError, RefusedError
 from ingenuo.evaluation.audit import audit
@@ -17,6 +20,41 @@ from ingenuo.models.model import clone
 from ingenuo.models.registry import COMMANDS
 from ingenuo.rows.rows import target_and_weight
 from ingenuo.rows.streams import choose_columns, rows_for
+
+AUDIT = ("protected", "templates", "groups", "class_", "reference", "column", "confidence", "seed")  # options of it
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A model and the rows of files by which it is judged, as they were scanned and as it takes them."""
+
+    model: Any
+    scanned: Any
+    rows: Any
+    target: str | None
+    limits: list[str]  # sentences on what makes the judgement less sure
+
+    def audits(self, given: options.Given) -> list[Any] | None:
+        """The audits that the options ask for."""
+        asked = {name: given[name] for name in ("protected", "templates", "seed")}
+        if not given["protected"] and not given["templates"]:
+            return None
+        return audits_of(self.model, self.scanned if given["protected"] else None, self.target, **asked)
+
+
+def open_judged(
+    path: str, files: Sequence[str], target: str | None, given: options.Given, weight: str | None = None
+) -> Judged:
+    """A model and rows to judge it by, if files are given; a warning where it seems to have learned them."""
+    model = options.load_model(path)
+    if not files:
+        return Judged(model, None, None, target, [])
+    scanned = options.open_files(files, given)
+    seen = learned_already(options.about(path), scanned)
+    if seen:
+        options.say(f"note: {seen}")
+    rows = rows_for(model, scanned, target, besides=[] if weight is None else [weight])
+    return Judged(model, scanned, rows, target, [f"{seen}."] if seen else [])
 
 
 def audits_of(
@@ -34,84 +72,40 @@ def audits_of(
     confidence: float = 0.95,
     seed: int = 0,
 ) -> list[Any]:
-    """An audit for each protected column of the rows, and for each set of sentences.
+    """An audit for each protected column of the rows, and for each set of sentences; the options are those of `audit`.
 
-    Parameters
-    ----------
-    model : fitted classifier
-        Whom to ask.
-    rows : what `scan` gives, optional
-        Rows whose groups the columns in `protected` say; those that have no class are compared by decisions alone.
-    target : str, optional
-        The column of the class; by default as the model knows it.
-    protected
-        Columns of groups, each audited by itself.
-    templates, groups, labels, column
-        Sets of sentences, which kinds of groups of them to compare, which class each of their labels is, and the text
-        column that takes them, as in `audit`.
-    class_, reference, confidence, seed
-        As in `audit`.
+    Rows without a class are compared by decisions alone.
     """
     wanted = None if class_ is None else written_class(model, class_)
     if not hasattr(model, "classes_"):
         raise RefusedError(f"a {type(model).__name__} tells no classes, so there are no answers to audit")
+    asked: dict[str, Any] = {"class_": wanted, "confidence": confidence, "random_state": seed}
     found: list[Any] = []
-    if protected:
-        if rows is None:
-            raise InputError("a protected column is one of the rows of a file; give the file")
-        X, y = _table(model, rows, target, protected)
-        asked: dict[str, Any] = {"class_": wanted, "reference": reference, "confidence": confidence}
-        for name in protected:
-            if isinstance(model, LanguageModelClassifier):  # which is given texts, and no table
-                texts = X.drop_columns(list(protected)).column(0)
-                truth = None if y is None else X.column(y)
-                found.append(audit(model, texts, truth, protected=X.column(name), random_state=seed, **asked))
-            else:
-                own = X.drop_columns([each for each in protected if each != name and not _knows(model, each)])
-                found.append(audit(model, own, y, protected=name, random_state=seed, **asked))
-    elif rows is not None and not templates:
+    if protected and rows is None:
+        raise InputError("a protected column is one of the rows of a file; give the file")
+    if rows is not None and not protected and not templates:
         raise InputError("rows were given and no column that says their groups; name it, or leave the rows out")
-    sets: list[str | None] = [*templates] if templates or protected else [None]
-    for given in sets:
-        found.append(
-            audit(
-                model,
-                templates=given,
-                groups=list(groups) or None,
-                class_=wanted,
-                labels={label: written_class(model, to) for label, to in labels.items()} if labels else None,
-                column=column,
-                confidence=confidence,
-                random_state=seed,
-            )
-        )
+    if protected:
+        labelled = target is not None or rows.target is not None or getattr(model, "_target", None) in rows.names
+        stream = rows_for(model, rows, target, labelled=labelled, besides=protected)
+        X, y = stream.table(), stream.target
+        known = [str(each) for each in model.schema_.names.tolist()]
+        for name in protected:
+            own = X.drop_columns([each for each in protected if each != name and each not in known])
+            truth, of = y, name
+            if isinstance(model, LanguageModelClassifier):  # which is given texts, and no table
+                own, of = X.drop_columns(list(protected)).column(0), X.column(name)
+                truth = None if y is None else X.column(y)
+            found.append(audit(model, own, truth, protected=of, reference=reference, **asked))
+    classes = {label: written_class(model, to) for label, to in labels.items()} if labels else None
+    for each in templates if templates or protected else [None]:
+        kinds = list(groups) or None
+        found.append(audit(model, templates=each, groups=kinds, labels=classes, column=column, **asked))
     return found
 
 
-def _table(model: Any, rows: Any, target: str | None, protected: Sequence[str]) -> tuple[Any, str | None]:
-    """The rows with the protected columns, and the name of the class, where they have one."""
-    known = getattr(model, "_target", None)
-    labelled = target is not None or rows.target is not None or known in rows.names
-    stream = rows_for(model, rows, target, labelled=labelled, besides=protected)
-    return stream.table(), stream.target
-
-
-def _knows(model: Any, name: str) -> bool:
-    return name in [str(each) for each in model.schema_.names.tolist()]
-
-
-# Several models by name or from files, and the rows of files that all of them can learn.
-
-
 def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Classifiers by what they were asked for, none of them fitted, and what their columns are to be read as.
-
-    Parameters
-    ----------
-    specs : sequence of str
-        Names with settings ("softmax:l2=0.1"), or paths of model files, whose settings are taken.
-    kinds : mapping
-        What columns were declared as.
+    """Classifiers by name and settings or from files, none of them fitted, and what their columns are to be read as.
 
     >>> models, _ = several_models(["naive-bayes", "naive-bayes:prior=lidstone:0.5"], {})
     >>> list(models)
@@ -121,7 +115,10 @@ def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict
     declared: dict[str, str] = dict(kinds)
     for spec in specs:
         if spec.partition(":")[0] not in COMMANDS and Path(spec).exists():
-            model = _of_file(spec)
+            model = store.load(spec)
+            if not hasattr(model, "get_params"):
+                raise InputError(f"{spec} holds a {type(model).__name__}, and no classifier")
+            model = clone(model)
         else:
             model, declared = model_and_kinds(spec, kinds)
         if not hasattr(model, "predict_proba") or hasattr(model, "predict_quantiles"):
@@ -132,31 +129,20 @@ def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict
     return models, declared
 
 
-def _of_file(path: str) -> Any:
-    """The model of a file as it was before it learned."""
-    found = store.load(path)
-    if not hasattr(found, "get_params"):
-        raise InputError(f"{path} holds a {type(found).__name__}, and no classifier")
-    return clone(found)
-
-
 def rows_to_compare(models: Mapping[str, Any], rows: Any, target: str | None) -> tuple[Any, str, list[str]]:
-    """A table that all the models can learn, the name of its class, and what is to be said of it."""
+    """A table that all the models can learn, the name of its class, and notes on it."""
     readers = [model for model in models.values() if isinstance(model, LanguageModelClassifier)]
     selected = choose_columns(readers[0] if readers else next(iter(models.values())), rows, target)
     target, _ = target_and_weight(selected, target, None)
     assert target is not None
-    texts = [name for name in selected.names if name != target]
+    notes = []
     if readers and len(readers) < len(models) and len(rows.names) > 2:
-        return (
-            selected.table(),
-            target,
-            [f"all models are given {texts[0]!r} alone, for the language model reads no other"],
-        )
-    return selected.table(), target, []
+        text = next(name for name in selected.names if name != target)
+        notes = [f"all models are given {text!r} alone, for the language model reads no other"]
+    return selected.table(), target, notes
 
 
-def as_data(found: Comparison) -> dict[str, Any]:
+def comparison_data(found: Comparison) -> dict[str, Any]:
     """A comparison as data that JSON has: a line for each model, a test for each pair, and what follows."""
     pairs = [
         {

@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo import store
-from ingenuo.cli.work.change import Changed, about, dropped_rare, n_learned
+from ingenuo.cli.work.change import Done, drop_rare, n_learned, origin, texts_of
 from ingenuo.errors import InputError, did_you_mean
 from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
@@ -40,17 +39,6 @@ _MOST = 60  # columns that are listed
 EVERY = 30.0  # seconds between two checkpoints
 
 
-@dataclass(frozen=True)
-class Trained:
-    """A model, how good it is as far as that was asked for, and where it comes from."""
-
-    model: Any
-    evaluation: Evaluation | None
-    how: str  # the evaluation was made
-    about: dict[str, Any]
-    notes: list[str]
-
-
 def train(
     model: Any,
     rows: Any,
@@ -63,29 +51,12 @@ def train(
     minimum: int | None = None,
     seed: int = 0,
     engine: Engine | None = None,
-) -> Trained:
+) -> Done:
     """Learn all the rows, and judge the model by rows it had not learned.
 
-    Parameters
-    ----------
-    model : classifier, regressor or language model
-        What is to learn; it is changed.
-    rows : what `scan` gives
-        The rows; with `holdout` they are read more than once.
-    target, weight : str, optional
-        The columns that hold the class and how often a row counts; by default the class that the format names.
-    folds : int or "leave-one-out", optional
-        Cross-validate.
-    holdout : float, optional
-        Judge by this share of the rows a model that learned the others; the model that is returned learns them all.
-    checkpoint : path, optional
-        Keep what was learned so far in this file; if it is there, go on from it. It is removed at the end.
-    minimum : int, optional
-        Drop from what was learned all that is known of fewer rows. The model is judged before.
-    seed : int
-        Of the folds, or of the rows that are held out.
-    engine : optional
-        Where sums are taken, as `engines.files.opened` gives it; by default here.
+    It is judged by folds, or by a share of the rows that is held out from a model that learned the others; the one that
+    is returned learns them all. A checkpoint keeps what was learned so far in a file; if it is there, learning goes on
+    from it. What fewer rows than the minimum have is dropped at the end. Sums are taken by the engine, if there is one.
     """
     if engine is not None and not (folds is None and holdout is None and checkpoint is None):
         raise InputError(
@@ -103,7 +74,13 @@ def train(
     if minimum is not None:
         refuse_more_than_sums(model)
     if isinstance(model, LanguageModel):
-        return _of_many(_texts_alone(model, rows, engine, target, weight, checkpoint), minimum)
+        if target is not None or weight is not None or checkpoint is not None:
+            raise InputError(
+                "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
+            )
+        rows = choose_columns(model, rows, None)
+        model.fit(texts_of(rows) if engine is None else Files(rows, engine))
+        return drop_rare(Done(model, [], origin(model, rows, None)), minimum)
     rows = choose_columns(model, rows, target)
     target, weight = target_and_weight(rows, target, weight)
     assert target is not None
@@ -131,16 +108,8 @@ def train(
     if minimum is not None and judged is not None:
         how += " It was judged before what is rare was dropped."
     notes = [rows.note] if rows.note else []
-    done = _of_many(Trained(model, judged, how, about(model, rows, target, judged, how), notes), minimum)
-    return replace(done, notes=[*done.notes, *_thin(model)])
-
-
-def _of_many(done: Trained, minimum: int | None) -> Trained:
-    """Without what is known of fewer rows."""
-    if minimum is None:
-        return done
-    left = dropped_rare(Changed(done.model, done.notes, done.about), minimum)
-    return replace(done, model=left.model, about=left.about, notes=left.notes)
+    done = drop_rare(Done(model, notes, origin(model, rows, target, judged, how), judged, how), minimum)
+    return replace(done, notes=[*done.notes, *_note_small_classes(model)])
 
 
 def _declare_values(model: Any, rows: Any, target: str) -> None:
@@ -154,8 +123,8 @@ def _declare_values(model: Any, rows: Any, target: str) -> None:
         model.set_params(columns={**declared, **(model.columns or {})})
 
 
-def _thin(model: Any) -> list[str]:
-    """What should be known of classes of which there is little to learn."""
+def _note_small_classes(model: Any) -> list[str]:
+    """A note on classes of which there is little to learn."""
     tally = getattr(model, "tally_", None)
     if tally is None or not hasattr(model, "classes_"):
         return []
@@ -170,41 +139,6 @@ def _thin(model: Any) -> list[str]:
     return [f"fewer than {_FEW} rows, of which little can be learned: class {shown}"]
 
 
-def _texts_alone(
-    model: LanguageModel, rows: Any, engine: Engine | None, target: str | None, weight: str | None, checkpoint: Any
-) -> Trained:
-    """A language model of texts that have no class."""
-    if target is not None or weight is not None or checkpoint is not None:
-        raise InputError(
-            "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
-        )
-    rows = choose_columns(model, rows, None)
-    if engine is not None:
-        model.fit(Files(rows, engine))
-        return Trained(model, None, "", about(model, rows, None), [])
-    fresh = True
-    for batch in rows.batches():
-        texts = batch.column(rows.names[0]).drop_null()
-        if len(texts):
-            (model.fit if fresh else model.partial_fit)(texts)
-            fresh = False
-    if fresh:
-        raise InputError(f"{rows.name}: there are no texts to learn from")
-    return Trained(model, None, "", about(model, rows, None), [])
-
-
-# Judging by rows that were held out.
-
-
-def _picked(share: float, seed: int, held: bool, number: int, n_rows: int) -> NDArray[np.bool_]:
-    """The rows of a batch that are held out, or the others: the same whenever they are read.
-
-    Data may have been made with the same generator and a small seed; theirs and ours must not draw alike.
-    """
-    drawn = np.random.default_rng([OURS, seed, number]).random(n_rows) < share
-    return np.asarray(drawn if held else ~drawn)
-
-
 def _held_out(
     model: Any, rows: Any, target: str, weight: str | None, share: float, seed: int
 ) -> tuple[Evaluation, str]:
@@ -213,7 +147,12 @@ def _held_out(
 
     if "-" in map(str, rows.paths):  # standard input is read once
         rows = Held(rows)
-    learned, held = (pick_rows(rows, partial(_picked, share, seed, which)) for which in (False, True))
+
+    def pick(number: int, n_rows: int) -> NDArray[np.bool_]:
+        # Data may have been made with the same generator and a small seed; theirs and ours must not draw alike.
+        return np.asarray(np.random.default_rng([OURS, seed, number]).random(n_rows) < share)
+
+    held, learned = pick_rows(rows, pick), pick_rows(rows, lambda *batch: ~pick(*batch))
     adds = isinstance(model, Classifier) and model._is_additive
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
@@ -284,9 +223,6 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
     Path(path).unlink(missing_ok=True)
 
 
-# What is said before and after.
-
-
 def schema_table(rows: Any, target: str | None, weight: str | None = None) -> str:
     """Which column is what, and why."""
     target = rows.target if target is None else target
@@ -296,7 +232,7 @@ def schema_table(rows: Any, target: str | None, weight: str | None = None) -> st
     return "\n".join(aligned([["column", "kind", "why"], *lines])) + more
 
 
-def summary(done: Trained) -> str:
+def summary(done: Done) -> str:
     """What was learned."""
     lines = list(done.notes)
     rows = n_learned(done.model)
@@ -309,7 +245,7 @@ def summary(done: Trained) -> str:
     return "\n".join(lines)
 
 
-def judgement(done: Trained) -> str:
+def judgement(done: Done) -> str:
     """How good the model is, where that was asked for."""
     called = {"majority_rate": "always the most frequent class", "log_loss": "log loss", "ece": "calibration error"}
     found = done.evaluation

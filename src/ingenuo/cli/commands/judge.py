@@ -1,0 +1,168 @@
+"""`ingenuo evaluate`, `compare` and `audit`: models judged by the rows of files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ingenuo.cli import options
+from ingenuo.cli.options import AUDITED, CONFIDENCE, FILES, JSON, MODEL, READING, SEED, TARGET, option
+
+MEASURES = ("accuracy", "f1_macro", "log_loss", "ece")
+
+
+@options.command(
+    "evaluate",
+    MODEL,
+    FILES,
+    TARGET,
+    option("--weight COLUMN", "The column that says how much each row counts."),
+    option("--reliability", "Are the probabilities right? Also show what became of each bin."),
+    options.picture("--plot", "Draw the confusions and the curves, or the reliability"),
+    CONFIDENCE,
+    READING,
+    SEED,
+    JSON,
+)
+def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: Any) -> None:
+    """Judge MODEL by the rows of FILEs, which it should not have learned.
+
+    \b
+    ingenuo evaluate patients.ingenuo test.csv
+    ingenuo evaluate patients.ingenuo test.csv --reliability --plot reliability.svg
+    ingenuo evaluate patients.ingenuo test.csv --json | jq .accuracy
+    """
+    options.check_inputs(model, *files)
+    from ingenuo.cli.work.change import measures
+    from ingenuo.cli.work.judge import open_judged
+    from ingenuo.evaluation.evaluation import evaluate
+    from ingenuo.evaluation.numbers import evaluate_numbers
+    from ingenuo.evaluation.reliability import reliability
+
+    weight, as_json = given["weight"], given["as_json"]
+    judged = open_judged(model, files, target, given, weight)
+    rows = judged.rows
+    if hasattr(judged.model, "predict_quantiles"):
+        if given["reliability"] or given["plot"] or weight:
+            raise click.UsageError(
+                "--reliability, --plot and --weight are of classes; a regressor answers with numbers"
+            )
+        options.show(evaluate_numbers(judged.model, rows, rows.target), as_json)
+        return
+    with options.watched(rows, "judging"):
+        found = evaluate(
+            judged.model,
+            rows,
+            rows.target,
+            sample_weight=weight,
+            confidence=given["confidence"],
+            random_state=given["seed"],
+        )
+    options.say(*filter(None, [rows.note]))
+    shown = reliability(found) if given["reliability"] else None
+    if given["plot"]:
+        options.draw(found.plot().axes_ if shown is None else shown.plot(), given["plot"])
+    if as_json:
+        options.out_json(measures(found, list(found)) | ({} if shown is None else {"bins": shown.table().to_pylist()}))
+    else:
+        options.out(f"{found}" if shown is None else f"{found}\n\n{shown}")
+
+
+@options.command(
+    "compare",
+    FILES,
+    TARGET,
+    option(
+        "--model NAME[:SETTING=VALUE,...]",
+        "A model, as of `ingenuo train`, or a file that holds one, whose settings are taken; two at least.",
+        "specs",
+        multiple=True,
+    ),
+    option("--folds K", "How many folds, or leave-one-out.", default="10"),
+    option("--measure", "Of the --plot.", type=click.Choice(MEASURES), default="accuracy"),
+    options.picture("--plot", "Draw the measure of each model with its interval"),
+    option("--times/--no-times", "Whether to show how long each took  [shown]", default=True),
+    CONFIDENCE,
+    option("--alpha", "The level of the tests.", type=float, default=0.05),
+    READING,
+    SEED,
+    JSON,
+)
+def compare(files: tuple[str, ...], target: str | None, specs: tuple[str, ...], **given: Any) -> None:
+    """Cross-validate several models on the rows of FILEs, the same folds for all, and test their differences.
+
+    \b
+    ingenuo compare iris.csv --target species --model naive-bayes --model discriminant --model softmax
+    ingenuo compare mail.csv --target label --model naive-bayes --model softmax:l2=0.1,ngrams=2
+    ingenuo compare adult.csv --target income --model network:structure=tan --model mine.ingenuo --plot tan.svg
+    """
+    if len(specs) < 2:
+        raise click.UsageError("give two models at least, each by its own --model")
+    options.check_inputs(*files)
+    from ingenuo.cli.work.judge import comparison_data, rows_to_compare, several_models
+    from ingenuo.evaluation.comparison import compare
+
+    models, declared = several_models(specs, options.kinds(given))
+    rows, named, notes = rows_to_compare(models, options.open_files(files, given, target, columns=declared), target)
+    options.say(*notes)
+    folds, seed = given["folds"], given["seed"]
+    sure = {name: given[name] for name in ("confidence", "alpha")}
+    found = compare(models, rows, named, int(folds) if folds.isdecimal() else folds, random_state=seed, **sure)
+    if given["plot"]:
+        options.draw(found.plot(given["measure"]), given["plot"])
+    if given["as_json"]:
+        options.out_json(comparison_data(found))
+    else:
+        options.out(found.text(times=given["times"]))
+
+
+@options.command(
+    "audit",
+    MODEL,
+    click.argument("file", type=click.Path(), required=False, metavar="[FILE]"),
+    AUDITED,
+    TARGET,
+    option("--class CLASS", "The class whose probability or decision is looked at  [of two the second]", "class_"),
+    option("--reference GROUP", "The group of rows that the others are compared with  [the largest]"),
+    option("--groups KIND...", "Of sentences: which kinds of groups, such as gender  [all]"),
+    option("--label LABEL=CLASS...", "Of sentences that have labels: their class.", "labels"),
+    option("--text-column COLUMN", "The column that takes the sentences, where there are several.", "column"),
+    options.picture("--plot", "Draw it"),
+    CONFIDENCE,
+    READING,
+    SEED,
+    JSON,
+)
+def audit(model: str, file: str | None, plot: str | None, as_json: bool, **given: Any) -> None:
+    """Compare the answers of MODEL to groups of people.
+
+    Of a model of texts, by sentences that differ in a name or an identity term only. With FILE and --protected, by
+    rows: decisions, errors and calibration in each group. The model need not know that column.
+
+    \b
+    ingenuo audit mail.ingenuo
+    ingenuo audit mail.ingenuo --templates italian --class spam
+    ingenuo audit income.ingenuo test.csv --protected sex --protected race --class '>50K'
+    ingenuo audit income.ingenuo test.csv --protected race --json
+    """
+    if given["protected"] and file is None:
+        raise click.UsageError("--protected is a column of a FILE; give that too")
+    if file is not None and not given["protected"]:
+        raise click.UsageError("say which column of FILE tells the groups by --protected")
+    if plot and len(given["protected"]) + len(given["templates"]) > 1:
+        raise click.UsageError("--plot draws one audit, and these are several; ask for one at a time")
+    labels = options.pairs(given.pop("labels"), "--label", "LABEL=CLASS")
+    options.check_inputs(model, file)
+    from ingenuo.cli.work.judge import AUDIT, audits_of
+
+    loaded = options.load_model(model)
+    rows = None if file is None else options.open_files([file], given)
+    asked = {name: given[name] for name in AUDIT}
+    found = audits_of(loaded, rows, given["target"], labels=labels, **asked)
+    if plot:
+        options.draw(found[0].plot(), plot)
+    if as_json:
+        options.out_json(found[0].to_dict() if len(found) == 1 else [each.to_dict() for each in found])
+    else:
+        options.out("\n\n".join(map(str, found)))
