@@ -11,10 +11,11 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo.cli import main, options
+from ingenuo.cli import main
 from ingenuo.datasets import play_tennis, weather
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.show import table
 from ingenuo.store import load, save
 from ingenuo.tally.prior import MaximumLikelihood
 
@@ -110,7 +111,7 @@ def test_a_text_is_typed_as_it_is_and_coloured_for_a_terminal(monkeypatch: pytes
     plain = told("mail.ingenuo", "--row", "win money, at noon")
     assert "money" in plain
     assert "\x1b[" not in plain
-    monkeypatch.setattr(options, "colours", lambda: True)
+    monkeypatch.setattr(table, "wants_colours", lambda stream: True)
     assert "\x1b[" in told("mail.ingenuo", "--row", "win money, at noon", color=True)
 
 
@@ -120,9 +121,9 @@ def test_colours_are_for_terminals_that_want_them(monkeypatch: pytest.MonkeyPatc
             return True
 
     monkeypatch.delenv("NO_COLOR", raising=False)
-    assert options.colours(Terminal())
+    assert table.wants_colours(Terminal())
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not options.colours(Terminal())
+    assert not table.wants_colours(Terminal())
 
 
 @pytest.mark.parametrize(

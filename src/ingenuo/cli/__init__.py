@@ -107,12 +107,14 @@ class _LazyGroup(click.Group):
             raise _failure(error) from None
 
 
+class _Interrupted(click.ClickException):
+    exit_code = 130
+
+
 def _failure(error: BaseException) -> click.ClickException:
     """What went wrong, in one sentence."""
     if isinstance(error, KeyboardInterrupt):
-        found = click.ClickException("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
-        found.exit_code = 130
-        return found
+        return _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
     if isinstance(error, MemoryError):
         return click.ClickException(f"there is not enough memory for this ({error or 'none left'}); take fewer rows")
     if isinstance(error, OSError):

@@ -1,4 +1,4 @@
-"""What commands share: options, how models and files are opened, and what is printed (data to stdout, else to stderr)."""
+"""What commands share: options, how models and files are opened, what is printed (data to stdout, else to stderr)."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ COMMON = (
 
 
 def command(name: str, *parts: Decorator | Iterable[Decorator], of: click.Group | None = None) -> Decorator:
-    """A command, alone or of a group, with its arguments and options in their order, and those that every command has."""
+    """A command, alone or of a group, with its arguments and options in their order, and those that all have."""
 
     def decorate(function: Any) -> click.Command:
         for part in reversed([*parts, COMMON]):

@@ -54,13 +54,13 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not only)
     with options.watched(rows, "answering"):
         tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only)
-        pieces = write.written(tables, kind)
+        pieces = write.write(tables, kind)
         if output is None or output == "-":
             for piece in pieces:
                 sys.stdout.buffer.write(piece)
             sys.stdout.buffer.flush()
             return
-        replace_file(os.path.realpath(output), write.packed(pieces, output))
+        replace_file(os.path.realpath(output), write.pack(pieces, output))
     options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
 
 
@@ -97,7 +97,8 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
     from ingenuo.cli.typed import written_class
     from ingenuo.cli.work.answer import as_lines, generate
     from ingenuo.networks.network import Network
-    from ingenuo.rows.files.write import format_of, written
+    from ingenuo.rows.files.write import format_of
+    from ingenuo.rows.files.write import write as to_bytes
 
     if format_ is None and output is not None and output != "-":
         format_ = "text" if output.endswith(".txt") else format_of(output)
@@ -114,4 +115,4 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
     )
     if format_ is None:
         format_ = "text" if found.column_names == ["text"] else "csv"
-    options.write(as_lines(found) if format_ == "text" else b"".join(written(iter([found]), format_)), output)
+    options.write(as_lines(found) if format_ == "text" else b"".join(to_bytes(iter([found]), format_)), output)

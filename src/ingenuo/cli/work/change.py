@@ -38,7 +38,9 @@ class Done:
 # Where a model comes from: what is kept beside it of its files, its rows, its judging and its history.
 
 
-def origin(model: Any, rows: Any, target: str | None, judged: Evaluation | None = None, how: str = "") -> dict[str, Any]:
+def origin(
+    model: Any, rows: Any, target: str | None, judged: Evaluation | None = None, how: str = ""
+) -> dict[str, Any]:
     """What is kept beside a model of how it came to be."""
     files, n_rows = sources(rows), n_learned(model)
     return {
@@ -150,7 +152,9 @@ def change(
     if not learns and known and not known.intersection(str(file["path"]) for file in files):
         notes.append("no file of this name is in the history of the model; were its rows learned under another?")
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
-    return Done(model, notes, {**kept, **_rows(after), "history": [*about.get("history", []), _event(what, files, moved)]})
+    return Done(
+        model, notes, {**kept, **_rows(after), "history": [*about.get("history", []), _event(what, files, moved)]}
+    )
 
 
 def drop_rare(done: Done, minimum: int | None) -> Done:
@@ -176,7 +180,7 @@ def drop_rare(done: Done, minimum: int | None) -> Done:
 
 
 def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | None = None) -> Done:
-    """The sum of several models (or tallies), each with its name and where it comes from, without what is rare in it."""
+    """The sum of several models (or tallies), each with its name and where it comes from; what is rare is dropped."""
     (first, model, about), *others = models
     if not isinstance(model, Tally) and not hasattr(model, "merge"):
         raise KindError(f"{first} holds a {type(model).__name__}, which cannot be merged")
