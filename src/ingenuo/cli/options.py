@@ -175,11 +175,20 @@ def _leave_pandas_out() -> None:
         return
     import pyarrow as pa
 
-    sys.modules["pandas"] = None  # type: ignore[assignment]
+    sys.meta_path.insert(0, _NoPandas)  # type: ignore[arg-type]
     try:
         pa.array([])
     finally:
-        del sys.modules["pandas"]
+        sys.meta_path.remove(_NoPandas)  # type: ignore[arg-type]
+
+
+class _NoPandas:
+    """A finder of modules to which pandas is not installed."""
+
+    @staticmethod
+    def find_spec(name: str, *_where: Any) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name=name)
 
 
 def open_rows(model: Any, paths: Sequence[str], given: Given, target: str | None = None, **how: Any) -> Any:
