@@ -145,3 +145,11 @@ def one_of(parameter: str, value: object, known: Iterable[str]) -> str:
     if value not in names:
         raise InputError(f"{parameter} must be one of {listed}, got {value!r}")
     return str(value)
+
+
+def check_choice(parameter: str, value: object, known: Iterable[str]) -> None:
+    """Raise unless a value is one of the known names, of which the error has the nearest."""
+    if not isinstance(value, str):
+        raise KindError(f"{parameter} must be one of {', '.join(known)}, got {type(value).__name__} {value!r}")
+    if value not in known:
+        raise InputError(f"{parameter}={value!r} is not known{did_you_mean(value, known)}")

@@ -368,7 +368,7 @@ def test_a_whole_number_too_large_for_a_double_is_refused(unnamed):
         ({"columns": {"outlook": "categry"}}, InputError, ["'categry'", "did you mean 'category'"]),
         ({"columns": {"outlook": 3}}, KindError, ["column 'outlook' was declared as 3", "a kind is a string"]),
         ({"columns": ["outlook"]}, KindError, ["columns must be a mapping from column to kind, got list"]),
-        ({"columns": dict.fromkeys(TABLE.columns, "ignore")}, InputError, ["every column is set aside"]),
+        ({"columns": dict.fromkeys(TABLE.columns, "ignore")}, InputError, ["every column is ignored"]),
         ({"prior": 1.0}, KindError, ["prior must be a Prior such as Laplace(), got float 1.0"]),
         ({"prior": Laplace}, KindError, ["prior must be a Prior"]),
         ({"class_prior": [0.5, 0.5]}, KindError, ["class_prior must be a Prior", "got list"]),

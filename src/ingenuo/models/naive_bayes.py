@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, did_you_mean
+from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, check_choice, did_you_mean
 from ingenuo.families import density
 from ingenuo.families.attributes import TUNED, Attribute, attributes_of, in_order, in_runs
 from ingenuo.families.covariance import FULL, SHARED
@@ -31,6 +31,7 @@ from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, tal
 from ingenuo.models.left_out import leave_one_out, refuse_alone
 from ingenuo.models.model import CLASS, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpacked
+from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
@@ -145,25 +146,19 @@ class NaiveBayes(Classifier):
         return not self.tune and self.calibration is None
 
     def _check_settings(self) -> None:
-        if not isinstance(self.tune, bool | np.bool_):
-            raise KindError(f"tune must be True or False, got {type(self.tune).__name__} {self.tune!r}")
-        known = [AUTOMATIC, *calibration.KINDS]
-        if self.calibration is not None and self.calibration not in known:
-            if not isinstance(self.calibration, str):
-                raise KindError(
-                    f"calibration must be None or one of {', '.join(known)}, got {type(self.calibration).__name__} "
-                    f"{self.calibration!r}"
-                )
-            raise InputError(f"calibration={self.calibration!r} is not known{did_you_mean(self.calibration, known)}")
+        checks.check_flag("tune", self.tune)
+        if self.calibration is not None:
+            check_choice("calibration", self.calibration, [AUTOMATIC, *calibration.KINDS])
         if not isinstance(self.prior, Prior):
             raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
         model.check_class_prior(self.class_prior)
         if self.columns is not None and not isinstance(self.columns, Mapping):
             raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
-        _choices("numbers", self.numbers, "number")
-        _choices("counts", self.counts, "count")
-        given = self.text.values() if isinstance(self.text, Mapping) else [self.text]
-        for words in given:
+        for name, kind in (("numbers", "number"), ("counts", "count")):
+            known, given = [each for each, of in FAMILIES.items() if of == kind], getattr(self, name)
+            for choice in given.values() if isinstance(given, Mapping) else [given]:
+                check_choice(name, choice, known)
+        for words in self.text.values() if isinstance(self.text, Mapping) else [self.text]:
             if not isinstance(words, Words) and (words is not None or isinstance(self.text, Mapping)):
                 raise KindError(
                     "text must be Words(...), or a mapping from column to Words(...), "
@@ -171,92 +166,83 @@ class NaiveBayes(Classifier):
                 )
 
     def _schema_of(self, source: Source) -> Schema:
-        declared = dict(self.columns or {})
-        places = _places(declared, source)
-        numbers, counts = (
-            choice if isinstance(choice, str) else default
-            for choice, default in ((self.numbers, "gaussian"), (self.counts, "multinomial"))
-        )
+        names, declared = source.names.tolist(), _places(self.columns or {}, source)
+        numbers = self.numbers if isinstance(self.numbers, str) else "gaussian"
+        counts = self.counts if isinstance(self.counts, str) else "multinomial"
         if self.tune and numbers == "gaussian":
             numbers = TUNED  # of which any density can be made
-        families = np.zeros(len(source.names), np.int8)
-        names = list(FAMILIES)
         why: dict[Any, str] = {}
         uniform = source.uniform()
         if uniform is not None:
-            families[:] = names.index(family_of(uniform[0], None, numbers, counts))
-            if len(source.names) <= 1000:
-                why = dict.fromkeys(source.names.tolist(), uniform[1])
+            families = [family_of(uniform[0], None, numbers, counts)] * len(names)
+            why = dict.fromkeys(names, uniform[1]) if len(names) <= 1000 else {}
         else:
-            for place, name in enumerate(source.names.tolist()):
-                if place not in places:
+            families = ["ignore"] * len(names)
+            for place, name in enumerate(names):
+                if place not in declared:
                     kind, why[name] = source.guess(place)
-                    families[place] = names.index(family_of(kind, name, numbers, counts))
+                    families[place] = family_of(kind, name, numbers, counts)
         categories = {}
-        for place, given in places.items():
-            name = source.names[place]
+        for place, given in declared.items():
+            name, why[names[place]] = names[place], "declared"
             if isinstance(given, list | tuple | set | frozenset | np.ndarray):
                 categories[name] = labels_of(value for value in given if not is_missing(value))
                 given = "category"
-            families[place] = names.index(family_of(given, name, numbers, counts))
-            why[name] = "declared"
+            families[place] = family_of(given, name, numbers, counts)
         for choice in (self.numbers, self.counts):
-            if isinstance(choice, Mapping):
-                for place, family in _places(choice, source).items():
-                    name, kind = source.names[place], FAMILIES[names[families[place]]]
-                    if kind == "text" and family in TEXT_FAMILIES:
-                        families[place] = names.index(TEXT_FAMILIES[family])
-                        continue
-                    if place in places and kind != FAMILIES[family]:
-                        raise InputError(
-                            f"column {column_name(name)!r} was declared as {kind!r} and cannot be {family!r} as well; "
-                            "drop one of the two"
-                        )
-                    families[place] = names.index(family)
-                    why[name] = "declared"
-        unknown = [name for name in self.prior.columns() if name not in set(source.names.tolist())]
+            for place, family in _places(choice, source).items() if isinstance(choice, Mapping) else ():
+                name, kind = names[place], FAMILIES[families[place]]
+                if kind == "text" and family in TEXT_FAMILIES:
+                    families[place] = TEXT_FAMILIES[family]
+                    continue
+                if place in declared and kind != FAMILIES[family]:
+                    raise InputError(
+                        f"column {column_name(name)!r} was declared as {kind!r} and cannot be {family!r} as well; "
+                        "drop one of the two"
+                    )
+                families[place], why[name] = family, "declared"
+        unknown = [name for name in self.prior.columns() if name not in set(names)]
         if unknown:
             raise InputError(
-                f"the prior speaks of a column {unknown[0]!r} that the table has not"
-                f"{did_you_mean(unknown[0], source.names)}"
+                f"the prior has a column {unknown[0]!r} that the table has not{did_you_mean(unknown[0], names)}"
             )
-        if (families == names.index("ignore")).all():
-            raise InputError("every column is set aside, so there is nothing to learn from; keep one at least")
-        texts = self._texts(source, families, places)
-        return Schema(source.names, families, why, categories, texts)
+        if all(family == "ignore" for family in families):
+            raise InputError("every column is ignored, so there is nothing to learn from; keep one at least")
+        texts = self._texts(source, families, declared, TEXT_FAMILIES[counts])
+        codes = {family: code for code, family in enumerate(FAMILIES)}
+        return Schema(
+            source.names, np.fromiter((codes[each] for each in families), np.int8, len(names)), why, categories, texts
+        )
 
     def _declared_columns(self) -> Collection[Any]:
         return {**(self.columns or {}), **(self.text if isinstance(self.text, Mapping) else {})}
 
-    def _texts(self, source: Source, families: NDArray[np.int8], declared: Mapping[int, Any]) -> dict[Any, Words]:
+    def _texts(
+        self, source: Source, families: list[str], declared: Mapping[int, Any], default: str
+    ) -> dict[Any, Words]:
         """How the words of each text column are counted; the family of each, where its Words say it, is set."""
-        names = list(FAMILIES)
         chosen = _places(self.text, source) if isinstance(self.text, Mapping) else {}
-        texts = {}
         for place in chosen:
-            kind = FAMILIES[names[families[place]]]
+            kind = FAMILIES[families[place]]
             if kind != "text" and place in declared:
                 raise InputError(
                     f"column {column_name(source.names[place])!r} was declared as {kind!r} and has Words as well; "
                     "declare it as 'text', or drop its Words"
                 )
             if kind != "text":
-                families[place] = names.index(
-                    TEXT_FAMILIES[self.counts if isinstance(self.counts, str) else "multinomial"]
-                )
+                families[place] = default
+        texts = {}
         for place, name in enumerate(source.names.tolist()):
-            family = names[families[place]]
-            if FAMILIES[family] != "text":
+            if FAMILIES[families[place]] != "text":
                 continue
-            words = chosen.get(place, self.text if isinstance(self.text, Words) else Words())
+            words = texts[name] = chosen.get(place, self.text if isinstance(self.text, Words) else Words())
             if words.model is not None and declared.get(place) not in TEXT_FAMILIES.values():
-                families[place] = names.index(TEXT_FAMILIES[words.model])
-            if words.weighting == "tfidf" and names[families[place]] == "words-bernoulli":
+                families[place] = TEXT_FAMILIES[words.model]
+            if words.weighting == "tfidf" and families[place] == "words-bernoulli":
                 raise InputError(
                     f"column {column_name(name)!r}: whether a word is there has no weight, so weighting='tfidf' does "
                     "not go with 'bernoulli'; take weighting='count', or another model"
                 )
-            texts[name] = words
         if isinstance(self.text, Words) and not texts:
             first = column_name(source.names[0])
             raise InputError(
@@ -269,21 +255,32 @@ class NaiveBayes(Classifier):
 
     def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         """Learn from the first rows; tune and calibrate by them if so set."""
+        self.__dict__.pop("tuning_", None)
         if self._is_additive:
             super()._learn_first(rows, whole=whole)
-            self._reset()
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
-        for name in ("tally_", "schema_", "_declared_classes", "_target"):
-            self.__dict__.pop(name, None)
+        self._forget_all()
         schema, chunk = self._encode_all(here)
         tally = tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)
-        self._reset()
         self._set_tally(schema, tally)
-        self._tune_and_calibrate(chunk)
+        self._tune_and_calibrate(chunk)  # by the words that were just counted
         if here.target is not None:
             self._target = here.target
+
+    def _tune_and_calibrate(self, chunk: Chunk) -> None:
+        """Find the settings by the rows that the tally is of."""
+        refuse_alone(self.tally_, chunk)
+        chunk = keep_weighted(chunk, labels_of(self.classes_))
+        if self.tune:
+            given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
+            attributes = attributes_of(self.schema_, self.prior, to_tune=True)
+            learned = LearnedRows(self.schema_, self.tally_, chunk)
+            self.tuning_ = tune(learned, attributes, self.class_prior, shifted=not given)
+            self._estimates.parameters = None
+        if self.calibration is not None:
+            self._calibrate(self._left_out(chunk), chunk, self._left_out_lengths(chunk))
 
     def _declare_classes(self, classes: Labels) -> None:
         if self._is_additive:
@@ -293,24 +290,6 @@ class NaiveBayes(Classifier):
                 "classes that have no row yet cannot be calibrated or tuned for; begin with rows of every class, or "
                 "leave classes out"
             )
-
-    def _tune_and_calibrate(self, chunk: Chunk) -> None:
-        """Find the settings by the rows that the tally is of."""
-        refuse_alone(self.tally_, chunk)
-        chunk = keep_weighted(chunk, labels_of(self.classes_))
-        if self.tune:
-            given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
-            rows = LearnedRows(self.schema_, self.tally_, chunk)
-            self.tuning_ = tune(
-                rows, attributes_of(self.schema_, self.prior, to_tune=True), self.class_prior, shifted=not given
-            )
-            self._estimates.parameters = None
-        if self.calibration is not None:
-            self._calibrate(self._left_out(chunk), chunk, self._left_out_lengths(chunk))
-
-    def _reset(self) -> None:
-        for name in ("tuning_", "calibrator_", "calibration_"):
-            self.__dict__.pop(name, None)
 
     def _set_tally(self, schema: Schema, tally: Tally) -> None:
         super()._set_tally(schema, tally)
@@ -347,12 +326,11 @@ class NaiveBayes(Classifier):
                     "that it has not"
                 ) from None
             chunk = keep_weighted(chunk, labels_of(other.classes_))
-            logs = other._left_out(chunk)
+            other._calibrate(other._left_out(chunk), chunk, other._left_out_lengths(chunk))
         else:
             logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
-        other._calibrate(logs, chunk, other._left_out_lengths(chunk) if learned else other._lengths(chunk.blocks))
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
+            other._calibrate(logs, chunk, other._lengths(chunk.blocks))
+        self._replace_by(other.__dict__)
         return self
 
     def _calibrate(self, log_posterior: Floats, chunk: Chunk, lengths: Floats | None) -> None:
@@ -378,13 +356,11 @@ class NaiveBayes(Classifier):
 
     def _left_out(self, chunk: Chunk) -> Floats:
         """The log posterior of rows that were learned, each by the tally without it."""
-        chunk = keep_weighted(chunk, labels_of(self.classes_))
         return leave_one_out(self._uncalibrated(), self.schema_, chunk, self.tally_, exact=False)
 
     def _left_out_lengths(self, chunk: Chunk) -> Floats | None:
         """The lengths of rows that were learned: words that no other row has are not known without it."""
-        seen = self.tally_.labels(CLASS, 0)
-        rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, seen))
+        rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, self.tally_.labels(CLASS, 0)))
         return _sum(attribute.left_out_lengths(rows) for attribute in attributes_of(self.schema_, self.prior))
 
     # Answering.
@@ -457,13 +433,7 @@ class NaiveBayes(Classifier):
         return _sum(each.lengths(found) for each in self._parameters().attributes)
 
     def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one row's prediction.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
+        """The arithmetic of one row's prediction; `row` is a mapping, a sequence, or a table of one row."""
         shown = super().explain(row)
         shifts = self._shifts(shown.classes)
         if shifts.any():
@@ -515,40 +485,34 @@ class NaiveBayes(Classifier):
             `ax.figure.savefig(path)` writes the picture.
         """
         check_is_fitted(self)
-        numbers = self._numbers()
-        name = self._column_to_draw(column, numbers)
-        return density.draw_densities(
-            self._density(name), name, labels_of(self.classes_), self.tally_.bins(bins_name(name)), ax
-        )
+        name = self._column_to_draw(column, [column_name(name) for name in self._numbers()])
+        bins = self.tally_.bins(bins_name(name))
+        return density.draw_densities(self._density(name), name, labels_of(self.classes_), bins, ax)
 
-    def _column_to_draw(self, column: Any, numbers: Mapping[Any, str]) -> Any:
+    def _column_to_draw(self, column: Any, known: list[str]) -> Any:
         """The name of the column of numbers that is meant."""
-        known = [column_name(name) for name in numbers]
+        names = self.schema_.names
         if column is None:
-            if len(numbers) == 1:
-                return next(iter(numbers))
-            shown = ", ".join(repr(name) for name in known[:12]) + (", …" if len(known) > 12 else "")
+            if len(known) == 1:
+                return next(iter(self._numbers()))
+            shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
             raise InputError(
                 f"there are {len(known)} columns of numbers; say which to draw: {shown}"
-                if numbers
+                if known
                 else "there is no column of numbers, and only those have a density to draw"
             )
-        place = _place(column, self.schema_.names)
-        if place is None:
-            raise InputError(
-                f"column {column!r} is not there: only columns of numbers have a density to draw"
-                f"{did_you_mean(column, known)}"
-            )
-        name = self.schema_.names.tolist()[place]
-        if name not in numbers:
+        place = _place(column, names)
+        why = "is not there: only columns of numbers have a density to draw"
+        if place is not None:
+            column = names.tolist()[place]
+            if column in self._numbers():
+                return column
             family = list(FAMILIES)[int(self.schema_.families[place])]
-            why = (
-                "together with others, and has no density of its own to draw"
-                if family in (SHARED, FULL)
-                else "and only columns of numbers have a density to draw"
-            )
-            raise InputError(f"column {column_name(name)!r} is {family}, {why}{did_you_mean(column, known)}")
-        return name
+            why = f"is {family}, and only columns of numbers have a density to draw"
+            if family in (SHARED, FULL):
+                why = f"is {family}, together with others, and has no density of its own to draw"
+            column = column_name(column)
+        raise InputError(f"column {column!r} {why}{did_you_mean(column, known)}")
 
     @property
     def class_count_(self) -> Any:
@@ -601,9 +565,8 @@ def _sum(lengths: Iterable[Floats | None]) -> Floats | None:
 
 def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
     """Where the named columns stand; a column can be named, or counted."""
-    result = {}
-    names = source.names
-    order = {name: place for place, name in enumerate(names.tolist())}
+    result, names = {}, source.names
+    order = {name: place for place, name in enumerate(names.tolist())} if given else {}
     for name, value in given.items():
         place = _place(name, names, order)
         if place is None:
@@ -624,13 +587,3 @@ def _place(name: Any, names: Labels, order: Mapping[Any, int] | None = None) -> 
     if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
         place = int(name)
     return place
-
-
-def _choices(parameter: str, given: Any, kind: str) -> None:
-    known = [name for name, of in FAMILIES.items() if of == kind]
-    chosen = given.values() if isinstance(given, Mapping) else [given]
-    for choice in chosen:
-        if not isinstance(choice, str):
-            raise KindError(f"{parameter} must be one of {', '.join(known)}, got {type(choice).__name__} {choice!r}")
-        if choice not in known:
-            raise InputError(f"{parameter}={choice!r} is not known{did_you_mean(choice, known)}")

@@ -8,28 +8,20 @@ each can `forget`, `merge` and `explain`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.families.categorical import CategoricalParameters, ColumnParameters, frequencies
-from ingenuo.families.counts import (
-    PRESENT,
-    SUM,
-    BagParameters,
-    PresenceParameters,
-    bag,
-    presence,
-    refuse_not_finite,
-)
+from ingenuo.families.counts import PRESENT, SUM, bag, presence, refuse_not_finite
 from ingenuo.families.gaussian import NORMAL, GaussianParameters, spread
 from ingenuo.models.classifier import Classifier, Parameters
-from ingenuo.models.model import CLASS, check_is_fitted
+from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Codes, Counts
 from ingenuo.rows.rows import Part, Rows
@@ -41,33 +33,63 @@ from ingenuo.tally.tally import Tally
 
 Floats = NDArray[np.float64]
 
-
-class Allowed(NamedTuple):
-    """Values that a parameter may have, and what scikit-learn calls them."""
-
-    called: str
-    holds: Callable[[Any], bool]
-
-
-NONE = Allowed("None", lambda value: value is None)
-BOOLEAN = Allowed(
-    "an instance of 'bool' or an instance of 'numpy.bool'", lambda value: isinstance(value, bool | np.bool_)
-)
-ARRAY_LIKE = Allowed(
-    "an array-like",
-    lambda value: not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__")),
-)
-NOT_NEGATIVE = Allowed("a float in the range [0.0, inf)", lambda value: isinstance(value, Real) and float(value) >= 0)
-COUNT = Allowed("an int in the range [1, inf)", lambda value: isinstance(value, Integral) and int(value) >= 1)
+# Values that a parameter may have, as scikit-learn calls them.
+NONE = "None"
+BOOLEAN = "an instance of 'bool' or an instance of 'numpy.bool'"
+ARRAY_LIKE = "an array-like"
+NOT_NEGATIVE = "a float in the range [0.0, inf)"
+COUNT = "an int in the range [1, inf)"
+_HOLDS: dict[str, Any] = {
+    NONE: lambda value: value is None,
+    BOOLEAN: lambda value: isinstance(value, bool | np.bool_),
+    ARRAY_LIKE: lambda value: (
+        not np.isscalar(value) and any(hasattr(value, name) for name in ("__len__", "shape", "__array__"))
+    ),
+    NOT_NEGATIVE: lambda value: isinstance(value, Real) and float(value) >= 0,
+    COUNT: lambda value: isinstance(value, Integral) and int(value) >= 1,
+}
 
 
 class DropIn(Classifier):
     """What the five share: one family for all columns, and scikit-learn's rules for classes."""
 
     _family: ClassVar[str]
-    _allowed: ClassVar[dict[str, list[Allowed]]]  # the values that each parameter may have
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]]  # the values that each parameter may have
     _dtype: ClassVar[Any] = "numeric"
     _sparse: ClassVar[bool] = True
+    _input_tags: ClassVar[Mapping[str, bool]] = {}
+
+    class_count_ = property(
+        lambda self: self.tally_.over(CLASS, self._labels).floats(), doc="The rows (or their weight) of each class."
+    )
+
+    def _class_shares(self) -> tuple[Floats, list[str]]:
+        """The probability of each class, and how it is written."""
+        raise NotImplementedError
+
+    def _estimate_family(self) -> Any:
+        raise NotImplementedError
+
+    def _estimate(self) -> Parameters:
+        shares, how = self._class_shares()
+        terms = tuple(term(text, share) for text, share in zip(how, shares))
+        own = self._estimate_family()
+        return Parameters.of_one(self._labels, logs(shares), terms, self.schema_.names, self._family, own)
+
+    def _share_classes(self, given: Any, by_rows: bool = True) -> tuple[Floats, list[str]]:
+        n = len(self.classes_)
+        if given is not None:
+            return np.asarray(given, np.float64), ["given"] * n
+        if not by_rows:
+            return np.full(n, 1 / n), [f"1/{n}"] * n
+        rows = self.class_count_
+        return rows / rows.sum(), [fraction(count, 0, rows.sum(), 0) for count in rows]
+
+    def _read_priors(self, given: Any, name: str) -> Floats:
+        priors = _read_numbers(given, name)
+        if len(priors) != len(self.classes_):
+            raise InputError("Number of priors must match number of classes.")
+        return priors
 
     def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         super()._learn_first(rows, whole=whole)
@@ -89,37 +111,13 @@ class DropIn(Classifier):
         with self._undo_on_error():
             super().partial_fit(X, y, declared, sample_weight)
             if len(self.classes_) > len(declared):
-                found = labels_of(self.classes_)
+                found = self._labels
                 raise InputError(
                     f"The target label(s) {found[find(declared, found) < 0]} in y do not exist in the initial classes "
                     f"{declared}; NaiveBayes takes classes as they come"
                 )
             self._check_against_data()
         return self
-
-    def _tally_of(self, part: Part) -> Tally:
-        with naming(self):
-            return super()._tally_of(part)
-
-    def _check_settings(self) -> None:
-        for name, allowed in self._allowed.items():
-            value = getattr(self, name)
-            if not any(each.holds(value) for each in allowed):
-                from sklearn.utils._param_validation import InvalidParameterError
-
-                said = [each.called for each in allowed]
-                raise InvalidParameterError(
-                    f"The {name!r} parameter of {type(self).__name__} must be "
-                    f"{' or '.join([', '.join(said[:-1]), said[-1]] if said[1:] else said)}. Got {value!r} instead."
-                )
-
-    def _source(self, X: Any, *, reset: bool) -> Source:
-        return open_source(checks.validate_array(self, X, reset=reset, sparse=self._sparse, dtype=self._dtype))
-
-    def _schema_of(self, source: Source) -> Schema:
-        code = list(FAMILIES).index(self._family)
-        names = self.__dict__.get("feature_names_in_", source.names)
-        return Schema(names, np.full(len(names), code, np.int8))
 
     def merge(self, other: Any) -> Self:
         """Add what another model of the same kind has learned; classes, categories and named columns unite."""
@@ -128,27 +126,48 @@ class DropIn(Classifier):
             self._check_against_data()
         return self
 
+    def _tally_of(self, part: Part) -> Tally:
+        with _name_estimator(self):
+            return super()._tally_of(part)
+
+    def _check_settings(self) -> None:
+        for name, allowed in self._allowed.items():
+            value = getattr(self, name)
+            if not any(_HOLDS[each](value) for each in allowed):
+                from sklearn.utils._param_validation import InvalidParameterError
+
+                *others, last = allowed
+                raise InvalidParameterError(
+                    f"The {name!r} parameter of {type(self).__name__} must be "
+                    f"{', '.join(others)}{' or ' if others else ''}{last}. Got {value!r} instead."
+                )
+
+    def _source(self, X: Any, *, reset: bool) -> Source:
+        return open_source(checks.validate_array(self, X, reset=reset, sparse=self._sparse, dtype=self._dtype))
+
+    def _schema_of(self, source: Source) -> Schema:
+        names = self.__dict__.get("feature_names_in_", source.names)
+        return Schema(names, np.full(len(names), list(FAMILIES).index(self._family), np.int8))
+
     @property
     def _labels(self) -> Labels:
         return labels_of(self.classes_)
-
-    @property
-    def class_count_(self) -> Floats:
-        """The rows (or their weight) of each class."""
-        return self.tally_.over(CLASS, self._labels).floats()
 
     @property
     def _own(self) -> Any:
         """The family's parameters."""
         return self._parameters().own
 
-    def _parameters_of(self, shares: Floats, own: Any, how: list[str]) -> Parameters:
-        terms = tuple(term(text, share) for text, share in zip(how, shares))
-        return Parameters.of_one(self._labels, logs(shares), terms, self.schema_.names, self._family, own)
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = isinstance(self, Discrete)
+        for name, value in self._input_tags.items():
+            setattr(tags.input_tags, name, value)
+        return tags
 
 
-def numbers_in(given: Any, name: str) -> Floats:
-    """A parameter that is a list of numbers, none of them negative, infinite or NaN."""
+def _read_numbers(given: Any, name: str) -> Floats:
+    """A parameter that is a list of numbers."""
     try:
         numbers = np.asarray(given, np.float64)
     except (TypeError, ValueError):
@@ -159,7 +178,7 @@ def numbers_in(given: Any, name: str) -> Floats:
 
 
 @contextmanager
-def naming(estimator: Any) -> Iterator[None]:
+def _name_estimator(estimator: Any) -> Iterator[None]:
     """Errors about negative values name the estimator, as scikit-learn's do."""
     try:
         yield
@@ -171,37 +190,38 @@ def naming(estimator: Any) -> Iterator[None]:
         raise InputError(name + str(error).removeprefix(start)) from None
 
 
-# MultinomialNB, ComplementNB and BernoulliNB, and what the models of counts share: alpha and the class priors.
-
-
 class Discrete(DropIn):
     """What the four models of counts share: alpha and the class priors."""
 
-    alpha: Any
-    force_alpha: bool
-    fit_prior: bool
-    class_prior: Any
-
     _free: ClassVar[tuple[str, ...]] = ("alpha", "force_alpha", "fit_prior", "class_prior")
-    _allowed: ClassVar[dict[str, list[Allowed]]] = {
-        "alpha": [NOT_NEGATIVE, ARRAY_LIKE],
-        "fit_prior": [BOOLEAN],
-        "class_prior": [ARRAY_LIKE, NONE],
-        "force_alpha": [BOOLEAN],
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "alpha": (NOT_NEGATIVE, ARRAY_LIKE),
+        "fit_prior": (BOOLEAN,),
+        "class_prior": (ARRAY_LIKE, NONE),
+        "force_alpha": (BOOLEAN,),
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": False}
+
+    class_log_prior_ = property(lambda self: self._parameters().log_prior, doc="The log probability of each class.")
+
+    def __init__(
+        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
+    ) -> None:
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
 
     def _check_against_data(self) -> None:
         if self.class_prior is not None:
-            priors = numbers_in(self.class_prior, "class_prior")
-            if len(priors) != len(self.classes_):
-                raise InputError("Number of priors must match number of classes.")
+            priors = self._read_priors(self.class_prior, "class_prior")
             if not (np.isfinite(priors) & (priors >= 0)).all() or not priors.any():
                 raise InputError(f"class_prior must hold probabilities, got {priors.tolist()}")
         self._check_alpha()
 
     def _check_alpha(self) -> Any:
         """Alpha, or the least that is allowed unless it is forced."""
-        alpha: Any = self.alpha if isinstance(self.alpha, Real) else numbers_in(self.alpha, "alpha")
+        alpha: Any = self.alpha if isinstance(self.alpha, Real) else _read_numbers(self.alpha, "alpha")
         if isinstance(alpha, np.ndarray):
             if alpha.shape[0] != self.n_features_in_:
                 raise InputError(
@@ -221,34 +241,11 @@ class Discrete(DropIn):
 
     def _alphas(self) -> Floats:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # said once already, when the rows were learned
+            warnings.simplefilter("ignore", UserWarning)  # given once already, when the rows were learned
             return np.broadcast_to(np.asarray(self._check_alpha(), np.float64), (self.n_features_in_,))
 
-    def _shares(self) -> tuple[Floats, list[str]]:
-        if self.class_prior is not None:
-            return np.asarray(self.class_prior, np.float64), ["given"] * len(self.classes_)
-        if not self.fit_prior:
-            return np.full(len(self.classes_), 1 / len(self.classes_)), [f"1/{len(self.classes_)}"] * len(self.classes_)
-        rows = self.class_count_
-        return rows / rows.sum(), [fraction(n, 0, rows.sum(), 0) for n in rows]
-
-    def _family_estimate(self, alphas: Floats) -> Any:
-        raise NotImplementedError
-
-    def _estimate(self) -> Parameters:
-        shares, how = self._shares()
-        return self._parameters_of(shares, self._family_estimate(self._alphas()), how)
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        """The log probability of each class."""
-        return self._parameters().log_prior
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = False
-        tags.classifier_tags.poor_score = True
-        return tags
+    def _class_shares(self) -> tuple[Floats, list[str]]:
+        return self._share_classes(self.class_prior, self.fit_prior)
 
 
 class MultinomialNB(Discrete):
@@ -261,32 +258,18 @@ class MultinomialNB(Discrete):
     """
 
     _family = "multinomial"
+    _input_tags: ClassVar[Mapping[str, bool]] = {"allow_nan": False, "positive_only": True}
 
-    def __init__(
-        self, *, alpha: Any = 1.0, force_alpha: bool = True, fit_prior: bool = True, class_prior: Any = None
-    ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+    feature_count_ = property(
+        lambda self: self.tally_.over(SUM, self._labels, self.schema_.names).floats(),
+        doc="The sum of each column in each class.",
+    )
+    feature_log_prob_ = property(
+        lambda self: np.asarray(self._own.table.T), doc="The log weight of each column in each class."
+    )
 
-    def _family_estimate(self, alphas: Floats) -> BagParameters:
-        return bag(self.tally_, alphas, self.schema_.names, self._labels)
-
-    @property
-    def feature_count_(self) -> Floats:
-        """The sum of each column in each class."""
-        return self.tally_.over(SUM, self._labels, self.schema_.names).floats()
-
-    @property
-    def feature_log_prob_(self) -> Floats:
-        """The log weight of each column in each class."""
-        return np.asarray(self._own.table.T)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    def _estimate_family(self) -> Any:
+        return bag(self.tally_, self._alphas(), self.schema_.names, self._labels)
 
 
 class ComplementNB(MultinomialNB):
@@ -300,7 +283,15 @@ class ComplementNB(MultinomialNB):
 
     _family = "complement"
     _free = (*Discrete._free, "norm")
-    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "norm": [BOOLEAN]}
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {**Discrete._allowed, "norm": (BOOLEAN,)}
+
+    class_log_prior_ = property(
+        lambda self: logs(self._class_shares()[0]),
+        doc="The log probability of each class; it is used only where there is one class.",
+    )
+    feature_all_ = property(
+        lambda self: np.asarray(self.feature_count_.sum(axis=0)), doc="The sum of each column over all classes."
+    )
 
     def __init__(
         self,
@@ -314,8 +305,8 @@ class ComplementNB(MultinomialNB):
         super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.norm = norm
 
-    def _family_estimate(self, alphas: Floats) -> BagParameters:
-        return bag(self.tally_, alphas, self.schema_.names, self._labels, others=True, normalise=self.norm)
+    def _estimate_family(self) -> Any:
+        return bag(self.tally_, self._alphas(), self.schema_.names, self._labels, others=True, normalise=self.norm)
 
     def _estimate(self) -> Parameters:
         parameters = super()._estimate()
@@ -323,16 +314,6 @@ class ComplementNB(MultinomialNB):
             parameters.log_prior = np.zeros(len(self.classes_))
             parameters.prior = tuple(term("not used", 1.0) for _ in self.classes_)
         return parameters
-
-    @property
-    def class_log_prior_(self) -> Floats:
-        """The log probability of each class; it is used only where there is one class."""
-        return logs(self._shares()[0])
-
-    @property
-    def feature_all_(self) -> Floats:
-        """The sum of each column over all classes."""
-        return np.asarray(self.feature_count_.sum(axis=0))
 
 
 class BernoulliNB(Discrete):
@@ -346,7 +327,15 @@ class BernoulliNB(Discrete):
 
     _family = "bernoulli"
     _fixed = ("binarize",)
-    _allowed: ClassVar[dict[str, list[Allowed]]] = {**Discrete._allowed, "binarize": [NONE, NOT_NEGATIVE]}
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {**Discrete._allowed, "binarize": (NONE, NOT_NEGATIVE)}
+
+    feature_count_ = property(
+        lambda self: self.tally_.over(PRESENT, self._labels, self.schema_.names).floats(),
+        doc="In how many rows of each class each thing was.",
+    )
+    feature_log_prob_ = property(
+        lambda self: np.asarray(self._own.present.T), doc="The log probability of each thing in each class."
+    )
 
     def __init__(
         self,
@@ -357,11 +346,8 @@ class BernoulliNB(Discrete):
         fit_prior: bool = True,
         class_prior: Any = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.binarize = binarize
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
 
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         found = super()._blocks(source, schema)
@@ -370,10 +356,8 @@ class BernoulliNB(Discrete):
         if self.binarize is None:
             return found
         refuse_not_finite(block)
-        m = block.matrix
-        if not block.sparse:
-            return {self._family: Counts(block.names, block.n_rows, m > self.binarize)}
-        there = type(m)((m.data > self.binarize, m.indices, m.indptr), shape=m.shape)
+        m, least = block.matrix, self.binarize
+        there = type(m)((m.data > least, m.indices, m.indptr), shape=m.shape) if block.sparse else m > least
         return {self._family: Counts(block.names, block.n_rows, there)}
 
     def _check_other(self, other: Self) -> None:
@@ -382,21 +366,8 @@ class BernoulliNB(Discrete):
                 f"one model was binarized at {self.binarize} and the other at {other.binarize}; their counts do not add"
             )
 
-    def _family_estimate(self, alphas: Floats) -> PresenceParameters:
-        return presence(self.tally_, np.stack([alphas, alphas]), self.schema_.names, self._labels)
-
-    @property
-    def feature_count_(self) -> Floats:
-        """In how many rows of each class each thing was."""
-        return self.tally_.over(PRESENT, self._labels, self.schema_.names).floats()
-
-    @property
-    def feature_log_prob_(self) -> Floats:
-        """The log probability of each thing in each class."""
-        return np.asarray(self._own.present.T)
-
-
-# CategoricalNB.
+    def _estimate_family(self) -> Any:
+        return presence(self.tally_, np.stack([self._alphas()] * 2), self.schema_.names, self._labels)
 
 
 class CategoricalNB(Discrete):
@@ -410,11 +381,25 @@ class CategoricalNB(Discrete):
 
     _family = "categorical"
     _free = (*Discrete._free, "min_categories")
-    _allowed: ClassVar[dict[str, list[Allowed]]] = {
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **Discrete._allowed,
-        "min_categories": [NONE, ARRAY_LIKE, COUNT],
-        "alpha": [NOT_NEGATIVE],
+        "min_categories": (NONE, ARRAY_LIKE, COUNT),
+        "alpha": (NOT_NEGATIVE,),
     }
+    _input_tags: ClassVar[Mapping[str, bool]] = {"categorical": True, "sparse": False, "positive_only": True}
+
+    category_count_ = property(
+        lambda self: [table.counts for table in self._own.tables],
+        doc="For each column, how often each category was in each class.",
+    )
+    feature_log_prob_ = property(
+        lambda self: [logs(table.thetas) for table in self._own.tables],
+        doc="For each column, the log probability of each category in each class.",
+    )
+    n_categories_ = property(
+        lambda self: np.array([len(table.labels) for table in self._own.tables]),
+        doc="The number of categories of each column.",
+    )
 
     def __init__(
         self,
@@ -425,21 +410,16 @@ class CategoricalNB(Discrete):
         class_prior: Any = None,
         min_categories: Any = None,
     ) -> None:
-        self.alpha = alpha
-        self.force_alpha = force_alpha
-        self.fit_prior = fit_prior
-        self.class_prior = class_prior
+        super().__init__(alpha=alpha, force_alpha=force_alpha, fit_prior=fit_prior, class_prior=class_prior)
         self.min_categories = min_categories
 
     def _check_against_data(self) -> None:
         super()._check_against_data()
-        self._least()
+        self._least_categories()
 
-    def _least(self) -> NDArray[np.int64]:
+    def _least_categories(self) -> NDArray[np.int64]:
         """The least number of categories of each column."""
-        if self.min_categories is None:
-            return np.zeros(self.n_features_in_, np.int64)
-        least = np.asarray(self.min_categories)
+        least = np.asarray(0 if self.min_categories is None else self.min_categories)
         if not np.issubdtype(least.dtype, np.signedinteger):
             raise InputError(f"'min_categories' should have integral type. Got {least.dtype} instead.")
         if least.ndim and least.shape != (self.n_features_in_,):
@@ -456,69 +436,34 @@ class CategoricalNB(Discrete):
         array = getattr(source, "array", None)
         if array is None or array.dtype.kind not in "iuf":
             return super()._blocks(source, schema)
-        codes, holes = _whole(array)
-        if len(schema) != codes.shape[1]:
-            raise InputError(f"the model was trained on {len(schema)} columns and this table has {codes.shape[1]}")
-        return {self._family: Codes(source.names, source.n_rows, codes, None, holes)}
+        if len(schema) != array.shape[1]:
+            raise InputError(f"the model was trained on {len(schema)} columns and this table has {array.shape[1]}")
+        missing: Any = False
+        if array.dtype.kind == "f":
+            missing = np.isnan(array)
+            if np.isinf(array).any():
+                raise InputError(
+                    "Input X contains infinity; a category is a whole number that is not negative, or a string"
+                )
+            if (array < 0).any():
+                raise InputError("Negative values in data: categories that are numbers count from 0")
+            array = np.where(missing, -1, array).astype(np.int64)
+        return {self._family: Codes(source.names, source.n_rows, array, None, bool(np.any(missing)))}
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
-        with naming(self):
+        with _name_estimator(self):
             return super()._joint(found, n_rows, floor)
 
-    def _known(self, column: Any, least: int) -> Labels:
-        """The categories of a column: those seen, or, of whole numbers, all from 0 to the largest seen."""
-        seen = self.tally_.labels(category_table(column), 1)
-        if seen.dtype.kind not in "if":
-            return seen
-        return np.arange(max(int(seen.max(initial=-1)) + 1, least))
-
-    def _family_estimate(self, alphas: Floats) -> CategoricalParameters:
+    def _estimate_family(self) -> CategoricalParameters:
         tables = []
-        for column, least, alpha in zip(self.schema_.names.tolist(), self._least(), alphas):
-            labels = self._known(column, int(least))
+        for column, least, alpha in zip(self.schema_.names.tolist(), self._least_categories(), self._alphas()):
+            labels = self.tally_.labels(category_table(column), 1)
+            if labels.dtype.kind in "if":  # of whole numbers, all from 0 to the largest seen
+                labels = np.arange(max(int(labels.max(initial=-1)) + 1, int(least)))
             counts = self.tally_.over(category_table(column), self._labels, labels).floats()
             pseudo = np.full(len(labels), alpha)
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))
         return CategoricalParameters(self.schema_.names, tuple(tables), len(self.classes_))
-
-    @property
-    def category_count_(self) -> list[Floats]:
-        """For each column, how often each category was in each class."""
-        return [table.counts for table in self._own.tables]
-
-    @property
-    def feature_log_prob_(self) -> list[Floats]:
-        """For each column, the log probability of each category in each class."""
-        return [logs(table.thetas) for table in self._own.tables]
-
-    @property
-    def n_categories_(self) -> NDArray[np.int64]:
-        """The number of categories of each column."""
-        check_is_fitted(self)
-        return np.array([len(table.labels) for table in self._own.tables])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.sparse = False
-        tags.input_tags.positive_only = True
-        tags.input_tags.allow_nan = True
-        return tags
-
-
-def _whole(array: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """Codes from a matrix of numbers, and whether some are missing (NaN, as -1)."""
-    if array.dtype.kind != "f":
-        return array, False
-    missing = np.isnan(array)
-    if not np.isfinite(np.where(missing, 0, array)).all():
-        raise InputError("Input X contains infinity; a category is a whole number that is not negative, or a string")
-    if (array < 0).any():
-        raise InputError("Negative values in data: categories that are numbers count from 0")
-    return np.where(missing, -1, array).astype(np.int64), bool(missing.any())
-
-
-# GaussianNB.
 
 
 class GaussianNB(DropIn):
@@ -542,7 +487,11 @@ class GaussianNB(DropIn):
     _family = "gaussian"
     _free = ("priors", "var_smoothing")
     _sparse = False
-    _allowed: ClassVar[dict[str, list[Allowed]]] = {"priors": [ARRAY_LIKE, NONE], "var_smoothing": [NOT_NEGATIVE]}
+    _allowed: ClassVar[Mapping[str, tuple[str, ...]]] = {"priors": (ARRAY_LIKE, NONE), "var_smoothing": (NOT_NEGATIVE,)}
+    _input_tags: ClassVar[Mapping[str, bool]] = {"sparse": False}
+
+    theta_ = property(lambda self: np.asarray(self._own.means), doc="The mean of each class and column.")
+    class_prior_ = property(lambda self: np.exp(self._parameters().log_prior), doc="The probability of each class.")
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
@@ -550,15 +499,16 @@ class GaussianNB(DropIn):
 
     def _check_against_data(self) -> None:
         if self.priors is not None:
-            priors = numbers_in(self.priors, "priors")
-            if len(priors) != len(self.classes_):
-                raise InputError("Number of priors must match number of classes.")
+            priors = self._read_priors(self.priors, "priors")
             if not np.isclose(priors.sum(), 1.0):
                 raise InputError("The sum of the priors should be 1.")
             if (priors < 0).any():
                 raise InputError("Priors must be non-negative.")
 
-    def _estimate(self) -> Parameters:
+    def _class_shares(self) -> tuple[Floats, list[str]]:
+        return self._share_classes(self.priors)
+
+    def _estimate_family(self) -> GaussianParameters:
         columns = self.schema_.names
         counts, means, variances, overall, exponents = spread(self.tally_, columns, self._labels)
         # All in units of 2^(2·exponent), an exponent per column: at no scale does a variance over- or underflow.
@@ -569,17 +519,7 @@ class GaussianNB(DropIn):
             variances = np.minimum(np.where(counts == 0, overall, variances) + epsilon, np.finfo(float).max)
             variances = np.where(variances > 0, variances, np.finfo(float).tiny)
             deviations = np.ldexp(np.sqrt(variances), exponents)
-            own = GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
-        if self.priors is not None:
-            shares = np.asarray(self.priors, np.float64)
-            return self._parameters_of(shares, own, ["given"] * len(shares))
-        rows = self.class_count_
-        return self._parameters_of(rows / rows.sum(), own, [fraction(n, 0, rows.sum(), 0) for n in rows])
-
-    @property
-    def theta_(self) -> Floats:
-        """The mean of each class and column."""
-        return np.asarray(self._own.means)
+            return GaussianParameters(columns, counts, means, deviations.clip(*NORMAL))
 
     @property
     def var_(self) -> Floats:
@@ -590,17 +530,6 @@ class GaussianNB(DropIn):
     @property
     def epsilon_(self) -> float:
         """What was added to every variance."""
-        check_is_fitted(self)
         _, _, _, overall, exponents = spread(self.tally_, self.schema_.names, self._labels)
         with np.errstate(over="ignore", under="ignore"):
             return float(np.ldexp(self.var_smoothing * overall, 2 * exponents).max())
-
-    @property
-    def class_prior_(self) -> Floats:
-        """The probability of each class."""
-        return np.exp(self._parameters().log_prior)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
