@@ -140,11 +140,11 @@ def test_a_wrong_use_of_a_command_imports_nothing_large(arguments: tuple[str, ..
     assert command(*arguments, status=status) == set()
 
 
-def test_files_are_learned_and_answered_with_arrow_and_narwhals(tmp_path: Path) -> None:
+def test_files_are_learned_and_answered_with_arrow(tmp_path: Path) -> None:
     table, model, answers = tmp_path / "table.csv", tmp_path / "model.ingenuo", tmp_path / "answers.csv"
     rows = [f"{i % 7}.5,{'red' if i % 3 else 'blue'},{'yes' if i % 2 else 'no'}" for i in range(60)]
     table.write_text("\n".join(["size,colour,paid", *rows, ""]))
-    needed = {"numpy", "pyarrow", "narwhals"}
+    needed = {"numpy", "pyarrow"}
     assert command("train", table, "--target", "paid", "-o", model) == needed
     assert command("predict", model, table, "-o", answers) == needed
     assert command("explain", model, table) == needed

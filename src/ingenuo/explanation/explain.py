@@ -10,6 +10,7 @@ import numpy as np
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.rows import checks
+from ingenuo.rows.rows import take_rows
 from ingenuo.rows.typed import parse_row, reads_texts
 from ingenuo.show.page import page
 from ingenuo.show.table import Shown
@@ -104,10 +105,7 @@ def _taken(table: Any, rows: Iterable[int]) -> list[Any]:
         if not 0 <= row < n:
             raise InputError(f"there is no row {row}: the table has {n} rows, counted from 0")
     if checks.is_frame(table):
-        import narwhals as nw
-
-        frame = nw.from_native(table, eager_only=True)
-        return [nw.to_native(frame[int(row) : int(row) + 1]) for row in chosen]
+        return [take_rows(table, np.array([row], np.intp)) for row in chosen]
     if hasattr(table, "tocsr"):
         table = table.tocsr()
         return [table[int(row)] for row in chosen]

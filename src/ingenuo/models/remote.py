@@ -19,8 +19,7 @@ from ingenuo.kernels import threads
 from ingenuo.models.packing import pack, pack_tally, unpack, unpack_tally
 from ingenuo.models.registry import model_class, name_of
 from ingenuo.rows.engines import EngineFrame
-from ingenuo.rows.frames import described
-from ingenuo.rows.kinds import infer_kind, is_string
+from ingenuo.rows.kinds import describe, infer_kind, sort_of
 from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, part_of, weightless
 from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.rows.source import SAMPLE, Source, open_source, rows_on_engine
@@ -193,7 +192,7 @@ def _conform(table: pa.Table, task: Task) -> pa.Table:
             column = _cast(name, column, task.types.field(wanted).type)
         columns.append(column)
         fields.append(pa.field(name, column.type, metadata=table.schema.field(place).metadata))
-    return described(pa.Table.from_arrays(columns, schema=pa.schema(fields)), task.kinds)
+    return describe(pa.Table.from_arrays(columns, schema=pa.schema(fields)), task.kinds)
 
 
 def _cast(name: str, column: pa.ChunkedArray, wanted: pa.DataType) -> pa.ChunkedArray:
@@ -202,23 +201,15 @@ def _cast(name: str, column: pa.ChunkedArray, wanted: pa.DataType) -> pa.Chunked
         return column.cast(pa.float64())
     if column.type == wanted or pa.types.is_dictionary(wanted) or pa.types.is_dictionary(column.type):
         return column
-    if pa.types.is_null(column.type) or _sort(column.type) == _sort(wanted):
+    if pa.types.is_null(column.type) or sort_of(column.type) == sort_of(wanted):
         try:
             return column.cast(wanted)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            if _sort(wanted) == "numbers":  # 2.5 among whole numbers
+            if sort_of(wanted) == "number":  # 2.5 among whole numbers
                 return column
     raise InputError(
         f"column {name!r} holds {column.type} values, and {wanted} in other parts; give it one type in all parts"
     )
-
-
-def _sort(type: pa.DataType) -> str:
-    if is_string(type):
-        return "strings"
-    if pa.types.is_integer(type) or pa.types.is_floating(type) or pa.types.is_decimal(type):
-        return "numbers"
-    return "dates" if pa.types.is_temporal(type) else str(type)
 
 
 # The rows.
@@ -295,7 +286,7 @@ class RemoteRows:
     def columns(self, model: Any = None, *, whole: bool = False) -> Source:
         """What the columns are."""
         kinds = self.kinds
-        return open_source(described(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds))
+        return open_source(describe(pa.schema([self._field(name) for name in self.names]).empty_table(), kinds))
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """The sum of what a statistic gives for every part."""

@@ -1,4 +1,4 @@
-"""What users give, checked once at the border: tables, labels, targets, weights."""
+"""What users give, checked once at the border: tables, labels, targets, weights, settings."""
 
 from __future__ import annotations
 
@@ -18,37 +18,33 @@ from ingenuo.rows.source import (
     ArraySource,
     Source,
     TextSource,
+    as_array,
+    codes_of,
     is_arrow_stream,
     is_texts,
     open_source,
     refuse_elsewhere,
 )
+from ingenuo.rows.source import is_frame as is_frame
 from ingenuo.tally.labels import Labels, encode, is_missing, labels_of, objects, recode
 
-# How often each row counts, as users give it, checked once.
+Floats = NDArray[np.float64]
 
 
 def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     """The rows' weights, or None where every row counts once."""
     if sample_weight is None:
         return None
-    array = np.asarray(sample_weight)
-    if array.dtype.kind not in "fiub":
-        try:
-            array = array.astype(np.float64)
-        except (TypeError, ValueError):
-            raise KindError(f"sample_weight must hold numbers, got {array.dtype}") from None
-    if array.ndim == 0:
-        array = np.full(n_rows, float(array))
-    array = np.ascontiguousarray(array, np.float64)
+    try:
+        array = np.asarray(sample_weight)
+        array = np.ascontiguousarray(array, np.float64) if array.ndim else np.full(n_rows, float(array))
+    except (TypeError, ValueError):
+        raise KindError(f"sample_weight must hold numbers, got {np.asarray(sample_weight).dtype}") from None
     if array.ndim != 1:
         raise InputError("Sample weights must be 1D array or scalar")
     if array.shape != (n_rows,):
         raise InputError(f"sample_weight.shape == {array.shape}, expected {(n_rows,)}! Give one weight for each row")
-    bad = ~(np.isfinite(array) & (array >= 0))
-    if bad.any():
-        at = int(np.argmax(bad))
-        raise InputError(f"the weight of row {at} is {float(array[at])!r}; weights are finite and not negative")
+    refuse_bad_weights(array, "the weight of row {}")
     if not array.sum() < 1e307:
         raise InputError(f"the weights sum to {array.sum():g}, beyond what a double holds well; scale them down")
     if not array.any():
@@ -56,23 +52,17 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
     return array
 
 
-Floats = NDArray[np.float64]
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a table with columns of their own: pandas, polars or Arrow."""
-    if isinstance(X, np.ndarray | list | tuple) or hasattr(X, "tocsr") or is_arrow_stream(X):
-        return False
-    return hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
+def refuse_bad_weights(array: Floats, place: str, first: int = 0) -> None:
+    """Raise where a weight is negative or not finite; the place has braces for the row."""
+    bad = ~(np.isfinite(array) & (array >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        where = place.format(f"{first + at:,}")
+        raise InputError(f"{where} is {float(array[at])!r}; weights are finite and not negative")
 
 
 def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source:
     """The source for X; with reset, the estimator notes its columns, else they are checked against those."""
-    refuse_elsewhere(X)
-    if sparse and is_texts(X):
-        return open_source(X)
-    if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which
-        return TextSource(X)
     if is_frame(X):
         source = open_source(X)
         if source.n_rows == 0 or len(source.names) == 0:
@@ -84,8 +74,13 @@ def table(estimator: Any, X: Any, *, reset: bool, sparse: bool = True) -> Source
         if reset:
             _note_names(estimator, X, source)
         return source
+    if sparse and is_texts(X):
+        return open_source(X)
+    if not reset and _reads_one_text(estimator) and _is_one_column(X):  # all missing, or no texts: it will say which
+        return TextSource(X)
     if X is None or isinstance(X, str | bytes | Mapping | set):
         return open_source(X)  # which refuses it
+    refuse_elsewhere(X)
     if isinstance(X, list | tuple):
         X = array_of(X)
     return open_source(validate_array(estimator, X, reset=reset, sparse=sparse))
@@ -109,36 +104,23 @@ def _note_names(estimator: Any, X: Any, source: Source) -> None:
 def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: str | None = None) -> Any:
     """The rows of an array or a sparse matrix (as CSR), checked as scikit-learn checks them; NaN and infinity may be.
 
-    With `reset` the estimator notes the number of columns, else it is checked against that. Of dtype "numeric", the
-    values must be numbers.
+    With `reset` the estimator notes the number of columns. Of dtype "numeric", the values must be numbers.
     """
-    if sparse and type(X).__module__.startswith("scipy.sparse"):
-        X = X.tocsr()
-    elif type(X) is np.memmap:
-        X = np.asarray(X)
-    columns = int(X.shape[1]) if getattr(X, "ndim", 0) == 2 else 0
-    known = type(X) is np.ndarray or (sparse and type(X).__module__.startswith("scipy.sparse"))
-    good = known and columns > 0 and X.shape[0] > 0 and X.dtype.kind in ("fiub" if dtype else "fiubOUSMm")
-    if good and (reset or (getattr(estimator, "n_features_in_", columns) == columns and not _has_names(estimator))):
-        if reset:
-            estimator.n_features_in_ = columns
-            estimator.__dict__.pop("feature_names_in_", None)
-        return X
+    is_sparse = sparse and type(X).__module__.startswith("scipy.sparse")
+    X = X.tocsr() if is_sparse else np.asarray(X) if type(X) is np.memmap else X
+    if (is_sparse or type(X) is np.ndarray) and X.ndim == 2 and 0 not in X.shape:
+        columns = int(X.shape[1])
+        known = getattr(estimator, "n_features_in_", columns), getattr(estimator, "feature_names_in_", None)
+        if X.dtype.kind in ("fiub" if dtype else "fiubOUSMm") and (reset or known == (columns, None)):
+            if reset:
+                estimator.n_features_in_ = columns
+                estimator.__dict__.pop("feature_names_in_", None)
+            return X
     from sklearn.utils.validation import validate_data  # which converts, warns or says what is wrong
 
+    accepted = "csr" if sparse else False
     with ours():
-        return validate_data(
-            estimator,
-            X,
-            accept_sparse="csr" if sparse else False,
-            dtype=dtype,
-            ensure_all_finite=False,
-            reset=reset,
-        )
-
-
-def _has_names(estimator: Any) -> bool:
-    return getattr(estimator, "feature_names_in_", None) is not None
+        return validate_data(estimator, X, accept_sparse=accepted, dtype=dtype, ensure_all_finite=False, reset=reset)
 
 
 def count_rows(X: Any) -> int:
@@ -151,8 +133,9 @@ def count_rows(X: Any) -> int:
         return int(_num_samples(X))
 
 
-def _as_one_column(y: NDArray[Any]) -> NDArray[Any]:
+def _as_one_column(y: Any) -> NDArray[Any]:
     """An array of one dimension; one of a single column is taken for that, with a warning."""
+    y = y if isinstance(y, np.ndarray) else _label_array(y)
     if type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind != "c":
         return np.ascontiguousarray(y)
     from sklearn.utils.validation import column_or_1d
@@ -171,7 +154,7 @@ def _is_one_column(X: Any) -> bool:
     if isinstance(X, list | tuple):
         return len(X) > 0 and not any(isinstance(value, list | tuple | np.ndarray | Mapping) for value in X)
     one_dimension = getattr(X, "ndim", None) == 1 or type(X).__name__.endswith("Array") or hasattr(X, "to_arrow")
-    return one_dimension and not is_frame(X) and len(X) > 0
+    return one_dimension and len(X) > 0
 
 
 @contextmanager
@@ -204,54 +187,43 @@ def array_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
 
 
 def row(values: Any, schema: Schema) -> Source:
-    """One row, given as a mapping, a sequence, or a table of one row.
-
-    What a mapping leaves out is missing; of a count column there is none.
-    """
-    names = schema.names
+    """One row: a mapping, in which what is left out is missing (a count: 0), a sequence, or a table of one row."""
+    names: list[Any] = schema.names.tolist()
     refuse_elsewhere(values)
     if hasattr(values, "batches") or is_arrow_stream(values):
         import pyarrow as pa
 
         values = values.table() if hasattr(values, "batches") else pa.table(values)  # a file or a stream of one row
-    if hasattr(values, "to_dict") and not is_frame(values):
-        values = values.to_dict()  # a row of a pandas frame
-    if isinstance(values, dict):
-        if not schema.named:  # x3 is the column at position 3
-            values = {_position(name): value for name, value in values.items()}
-        known = set(names.tolist())
-        for name in values:
-            if name not in known:
-                called = [column_name(name) for name in names.tolist()]
-                raise InputError(
-                    f"the row has a column {name!r} that the model does not know{did_you_mean(name, called)}"
-                )
-        families = [list(FAMILIES)[code] for code in schema.families]
-        nothing = {"count": 0}
-        cells = [values.get(n, nothing.get(FAMILIES[f])) for n, f in zip(names.tolist(), families)]
-    elif is_frame(values) or hasattr(values, "tocsr"):
+    if is_frame(values) or hasattr(values, "tocsr"):
         source = open_source(values)
         if source.n_rows != 1:
             raise InputError(f"one row was expected, got a table of {source.n_rows}; give table[i:i+1]")
         return source
+    if hasattr(values, "to_dict"):
+        values = values.to_dict()  # a row of a pandas frame
+    if isinstance(values, dict):
+        if not schema.named:  # x3 is the column at position 3
+            values = {_position(name): value for name, value in values.items()}
+        for name in values:
+            if name not in names:
+                hint = did_you_mean(name, map(column_name, names))
+                raise InputError(f"the row has a column {name!r} that the model does not know{hint}")
+        kinds = [FAMILIES[list(FAMILIES)[code]] for code in schema.families]
+        cells = [values.get(name, 0 if kind == "count" else None) for name, kind in zip(names, kinds)]
     elif isinstance(values, str) and len(names) == 1 and schema.texts:
         cells = [values]
+    elif isinstance(values, str) or not isinstance(values, Iterable):
+        raise KindError(
+            f"one row was expected, got {type(values).__name__} {values!r}; give a mapping from column to value, a "
+            "list of values, or a table of one row"
+        )
     else:
-        if isinstance(values, str) or not isinstance(values, Iterable):
-            raise KindError(
-                f"one row was expected, got {type(values).__name__} {values!r}; give a mapping from column to value, a "
-                "list of values, or a table of one row"
-            )
         cells = values.ravel().tolist() if isinstance(values, np.ndarray) else list(values)
         if len(cells) == 1 and isinstance(cells[0], list | tuple):
             cells = list(cells[0])
         if len(cells) != len(names):
             raise InputError(f"the row has {len(cells)} values and the model has {len(names)} columns")
-    array = np.empty((1, len(cells)), object)
-    array[0] = cells
-    source = ArraySource(array)
-    source.names = names
-    return source
+    return ArraySource(objects(cells).reshape(1, -1), schema.names)
 
 
 def _position(name: object) -> object:
@@ -265,14 +237,19 @@ class Coded(NamedTuple):
     classes: Labels
 
 
-def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
-    """Codes of the classes and the classes, sorted."""
+def _require_target(estimator: Any, y: Any, what: str) -> None:
+    """Raise where there is no y, or only the name of a column."""
     if y is None:
         raise InputError(
             f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
         )
     if isinstance(y, str):
-        raise KindError(f"y must hold a label for each row, got the string {y!r}; a column name needs a table as X")
+        raise KindError(f"y must hold a {what} for each row, got the string {y!r}; a column name needs a table as X")
+
+
+def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labels]:
+    """Codes of the classes and the classes, sorted."""
+    _require_target(estimator, y, "label")
     n_labels = count_rows(y.codes if isinstance(y, Coded) else y)
     if n_labels != n_rows:
         called = "target" if isinstance(y, Coded) else "label"
@@ -282,9 +259,12 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
         )
     if isinstance(y, Coded):
         return y.codes, y.classes
-    codes, classes = _series(y)
-    if classes is None:
-        codes, classes = encode(_as_one_column(y if isinstance(y, np.ndarray) else _label_array(y)))
+    if isinstance(y, np.ndarray | list | tuple) or is_frame(y) or not (hasattr(y, "dtype") or hasattr(y, "type")):
+        codes, classes = encode(_as_one_column(y))
+    else:  # of pandas, polars or Arrow, by its own dictionary where it has one
+        codes, found = codes_of(as_array(y), "y")
+        classes = labels_of(found[np.bincount(codes[codes >= 0], minlength=len(found)) > 0])
+        codes = recode(codes, found, classes)
     if len(codes) and int(codes.min()) < 0:
         raise InputError(
             f"Input y contains NaN: row {int(np.argmin(codes >= 0))} has no label; drop rows without a label"
@@ -302,13 +282,8 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
 
 def targets(estimator: Any, y: Any) -> Floats:
     """The number that each row is to be answered with."""
-    if y is None:
-        raise InputError(
-            f"This {type(estimator).__name__} estimator requires y to be passed, but the target y is None."
-        )
-    if isinstance(y, str):
-        raise KindError(f"y must hold a number for each row, got the string {y!r}; a column name needs a table as X")
-    array = _as_one_column(y if isinstance(y, np.ndarray) else _label_array(y))
+    _require_target(estimator, y, "number")
+    array = _as_one_column(y)
     if len(array) == 0:
         raise InputError("Found array with 0 sample(s): y is empty, and there is nothing to learn from; give some rows")
     if array.dtype.kind not in "fiub":
@@ -355,45 +330,31 @@ def announced(classes: Any) -> Labels:
     return encode(classes.ravel() if isinstance(classes, np.ndarray) else _label_array(list(classes)))[1]
 
 
-def _series(y: Any) -> tuple[NDArray[Any], Any]:
-    """Codes and classes of a polars, pandas or Arrow column, by its own dictionary where it has one."""
-    if isinstance(y, np.ndarray | list | tuple) or is_frame(y):
-        return np.zeros(0), None
-    import narwhals as nw
-
-    from ingenuo.rows.frames import codes_of
-
-    try:
-        series = nw.from_native(y, series_only=True)
-    except TypeError:
-        return np.zeros(0), None
-    codes, found = codes_of(series, "y")
-    seen = np.bincount(codes[codes >= 0], minlength=len(found)) > 0
-    classes = labels_of(found[seen])
-    return recode(codes, found, classes), classes
-
-
 def target_column(X: Any, y: Any) -> tuple[Any, Any]:
     """X without the column that y names, and that column."""
     if not isinstance(y, str) or not is_frame(X):
         return X, y
-    import narwhals as nw
+    names = open_source(X).names.tolist()
+    if y not in names:
+        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, names)}")
+    return drop_columns(X, [y]), X.column(y) if hasattr(X, "column_names") else X[y]
 
-    frame = open_source(X).frame  # type: ignore[attr-defined]
-    if y not in frame.columns:
-        raise InputError(f"the table has no column {y!r} to learn{did_you_mean(y, frame.columns)}")
-    return nw.to_native(frame.drop(y)), nw.to_native(frame[y])
+
+def drop_columns(X: Any, names: list[str]) -> Any:
+    """A table without some columns."""
+    if hasattr(X, "drop_columns"):  # Arrow
+        return X.drop_columns(names)
+    return X.drop(columns=names) if hasattr(X, "iloc") else X.drop(names)
 
 
 def without_target(X: Any, target: str | None, schema: Schema) -> Any:
     """A table, or a row, without the column that was learned as the label, should it still be there."""
-    if target is not None and target not in schema.names.tolist() and not is_frame(X):
-        row = X.to_dict() if hasattr(X, "to_dict") else X
-        if isinstance(row, dict):
-            return {name: value for name, value in row.items() if name != target}
-    if target is None or not is_frame(X) or target in schema.names.tolist():
+    if target is None or target in schema.names.tolist():
         return X
-    return target_column(X, target)[0] if target in open_source(X).names.tolist() else X
+    if is_frame(X):
+        return drop_columns(X, [target]) if target in open_source(X).names.tolist() else X
+    row = X.to_dict() if hasattr(X, "to_dict") else X
+    return {name: value for name, value in row.items() if name != target} if isinstance(row, dict) else X
 
 
 def refuse_one_class(classes: Labels, model: str) -> None:

@@ -27,6 +27,7 @@ _WHOLE = r"^-?\d{1,18}$"
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
+_KIND, _WHY = b"ingenuo.kind", b"ingenuo.why"  # what a column is, and why, in the metadata of its field
 _CODES = 10  # so few different whole numbers may be codes
 
 
@@ -193,6 +194,23 @@ def _typed(name: str, values: Any, is_target: bool) -> Kind:
     if pa.types.is_temporal(type):
         return Kind("ignore", "dates are neither numbers nor categories", type)
     return Kind("ignore", f"{type} values are neither numbers nor categories", type)
+
+
+def describe(table: Any, kinds: Mapping[str, tuple[str, str]]) -> Any:
+    """The table, whose fields say what each column is and why."""
+    fields = [
+        field.with_metadata({_KIND: kinds[field.name][0].encode(), _WHY: kinds[field.name][1].encode()})
+        if field.name in kinds
+        else field
+        for field in table.schema
+    ]
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, table.schema.metadata))
+
+
+def described_kind(field: Any) -> tuple[str, str] | None:
+    """What a field of a table says its column is, and why."""
+    found = field.metadata or {}
+    return (found[_KIND].decode(), found.get(_WHY, b"").decode()) if _KIND in found else None
 
 
 def as_types(table: Any, types: Mapping[str, Any], where: str) -> Any:

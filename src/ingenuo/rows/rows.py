@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows import checks
-from ingenuo.rows.source import Source, is_arrow_stream, open_source, rows_on_engine
+from ingenuo.rows.source import Source, is_arrow_stream, is_frame, lies_elsewhere, open_source
 from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ def rows_of(
     model
         A fitted model, as whose columns files are read.
     """
-    if type(X) is np.ndarray:
+    if type(X) is np.ndarray or (is_frame(X) and not lies_elsewhere(X)):
         return MemoryRows(X, y, sample_weight)
-    if rows_on_engine(X) is not None:
+    if lies_elsewhere(X):
         from ingenuo.models.remote import remote_rows
 
         return remote_rows(X, y, sample_weight, declared, labelled=labelled)
@@ -170,7 +170,7 @@ class MemoryRows:
     name, is_here = "X", True
 
     def __init__(self, X: Any, y: Any = None, weights: Any = None) -> None:
-        self.target = y if isinstance(y, str) and checks.is_frame(X) else None
+        self.target = y if isinstance(y, str) and is_frame(X) else None
         self.X, self.y = checks.target_column(X, y)
         self.weights = weights
         self.names: list[str] = []
@@ -201,14 +201,14 @@ class MemoryRows:
 
 def take_rows(X: Any, places: NDArray[np.intp]) -> Any:
     """Some rows of anything that has rows."""
-    if checks.is_frame(X):
-        import narwhals as nw
-
-        return nw.to_native(nw.from_native(X, eager_only=True)[places])
-    if isinstance(X, np.ndarray) or hasattr(X, "tocsr"):
-        return X[places]
+    if hasattr(X, "iloc"):  # pandas
+        return X.iloc[places]
     if isinstance(X, list):
         return [X[place] for place in places.tolist()]
+    if isinstance(X, np.ndarray) or hasattr(X, "tocsr") or hasattr(X, "get_columns"):  # of polars
+        return X[places]
+    if is_frame(X):
+        return X.take(places)
     from sklearn.utils import _safe_indexing
 
     return _safe_indexing(X, places)
@@ -235,14 +235,14 @@ class FileRows:
         """What the columns are, as the stream has inferred them, or by its first rows."""
         import pyarrow as pa
 
-        from ingenuo.rows.frames import described
+        from ingenuo.rows.kinds import describe
         from ingenuo.rows.source import SAMPLE
         from ingenuo.rows.streams import concatenate, describe_columns
 
         names = self.names
         kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
         if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
-            return open_source(described(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
+            return open_source(describe(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
         first: list[pa.Table] = []
         for batch in describe_columns(self.stream).batches():
             if batch.num_rows:

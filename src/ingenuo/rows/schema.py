@@ -107,7 +107,8 @@ class Schema:
 
     def families_used(self) -> list[str]:
         """The families that have a column, in the order of FAMILIES."""
-        return [name for i, name in enumerate(_FAMILY_NAMES) if name != "ignore" and (self.families == i).any()]
+        used = [_FAMILY_NAMES[code] for code in sorted(set(self.families.tolist()))]
+        return [name for name in used if name != "ignore"]
 
     def runs(self) -> list[tuple[str, int, int]]:
         """The columns in the table's order, as runs of one family: its name, and the places lo..hi among its columns.

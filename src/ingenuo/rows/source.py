@@ -1,11 +1,11 @@
-"""Tables in memory, column by column: arrays, CSR matrices and texts as sources, without copying them; and how a
-fitted model finds its columns in one.
+"""Tables in memory, column by column: arrays, CSR matrices, texts, pandas, polars and Arrow tables, without copying
+them where they allow; and how a fitted model finds its columns in one.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -19,16 +19,17 @@ from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.kernels.codes import NUMBERED_UP_TO
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Places, Texts, is_arrow, text_columns
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.tally.labels import Labels, encode, find, is_missing, labels_of, objects
+from ingenuo.tally.labels import Labels, encode, find, from_dictionary, is_missing, labels_of, objects
 
 if TYPE_CHECKING:
     from ingenuo.rows.engines import EngineFrame
 
 _FIRST = 100  # rows that rule out most columns of floats as empty
+_TABLES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
 
 
 class Source:
-    """Rows of a table, column by column."""
+    """Rows of a table, column by column: each is an array of NumPy or Arrow."""
 
     n_rows: int
     names: Labels  # strings, or positions where the columns have no names
@@ -39,6 +40,10 @@ class Source:
         """The one kind that all the columns have, and why, when that is known without looking."""
         return None
 
+    def column(self, place: int) -> Any:
+        """The values of a column."""
+        raise NotImplementedError
+
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column, and why."""
         found = self.uniform()
@@ -46,27 +51,29 @@ class Source:
         return found
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
-        """The columns at the places as numbers."""
-        raise NotImplementedError
+        """The columns at the places as numbers, a piece at a time."""
+        columns = [_floats(self.column(place), name) for place, name in zip(places.tolist(), names)]
+        return Numbers(names, self.n_rows, columns=columns)
 
     def codes(self, places: Places, names: Labels) -> Codes:
         """The columns at the places as categories."""
-        raise NotImplementedError
+        found = [codes_of(self.column(place), name) for place, name in zip(places.tolist(), names)]
+        return Codes(names, self.n_rows, [codes for codes, _ in found], [labels for _, labels in found])
 
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns at the places as counts."""
-        raise NotImplementedError
+        return Counts(names, self.n_rows, self.numbers(places, names).rows(0, self.n_rows))
 
     def texts(self, places: Places, names: Labels) -> Texts:
         """The columns at the places as text."""
-        raise NotImplementedError
+        return Texts(names, self.n_rows, text_columns(names, [self.column(place) for place in places.tolist()]))
 
 
 def is_texts(X: Any) -> bool:
     """Whether X is one column of texts: a list, an array or a series of strings (or bytes)."""
     if isinstance(X, list | tuple):
         first = next((value for value in X if not is_missing(value)), None)
-        if isinstance(first, int | float):  # a number among texts, which will be told
+        if isinstance(first, int | float):  # a number among texts, which will be refused
             first = next((value for value in X[:1000] if isinstance(value, str | bytes)), first)
         return isinstance(first, str | bytes)
     if isinstance(X, np.ndarray):
@@ -76,64 +83,78 @@ def is_texts(X: Any) -> bool:
     kind = str(getattr(X, "type", getattr(X, "dtype", ""))).lower()  # of an Arrow array, or of a series
     if kind == "object" and hasattr(X, "tolist"):
         return is_texts(X[:1000].tolist())
-    kind = kind.removeprefix("dictionary<values=")
-    return any(kind.startswith(name) for name in ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum"))
+    return kind.removeprefix("dictionary<values=").startswith(
+        ("str", "large_str", "utf8", "binary", "large_binary", "cat", "enum")
+    )
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with columns of their own: pandas, polars or Arrow."""
+    if isinstance(X, np.ndarray | list | tuple):
+        return False
+    if type(X).__name__ == "DataFrame" and _library(X) in _TABLES:
+        return True
+    if hasattr(X, "tocsr") or is_arrow_stream(X):
+        return False
+    return hasattr(X, "__dataframe__") or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
 
 
 def is_arrow_stream(X: Any) -> bool:
     """Whether X hands out its rows by Arrow's stream interface and is no table in memory, which does so too."""
     if not hasattr(X, "__arrow_c_stream__"):
         return False
-    return type(X).__module__.partition(".")[0] not in _TABLES or hasattr(X, "read_next_batch")
-
-
-_TABLES = ("pandas", "polars", "pyarrow", "narwhals", "modin", "cudf")
+    return _library(X) not in _TABLES or hasattr(X, "read_next_batch")
 
 
 def refuse_elsewhere(X: Any) -> None:
-    """Raise for rows that lie elsewhere, where all of them are needed at once."""
-    if getattr(X, "lies_in_parts", False) or type(X).__module__.startswith(("dask.", "pyspark.")):
+    """Raise for rows on an engine, where all of them are needed at once."""
+    if lies_elsewhere(X):
         raise RefusedError(
-            "rows of Dask or Spark stay where they are, and what was asked for needs them all at once; bring what fits "
-            "the memory to this machine (frame.compute(), frame.toPandas()), or give the DataFrame to fit or predict "
-            "of a model that is a sum, such as NaiveBayes, or to evaluate(model, frame, y)"
+            "rows of Dask or Spark stay where they are, and this needs them all at once; bring what fits the memory to "
+            "this machine (frame.compute(), frame.toPandas()), or give the DataFrame to fit or predict of a model that "
+            "is a sum, such as NaiveBayes, or to evaluate(model, frame, y)"
         )
+
+
+def lies_elsewhere(X: Any) -> bool:
+    """Whether X is a Dask or Spark frame, or files on an engine."""
+    library = _library(X)
+    return library in ("dask", "dask_expr", "pyspark") or (
+        library not in _TABLES and getattr(X, "lies_in_parts", False) is True
+    )
 
 
 def open_source(X: Any) -> Source:
     """The source for an array, a sparse matrix, or a pandas, polars or Arrow table."""
+    refuse_elsewhere(X)
+    if is_frame(X):
+        return FrameSource(X)
     if is_texts(X):
         return TextSource(X)
     if isinstance(X, np.ndarray):
         return ArraySource(X)
     if hasattr(X, "tocsr"):
         return SparseSource(X.tocsr())
-    from ingenuo.rows.frames import FrameSource
-
-    refuse_elsewhere(X)
-    frame = FrameSource.of(X)
-    if frame is None:
-        raise KindError(
-            f"a table was expected, got {type(X).__name__}; give a NumPy array, a SciPy sparse matrix, "
-            "a pandas, polars or Arrow table, or a list of texts"
-        )
-    return frame
+    raise _no_table(X)
 
 
 def rows_on_engine(X: Any) -> EngineFrame | None:
     """The rows of a Dask or Spark frame, or of files on an engine; None for anything else."""
-    if getattr(X, "lies_in_parts", False):
+    if not lies_elsewhere(X):
+        return None
+    if getattr(X, "lies_in_parts", False) is True:
         return X  # type: ignore[no-any-return]
-    home = type(X).__module__
-    if home.startswith(("dask.dataframe", "dask_expr")):
-        from ingenuo.rows.dask import DaskFrame
-
-        return DaskFrame.of(X)
-    if home.startswith("pyspark.sql"):
+    if _library(X) == "pyspark":
         from ingenuo.rows.spark import SparkFrame
 
         return SparkFrame.of(X)
-    return None
+    from ingenuo.rows.dask import DaskFrame
+
+    return DaskFrame.of(X)
 
 
 def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
@@ -143,25 +164,21 @@ def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
         chosen = schema.families == list(FAMILIES).index(family)
         names, at = schema.names[chosen], places[chosen]
         kind = FAMILIES[family]
-        if kind == "number":
-            result[family] = source.numbers(at, names)
-        elif kind == "category":
-            result[family] = source.codes(at, names)
-        elif kind == "text":
-            result[family] = replace(
-                source.texts(at, names),
-                settings=[schema.texts[name] for name in names.tolist()],
-                references=[schema.references.get(name) for name in names.tolist()],
-            )
+        if kind == "text":
+            settings = [schema.texts[name] for name in names.tolist()]
+            references = [schema.references.get(name) for name in names.tolist()]
+            result[family] = replace(source.texts(at, names), settings=settings, references=references)
         else:
-            result[family] = source.counts(at, names)
+            read: dict[str, Callable[[Places, Labels], Block]]
+            read = {"number": source.numbers, "category": source.codes, "count": source.counts}
+            result[family] = read[kind](at, names)
     return result
 
 
 def match(schema: Schema, source: Source) -> Places:
     """Where each column of the schema stands in the source: by name, or by position where there are none."""
     if not schema.named or source.names.dtype != object or source.anonymous:
-        if source.anonymous and len(schema) != 1:  # one of another kind is refused when it is asked for
+        if source.anonymous and len(schema) != 1:  # one of another kind is refused when it is read
             raise InputError(
                 f"the model was trained on {len(schema)} columns and got a list of texts; give a table with the same "
                 "columns"
@@ -172,21 +189,19 @@ def match(schema: Schema, source: Source) -> Places:
                 "give the same columns in the same order, or tables with column names"
             )
         return np.arange(len(schema))
+    if source.names.tolist() == schema.names.tolist():
+        return np.arange(len(schema))
     own = labels_of(source.names)
-    if len(own) < len(source.names):
-        doubled = [name for name in own if (source.names == name).sum() > 1]
-        raise InputError(f"the table has two columns called {doubled[0]!r}; rename one")
     places = np.append(np.argsort(find(own, source.names)), -1)[find(own, schema.names)]
     unknown = find(labels_of(schema.names), source.names) < 0
-    used = schema.families != list(FAMILIES).index("ignore")
+    absent = schema.names[(places < 0) & (schema.families != list(FAMILIES).index("ignore"))]
     if unknown.any():
         name = source.names[unknown][0]
-        absent = schema.names[(places < 0) & used]
         raise InputError(
             f"the table has a column {name!r} that the model does not know"
             f"{did_you_mean(name, absent if len(absent) else schema.names)}; rename it or drop it"
         )
-    if (absent := schema.names[(places < 0) & used]).size:
+    if absent.size:
         raise InputError(
             f"the table lacks the column {absent[0]!r} that the model was trained on; "
             "add it, filled with missing values if it is not known"
@@ -199,26 +214,26 @@ def match(schema: Schema, source: Source) -> Places:
 
 def _select(matrix: Any, places: Places) -> Any:
     """The columns at the places: a view when they are all, or stand side by side."""
-    n = matrix.shape[1]
-    if len(places) == n and np.array_equal(places, np.arange(n)):
+    n = len(places)
+    if n == matrix.shape[1] and np.array_equal(places, np.arange(n)):
         return matrix
-    if len(places) and np.array_equal(places, np.arange(places[0], places[0] + len(places))):
-        return matrix[:, places[0] : places[0] + len(places)]
+    if n and np.array_equal(places, np.arange(places[0], places[0] + n)):
+        return matrix[:, places[0] : places[0] + n]
     return matrix[:, places]
 
 
 class ArraySource(Source):
     """A two-dimensional array of numbers, booleans, strings or objects."""
 
-    def __init__(self, array: NDArray[Any]) -> None:
+    def __init__(self, array: NDArray[Any], names: Labels | None = None) -> None:
         if array.ndim != 2:
             raise InputError(
                 f"a table has rows and columns: expected a 2-dimensional array, got {array.ndim} dimensions; "
                 "reshape your data with X.reshape(-1, 1) if it is one column, X.reshape(1, -1) if it is one row"
             )
-        self.array = array
-        self.n_rows = array.shape[0]
-        self.names: Labels = np.arange(array.shape[1])
+        self.array, self.n_rows = array, array.shape[0]
+        self.names = np.arange(array.shape[1]) if names is None else names
+        self._is_numeric = array.dtype.kind in "fiub"
 
     def uniform(self) -> tuple[str, str] | None:
         """One kind for all, by the type of the array."""
@@ -233,15 +248,15 @@ class ArraySource(Source):
             )
         return None
 
+    def column(self, place: int) -> Any:
+        """The values of a column."""
+        return self.array[:, place]
+
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column by its first values."""
         if self.array.dtype.kind == "f":
             return ("ignore", "no value") if self._empty()[place] else ("number", f"{self.array.dtype} values")
-        values = self.array[:, place]
-        found = kind_of_objects(values[:SAMPLE].tolist())
-        if found == ("ignore", "no value") and len(values) > SAMPLE:
-            found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
-        return found
+        return _kind_of_array(self.array[:, place])
 
     def _empty(self) -> NDArray[np.bool_]:
         """Of each column of floats, whether it has no value: the first rows rule most of them out."""
@@ -255,66 +270,46 @@ class ArraySource(Source):
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers."""
-        if self.array.dtype.kind in "fiub":
-            return Numbers(names, self.n_rows, matrix=_select(self.array, places))
-        columns = [as_number(self.array[:, p].tolist(), name) for p, name in zip(places, names)]
-        return Numbers(names, self.n_rows, matrix=np.column_stack(columns))
+        if not self._is_numeric:
+            return super().numbers(places, names)
+        return Numbers(names, self.n_rows, matrix=_select(self.array, places))
 
     def codes(self, places: Places, names: Labels) -> Codes:
         """The columns as categories; small integers serve as their own codes."""
-        matrix = _select(self.array, places)
-        if matrix.dtype.kind in "iu" and matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < NUMBERED_UP_TO:
-            top = matrix.max(axis=0)
-            return Codes(names, self.n_rows, matrix, [np.arange(int(t) + 1) for t in top])
-        columns, labels = [], []
-        for j, name in enumerate(names):
-            try:
-                codes, found = encode(np.ascontiguousarray(matrix[:, j]))
-            except KindError as error:
-                raise KindError(f"column {column_name(name)!r}, {error}") from None
-            columns.append(codes)
-            labels.append(found)
-        return Codes(names, self.n_rows, columns, labels)
+        if self.array.dtype.kind in "iu":
+            matrix = _select(self.array, places)
+            if matrix.size and int(matrix.min()) >= 0 and int(matrix.max()) < NUMBERED_UP_TO:
+                return Codes(names, self.n_rows, matrix, [np.arange(int(top) + 1) for top in matrix.max(axis=0)])
+        return super().codes(places, names)
 
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns as counts."""
-        if self.array.dtype.kind not in "fiub":
-            return Counts(names, self.n_rows, self.numbers(places, names).matrix)
+        if not self._is_numeric:
+            return super().counts(places, names)
         return Counts(names, self.n_rows, _select(self.array, places))
-
-    def texts(self, places: Places, names: Labels) -> Texts:
-        """The columns as text."""
-        return Texts(names, self.n_rows, text_columns(names, [self.array[:, place] for place in places]))
-
-
-def _dense_column(matrix: Any, j: int, lo: int, hi: int) -> NDArray[Any]:
-    return np.asarray(matrix[lo:hi, [j]].toarray()[:, 0])
 
 
 class SparseSource(Source):
     """A CSR matrix: every column is a count unless it is declared to be something else."""
 
     def __init__(self, matrix: Any) -> None:
-        self.matrix = matrix
-        self.n_rows = matrix.shape[0]
-        self.names: Labels = np.arange(matrix.shape[1])
+        self.matrix, self.n_rows = matrix, matrix.shape[0]
+        self.names = np.arange(matrix.shape[1])
 
     def uniform(self) -> tuple[str, str]:
         """Counts."""
         return "count", "a sparse matrix"
 
+    def _dense(self, place: int, lo: int, hi: int) -> NDArray[Any]:
+        return np.asarray(self.matrix[lo:hi, [place]].toarray()[:, 0])
+
+    def column(self, place: int) -> Any:
+        """The values of a column, zero being one of them."""
+        return self._dense(place, 0, self.n_rows)
+
     def numbers(self, places: Places, names: Labels) -> Numbers:
         """The columns as numbers, made dense a piece at a time."""
-        selected = _select(self.matrix, places)
-        return Numbers(
-            names,
-            self.n_rows,
-            columns=[partial(_dense_column, selected, j) for j in range(len(names))],
-        )
-
-    def codes(self, places: Places, names: Labels) -> Codes:
-        """The columns as categories, zero being one of them."""
-        return ArraySource(_select(self.matrix, places).toarray()).codes(np.arange(len(names)), names)
+        return Numbers(names, self.n_rows, columns=[partial(self._dense, place) for place in places.tolist()])
 
     def counts(self, places: Places, names: Labels) -> Counts:
         """The columns as counts."""
@@ -323,6 +318,186 @@ class SparseSource(Source):
     def texts(self, places: Places, names: Labels) -> Texts:
         """A sparse matrix has none."""
         raise KindError(f"column {column_name(names[0])!r} of a sparse matrix holds numbers where text is expected")
+
+
+# Texts.
+
+
+class TextSource(Source):
+    """A list, an array or a series of texts: a table of one column."""
+
+    anonymous = True
+
+    def __init__(self, values: Any) -> None:
+        self.names = objects(["text"])
+        self.values = values if isinstance(values, list | tuple | np.ndarray) else as_array(values)
+        self.n_rows = len(values)
+
+    def uniform(self) -> tuple[str, str]:
+        """Text."""
+        return "text", "a list of texts"
+
+    def column(self, place: int) -> Any:
+        """The one column."""
+        return self.values
+
+    def _refuse(self, places: Any, names: Labels) -> Any:
+        raise InputError(
+            f"a list of texts is one column of kind 'text', and {column_name(names[0])!r} was declared as another "
+            "kind; give a table with that column"
+        )
+
+    numbers = codes = counts = _refuse
+
+
+# pandas, polars and Arrow tables.
+
+
+class FrameSource(Source):
+    """A table whose columns have names and types of their own."""
+
+    def __init__(self, X: Any) -> None:
+        X = X.to_native() if _library(X) == "narwhals" else X
+        self._is_pandas = hasattr(X, "iloc")
+        if self._is_pandas:  # whose names may be numbers
+            names = X.columns.tolist()
+        elif hasattr(X, "get_columns") or hasattr(X, "column_names"):  # polars, Arrow
+            names = list(getattr(X, "column_names", X.columns))
+        else:
+            raise _no_table(X)
+        self.table, self.n_rows, self.names = X, len(X), objects(names)
+        if len(set(names)) < len(names):
+            doubled = next(name for place, name in enumerate(names) if name in names[:place])
+            raise InputError(f"two columns of the table have one name, {doubled!r}; rename one")
+        # A column of pandas costs as much to take as all the cells of one row.
+        self._columns = dict(enumerate(X.to_numpy(object).T)) if self._is_pandas and self.n_rows == 1 else {}
+
+    @property
+    def frame(self) -> Any:
+        """The table as narwhals has it."""
+        import narwhals as nw
+
+        return nw.from_native(self.table, eager_only=True)
+
+    def column(self, place: int) -> Any:
+        """The values of a column."""
+        if place not in self._columns:
+            self._columns[place] = self._read(place)
+        return self._columns[place]
+
+    def _read(self, place: int) -> Any:
+        if self._is_pandas or hasattr(self.table, "get_columns"):
+            return as_array(self.table[self.names[place]])
+        return self.table.column(place)
+
+    def guess(self, place: int) -> tuple[str, str]:
+        """The kind of a column as the table says it, or by its type."""
+        from ingenuo.rows.kinds import described_kind, infer_kind, sort_of
+
+        if hasattr(self.table, "column_names") and (found := described_kind(self.table.schema.field(place))):
+            return found
+        column = self.column(place) if self.n_rows > 1 else self._read(place)
+        if isinstance(column, np.ndarray) and column.dtype == object:
+            return _kind_of_array(column)
+        some = _as_arrow(column[:SAMPLE])
+        if some.null_count == len(some):
+            some = _as_arrow(column).drop_null()[:SAMPLE]
+            if not len(some) and sort_of(some.type) == "number" and not self.is_whole:
+                return "number", "numbers"
+        kind = infer_kind(column_name(self.names[place]), some)
+        return kind.kind, kind.why
+
+
+def _no_table(X: Any) -> KindError:
+    return KindError(
+        f"a table was expected, got {type(X).__name__}; give a NumPy array, a SciPy sparse matrix, "
+        "a pandas, polars or Arrow table, or a list of texts"
+    )
+
+
+# Columns: arrays of NumPy or Arrow.
+
+
+def as_array(series: Any) -> Any:
+    """A column of pandas, polars or Arrow: NumPy's array of numbers or of objects that are no strings, else Arrow's."""
+    if is_arrow(series):
+        return series
+    if _library(series) == "polars":
+        return objects(series.to_list()) if str(series.dtype) == "Object" else series.to_arrow()
+    values = series.values
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
+        return values
+    import pyarrow as pa
+
+    try:
+        found = pa.array(series, from_pandas=True)
+    except (ValueError, TypeError, NotImplementedError, OverflowError):  # values of several kinds
+        return objects(series.tolist())
+    return values if isinstance(values, np.ndarray) and values.dtype == object and not _is_string(found) else found
+
+
+def _is_string(column: Any) -> bool:
+    return str(column.type) in ("string", "large_string", "string_view")
+
+
+def _as_arrow(column: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(column, from_pandas=True) if isinstance(column, np.ndarray) else column
+
+
+def _floats(column: Any, name: object) -> Callable[[int, int], NDArray[Any]]:
+    """Rows lo..hi of a column as doubles, NaN = missing."""
+    if isinstance(column, np.ndarray):
+        values = column if column.dtype.kind in "fiub" else as_number(column.tolist(), name)
+        return lambda lo, hi: values[lo:hi]
+    import pyarrow as pa
+
+    if pa.types.is_decimal(column.type):
+        column = column.cast(pa.float64())
+    if pa.types.is_primitive(column.type) and not pa.types.is_temporal(column.type):
+        # In the chunks that it has: to put them together first would copy the column, and hold it twice.
+        return lambda lo, hi: _doubles(column.slice(lo, hi - lo))
+    numbers = as_number(column.to_pylist(), name)
+    return lambda lo, hi: numbers[lo:hi]
+
+
+def _doubles(values: Any) -> NDArray[Any]:
+    """An Arrow array of numbers as doubles, NaN = missing: a view where it is that."""
+    if hasattr(values, "num_chunks"):
+        values = values.chunk(0) if values.num_chunks == 1 else values.combine_chunks()
+    if str(values.type) != "double":  # to ask for a cast costs 40 µs, even where there is none
+        values = values.cast("double", safe=False)
+    return np.asarray(values)
+
+
+def codes_of(column: Any, name: object) -> tuple[NDArray[Any], Labels]:
+    """Codes and labels of a column."""
+    if not isinstance(column, np.ndarray):
+        kind = str(column.type)
+        is_whole = kind.startswith(("int", "uint"))
+        if kind.startswith("dictionary") or _is_string(column) or (is_whole and column.null_count):
+            return _arrow_codes(column)  # as doubles, large integers would lose digits
+        holds_numbers = is_whole or kind in ("bool", "double", "float", "halffloat")
+        column = np.asarray(column) if holds_numbers else objects(column.to_pylist())
+    try:
+        return encode(np.ascontiguousarray(column))
+    except KindError as error:
+        raise KindError(f"column {column_name(name)!r}, {error}") from None
+
+
+def _arrow_codes(column: Any) -> tuple[NDArray[Any], Labels]:
+    """Codes and labels of an Arrow array, by its own dictionary where it has one."""
+    if hasattr(column, "num_chunks"):
+        column = column.unify_dictionaries().combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    if not hasattr(column, "indices"):
+        column = column.dictionary_encode()
+    codes = column.indices.cast("int64") if str(column.indices.type).startswith("uint") else column.indices
+    codes = codes.fill_null(-1).to_numpy(zero_copy_only=False)
+    values = column.dictionary.to_pylist()
+    if len(set(values)) == len(values) and not any(map(is_missing, values)):
+        return codes, objects(values)  # in the dictionary's own order
+    return from_dictionary(codes, values)
 
 
 def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:
@@ -345,48 +520,6 @@ def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.flo
     return result
 
 
-# Texts.
-
-
-class TextSource(Source):
-    """A list, an array or a series of texts: a table of one column."""
-
-    anonymous = True
-
-    def __init__(self, values: Any) -> None:
-        self.names: Labels = objects(["text"])
-        if hasattr(values, "to_arrow"):  # polars
-            values = values.to_arrow()
-        elif not isinstance(values, list | tuple | np.ndarray) and not is_arrow(values):  # pandas
-            values = _from_pandas(values)
-        self.values = values
-        self.n_rows = len(values)
-
-    def uniform(self) -> tuple[str, str]:
-        """Text."""
-        return "text", "a list of texts"
-
-    def texts(self, places: Any, names: Labels) -> Texts:
-        """The one column."""
-        return Texts(names, self.n_rows, text_columns(names, [self.values]))
-
-    def _refuse(self, places: Any, names: Labels) -> Any:
-        raise InputError(
-            f"a list of texts is one column of kind 'text', and {column_name(names[0])!r} was declared as another "
-            "kind; give a table with that column"
-        )
-
-    numbers = codes = counts = _refuse
-
-
-def _from_pandas(series: Any) -> Any:
-    if str(series.dtype) == "object":
-        return series.tolist()
-    import pyarrow as pa
-
-    return pa.array(series, from_pandas=True)
-
-
 # The kind of a column of Python's objects, and of strings, by its first values; Arrow is not needed for it.
 
 _DATE = re.compile(
@@ -400,6 +533,14 @@ SAMPLE = 10_000  # rows of a column that are looked at
 _SAMPLE = 200  # strings that are looked at to tell texts from categories
 _NUMBERS = (int, float, Decimal, np.number)
 _DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
+
+
+def _kind_of_array(values: NDArray[Any]) -> tuple[str, str]:
+    """The kind of a column of objects or strings, by the first that are there."""
+    found = kind_of_objects(values[:SAMPLE].tolist())
+    if found == ("ignore", "no value") and len(values) > SAMPLE:
+        found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
+    return found
 
 
 def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:

@@ -16,8 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.rows.frames import described
-from ingenuo.rows.kinds import as_types, infer_kind, is_string
+from ingenuo.rows.kinds import as_types, describe, infer_kind, is_string
 from ingenuo.rows.schema import FAMILIES, Schema
 from ingenuo.rows.source import SAMPLE
 from ingenuo.rows.typed import category, known_categories, reads_texts
@@ -148,14 +147,14 @@ def pick_rows(stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> Str
 def describe_columns(stream: Any) -> Stream:
     """The rows, whose columns say what they are and why; those that are set aside are there, and empty."""
 
-    def describe(_: int, batch: pa.Table) -> pa.Table:
+    def described(_: int, batch: pa.Table) -> pa.Table:
         there = set(batch.column_names)
         for place, name in enumerate(stream.names):
             if name not in there:
                 batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
-        return described(batch, stream.kinds)
+        return describe(batch, stream.kinds)
 
-    return Mapped(stream, describe)
+    return Mapped(stream, described)
 
 
 class Held(Mapped):
