@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, NamedTuple
@@ -31,15 +31,15 @@ MAX_PARENTS = 63  # numpy's arrays have 64 axes at most, and the node's own is o
 MAX_CELLS = 2**27
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_DIGITS = re.compile(r"[0-9eE+\-.,\s]*")
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, eq=False)
 class Definition:
-    """A network as plain data: nodes with named states, the parents of each, and its table P(node | parents).
+    """A network as plain data; nodes are called by their places.
 
-    Nodes are called by their places. The table of a node has an axis for each of its parents, in their order, and
-    the node's own axis last, along which it sums to 1.
+    A node's table has an axis for each of its parents, in their order, and its own last, along which it sums to 1.
     """
 
     nodes: Sequence[str]
@@ -62,8 +62,13 @@ class Family(NamedTuple):
 class Builder:
     """Collects nodes, then their tables, and gives the Definition; `locate` says where a mark is, for errors."""
 
-    def __init__(self, locate: Callable[[Any], str], most_rows: float = math.inf) -> None:
-        self.locate, self.most_rows = locate, most_rows
+    def __init__(
+        self,
+        locate: Callable[[Any], str] = lambda mark: "",
+        error: type[NetworkError] = NetworkFileError,
+        most_rows: float = math.inf,
+    ) -> None:
+        self.locate, self.error, self.most_rows = locate, error, most_rows
         self.name = "network"
         self.nodes: list[str] = []
         self.states: list[list[Any]] = []
@@ -73,22 +78,23 @@ class Builder:
         self._families: dict[int, Family] = {}
         self._tables: dict[int, Floats] = {}
 
-    def fault(self, mark: Any, message: str) -> NetworkFileError:
+    def fault(self, mark: Any, message: str) -> NetworkError:
         """The error to raise: where, and what is wrong."""
-        return NetworkFileError(f"{self.locate(mark)}: {message}")
+        where = self.locate(mark)
+        return self.error(f"{where}: {message}" if where else message)
 
-    def add_node(self, name: str, states: Sequence[Any], mark: Any) -> None:
+    def add_node(self, name: str, states: Sequence[Any], mark: Any = None) -> None:
         """Another node; its name and states have to be new, and to be something."""
-        self._refuse_bad_name(name, "a node", mark)
+        self.check_name(name, "a node", mark)
         if name in self.places:
             raise self.fault(mark, f"the node {name!r} is given twice; give each node once")
-        if not states:
+        if not len(states):
             raise self.fault(mark, f"the node {name!r} has no states; list them")
         texts: dict[str, int] = {}
         seen: set[Any] = set()  # 1 and True have different texts, and are the same to Python
         for place, state in enumerate(states):
-            text = text_of(state)
-            self._refuse_bad_name(text, f"a state of {name!r}", mark)
+            text = str(state)
+            self.check_name(text, f"a state of {name!r}", mark)
             if text in texts or state in seen:
                 raise self.fault(mark, f"the node {name!r} has the state {text!r} twice; states have to differ")
             texts[text] = place
@@ -99,20 +105,21 @@ class Builder:
         self.of_state.append(texts)
         self._marks.append(mark)
 
-    def _refuse_bad_name(self, name: str, what: str, mark: Any) -> None:
+    def check_name(self, name: str, what: str, mark: Any = None) -> None:
+        """Raise for a name that no file can hold."""
         if not name:
             raise self.fault(mark, f"{what} has an empty name; give it one")
         if _HALF.search(name):
             raise self.fault(mark, f"{what} is called {name!r}, with half a character in it; write whole ones")
 
-    def state_of(self, node: int, text: str, mark: Any, where: str = "") -> int:
+    def find_state(self, node: int, text: str, mark: Any, where: str = "") -> int:
         """The place of a state that has to exist; `where` is what the message begins with."""
         if text not in self.of_state[node]:
             known = did_you_mean(text, self.of_state[node])
             raise self.fault(mark, f"{where}the node {self.nodes[node]!r} has no state {text!r}{known}")
         return self.of_state[node][text]
 
-    def family(self, name: str, parents: Sequence[str], mark: Any) -> Family:
+    def family(self, name: str, parents: Sequence[str], mark: Any = None) -> Family:
         """A node and its parents, of which all have to exist and none may come twice."""
         for each in (name, *parents):
             if each not in self.places:
@@ -121,14 +128,14 @@ class Builder:
         node, places = self.places[name], tuple(self.places[parent] for parent in parents)
         if node in self._families:
             raise self.fault(mark, f"the probabilities of {name!r} are given twice; give them once")
-        for place, parent in enumerate(parents):
-            if parent in parents[:place]:
+        for parent in parents:
+            if parents.count(parent) > 1:
                 raise self.fault(mark, f"{name!r} has the parent {parent!r} twice; name each parent once")
         if len(places) > MAX_PARENTS:
             raise self.fault(mark, f"{name!r} has {len(places)} parents, and a table has at most {MAX_PARENTS}")
         shape = tuple(len(self.states[place]) for place in (*places, node))
-        family = self._families[node] = Family(node, places, shape, mark)
-        return family
+        self._families[node] = Family(node, places, shape, mark)
+        return self._families[node]
 
     def add_table(self, family: Family, values: Floats) -> None:
         """The whole table, as numbers in the order of the parents' states, the node's own state changing fastest."""
@@ -137,7 +144,7 @@ class Builder:
             sizes = f" ({' × '.join(map(str, family.shape))})" if family.parents else ""
             what = f"the table of {self.nodes[family.node]!r} needs {needed} numbers{sizes}, and has {values.size}"
             raise self.fault(family.mark, what)
-        self._check(family, values.reshape(-1, family.shape[-1]), None)
+        self._keep(family, values.reshape(-1, family.shape[-1]), {})
 
     def add_rows(
         self,
@@ -148,23 +155,24 @@ class Builder:
         default: Sequence[float] | None = None,
     ) -> None:
         """The table row by row: the parents' states and the numbers, in any order; `default` stands for the others."""
-        states, needed = family.shape[-1], math.prod(family.shape[:-1])
-        given: dict[Key, Any] = {}
+        states, needed, given = family.shape[-1], math.prod(family.shape[:-1]), set[Key]()
         for key, row, mark in zip(keys, rows, marks):
             if len(row) != states:
-                raise self.fault(mark, f"{self.row(family, key)} needs {states} numbers, and has {len(row)}")
+                raise self.fault(mark, f"{self.describe_row(family, key)} needs {states} numbers, and has {len(row)}")
             if key in given:
-                raise self.fault(mark, f"{self.row(family, key)} is given twice; give it once")
-            given[key] = mark
+                raise self.fault(mark, f"{self.describe_row(family, key)} is given twice; give it once")
+            given.add(key)
         if default is None and len(given) < needed:
             missing = next(key for key in product(*map(range, family.shape[:-1])) if key not in given)
             others = f", nor are {needed - len(given) - 1} others" if needed - len(given) > 1 else ""
-            raise self.fault(family.mark, f"{self.row(family, missing)} is not given{others}; add what is missing")
-        called = f"the default row of {self.nodes[family.node]!r}"
-        if default is not None and len(default) != states:
-            raise self.fault(family.mark, f"{called} needs {states} numbers, and has {len(default)}")
-        if default is not None and not abs(sum(default) - 1) <= TOLERANCE:
-            raise self.fault(family.mark, f"{called} sums to {sum(default):.10g} instead of 1; mend its numbers")
+            what = f"{self.describe_row(family, missing)} is not given{others}; add what is missing"
+            raise self.fault(family.mark, what)
+        if default is not None:
+            called = self.describe_row(family, None)
+            if len(default) != states:
+                raise self.fault(family.mark, f"{called} needs {states} numbers, and has {len(default)}")
+            if not abs(sum(default) - 1) <= TOLERANCE:
+                raise self.fault(family.mark, f"{called} sums to {sum(default):.10g} instead of 1; mend its numbers")
         if needed * states > MAX_CELLS:
             what = f"the table of {self.nodes[family.node]!r} would have {needed * states:,} numbers"
             raise self.fault(family.mark, f"{what}, and at most {MAX_CELLS:,} are read; give it fewer parents")
@@ -176,93 +184,109 @@ class Builder:
             table[:] = default
         if len(keys):
             table[places] = rows
-        self._check(family, table, dict(zip(places.tolist(), marks)))
+        self._keep(family, table, dict(zip(places.tolist(), marks)))
 
     def add_nested(self, family: Family, given: Any, default: Any = None) -> None:
         """The table as mappings and lists: from states of parents to the next parent's states, or to a row."""
         keys: list[Key] = []
         rows: list[list[float]] = []
+
+        def collect(value: Any, key: Key) -> None:
+            """The rows below a place in the table, where the states of the first len(key) parents are known."""
+            if len(key) == len(family.parents):
+                if len(keys) > self.most_rows:  # aliases of aliases: a row takes a character at least
+                    what = "the file stands for more rows than it has characters; write them out"
+                    raise self.fault(family.mark, what)
+                keys.append(key)
+                rows.append(self._row(family, value, key))
+            elif isinstance(value, Mapping):
+                for label, below in value.items():
+                    collect(below, key + self._key(family, len(key), label))
+            elif isinstance(value, list | tuple) and len(value) == family.shape[len(key)]:
+                for state, below in enumerate(value):
+                    collect(below, (*key, state))
+            else:
+                parent, n = self.nodes[family.parents[len(key)]], family.shape[len(key)]
+                what = f"found {describe(value)} in the table of {self.nodes[family.node]!r}"
+                raise self.fault(family.mark, f"{what}, expected a row for each of the {n} states of {parent!r}")
+
         if given is not None:
-            self._collect(family, given, (), keys, rows)
+            collect(given, ())
         last = None if default is None else self._row(family, default, None)
         self.add_rows(family, keys, rows, [family.mark] * len(keys), last)
-
-    def _collect(self, family: Family, value: Any, key: Key, keys: list[Key], rows: list[list[float]]) -> None:
-        """The rows below a place in the table, where the states of the first len(key) parents are known."""
-        if len(key) == len(family.parents):
-            if len(keys) > self.most_rows:  # aliases of aliases: a row takes a character at least
-                raise self.fault(family.mark, "the file stands for more rows than it has characters; write them out")
-            keys.append(key)
-            rows.append(self._row(family, value, key))
-        elif isinstance(value, Mapping):
-            for label, below in value.items():
-                self._collect(family, below, key + self._key(family, len(key), label), keys, rows)
-        elif isinstance(value, list | tuple) and len(value) == family.shape[len(key)]:
-            for state, below in enumerate(value):
-                self._collect(family, below, (*key, state), keys, rows)
-        else:
-            what = f"a row for each of the {family.shape[len(key)]} states of {self.nodes[family.parents[len(key)]]!r}"
-            where = f"in the table of {self.nodes[family.node]!r}"
-            raise self.fault(family.mark, f"found {shown(value)} {where}, expected {what}")
 
     def _key(self, family: Family, depth: int, label: Any) -> Key:
         """The places of the states that a label names: one, or several in a tuple or parted by commas."""
         left, node = family.parents[depth:], self.nodes[family.node]
-        states = [text_of(state) for state in label] if isinstance(label, tuple) else [text_of(label)]
+        states = [str(state) for state in label] if isinstance(label, tuple) else [str(label)]
         if len(states) == 1 and "," in states[0] and states[0] not in self.of_state[left[0]]:
             states = [state.strip() for state in states[0].split(",")]
         if len(states) > len(left) or (isinstance(label, tuple) and len(states) < len(left)):
             what = f"the row {label!r} of {node!r} names {len(states)} states where {len(left)} are to be named"
             raise self.fault(family.mark, f"{what} ({', '.join(self.nodes[parent] for parent in left)})")
         where = f"in the row {label!r} of {node!r}, "
-        return tuple(self.state_of(parent, state, family.mark, where) for parent, state in zip(left, states))
+        return tuple(self.find_state(parent, state, family.mark, where) for parent, state in zip(left, states))
 
     def _row(self, family: Family, value: Any, key: Key | None) -> list[float]:
         """A row as numbers; of a mapping, a state that is left out has 0."""
-        node = family.node
-        called = f"the default row of {self.nodes[node]!r}" if key is None else self.row(family, key)
+        called = self.describe_row(family, key)
         if isinstance(value, Mapping):
-            named = {self.state_of(node, text_of(state), family.mark): p for state, p in value.items()}
+            named = {self.find_state(family.node, str(state), family.mark): p for state, p in value.items()}
             value = [named.get(place, 0.0) for place in range(family.shape[-1])]
         elif isinstance(value, np.ndarray):
             value = value.tolist()
         if not isinstance(value, list | tuple):
-            raise self.fault(family.mark, f"found {shown(value)} as {called}, expected a list of numbers")
+            raise self.fault(family.mark, f"found {describe(value)} as {called}, expected a list of numbers")
         return [self.number(each, called, family.mark) for each in value]
 
     def number(self, value: Any, called: str, mark: Any = None) -> float:
         """A number, as such or as it is written; `called` is what it is in."""
-        if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 2**53:
-            return math.inf
         if isinstance(value, int | float | np.floating | np.integer) and not isinstance(value, bool):
-            return float(value)
+            return math.inf if isinstance(value, int) and abs(value) >= 2**53 else float(value)
         if isinstance(value, str) and _NUMBER.fullmatch(value):
             return float(value)
-        raise self.fault(mark, f"found {shown(value)} in {called}, expected a number")
+        raise self.fault(mark, f"found {describe(value)} in {called}, expected a number")
 
-    def row(self, family: Family, key: Iterable[int]) -> str:
-        """What a row is called: P(node | parent = state, …)."""
+    def numbers(self, text: str, mark_of: Callable[[str], Any], where: str = "") -> list[float]:
+        """All the numbers in a text; `mark_of` says where a word is that is none."""
+        words = text.replace(",", " ").split()
+        with suppress(ValueError):
+            if _DIGITS.fullmatch(text):
+                return [float(word) for word in words]
+        odd = next(word for word in words if not _NUMBER.fullmatch(word))
+        raise self.fault(mark_of(odd), f"found {odd[:40]!r}{where}, expected a number")
+
+    def describe_row(self, family: Family, key: Iterable[int] | None) -> str:
+        """What a row is called: P(node | parent = state, …); without a key, the default row."""
+        node = self.nodes[family.node]
+        if key is None:
+            return f"the default row of {node!r}"
         places = zip(family.parents, key)
-        given = ", ".join(f"{self.nodes[parent]} = {text_of(self.states[parent][state])}" for parent, state in places)
-        return f"P({self.nodes[family.node]} | {given})" if given else f"P({self.nodes[family.node]})"
+        given = ", ".join(f"{self.nodes[parent]} = {self.states[parent][state]}" for parent, state in places)
+        return f"P({node} | {given})" if given else f"P({node})"
 
-    def _check(self, family: Family, table: Floats, marks: dict[int, Any] | None) -> None:
-        """Keep a table (rows × states) of numbers from 0 on whose rows sum to 1 but for rounding; bring them to 1."""
-        sums = table.sum(axis=1)
-        bad = (table < 0).any(axis=1) | ~(np.abs(sums - 1) <= TOLERANCE)
+    def _keep(self, family: Family, table: Floats, marks: Mapping[int, Any]) -> None:
+        """Keep a table (rows × states) of numbers from 0 on whose rows sum to 1 but for rounding; bring them to 1.
+
+        A row that sums to 1 as nearly as doubles can, within n·2⁻⁵², is left as it is: written and read again, a table
+        is the same to the last bit.
+        """
+        sums = table.sum(axis=1, keepdims=True)
+        bad = (table < 0).any(axis=1) | ~(np.abs(sums[:, 0] - 1) <= TOLERANCE)
         if bad.any():
             at = int(np.argmax(bad))
             key = [int(place) for place in np.unravel_index(at, family.shape[:-1])] if family.parents else []
             odd = [value for value in table[at].tolist() if not 0 <= value < math.inf]
-            what = f"sums to {sums[at]:.10g} instead of 1; mend its numbers"
+            what = f"sums to {sums[at, 0]:.10g} instead of 1; mend its numbers"
             what = f"has {odd[0]!r}, which is no probability; mend it" if odd else what
-            raise self.fault((marks or {}).get(at, family.mark), f"{self.row(family, key)} {what}")
-        self._tables[family.node] = to_one(table).reshape(family.shape)
+            raise self.fault(marks.get(at, family.mark), f"{self.describe_row(family, key)} {what}")
+        as_is = np.abs(sums - 1) <= table.shape[-1] * 2.0**-52
+        self._tables[family.node] = np.where(as_is, table, table / sums).reshape(family.shape)
 
-    def definition(self, whole: str) -> Definition:
-        """All together, once every node has its table; `whole` is what errors call the file."""
+    def definition(self) -> Definition:
+        """All together, once every node has its table."""
         if not self.nodes:
-            raise NetworkFileError(f"{whole}: there are no nodes; a network has at least one")
+            raise self.fault(None, "there are no nodes; a network has at least one")
         for node, name in enumerate(self.nodes):
             if node not in self._families:
                 raise self.fault(self._marks[node], f"the node {name!r} has no probabilities; add its table")
@@ -270,35 +294,11 @@ class Builder:
         try:
             refuse_cycle(self.nodes, parents)
         except CycleError as error:
-            raise CycleError(f"{whole}: {error}") from None
-        tables = [self._tables[node] for node in range(len(self.nodes))]
-        return Definition(self.nodes, self.states, parents, tables, self.name)
+            raise CycleError(f"{self.locate(None)}: {error}") from None
+        return Definition(self.nodes, self.states, parents, [self._tables[v] for v in range(len(parents))], self.name)
 
 
-def to_one(table: Floats) -> Floats:
-    """Rows divided by their sums; one that sums to 1 as nearly as doubles can is left as it is.
-
-    So a table that was brought to 1, written and read again is the same to the last bit: the quotients sum to 1
-    within n·2⁻⁵², n numbers a row.
-
-    >>> to_one(np.array([[0.3333, 0.6666]])).sum()
-    np.float64(1.0)
-    """
-    sums = table.sum(axis=-1, keepdims=True)
-    as_is = np.abs(sums - 1) <= table.shape[-1] * 2.0**-52
-    return table if as_is.all() else np.where(as_is, table, table / sums)
-
-
-def text_of(state: Any) -> str:
-    """A state as the text that stands for it in a file.
-
-    >>> text_of("low"), text_of(3), text_of(np.True_)
-    ('low', '3', 'True')
-    """
-    return state if type(state) is str else str(state)
-
-
-def shown(value: Any) -> str:
+def describe(value: Any) -> str:
     """A value for an error message, short."""
     if value is None or (isinstance(value, str) and not value):
         return "nothing"
@@ -306,18 +306,6 @@ def shown(value: Any) -> str:
         return f"a {'mapping' if isinstance(value, Mapping) else 'list'} of {len(value)}"
     text = repr(value)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-def refuse_unwritable(definition: Definition) -> None:
-    """Raise where a network cannot be written so that reading gives it back: names that are empty or not different."""
-    builder = Builder(lambda mark: "the network cannot be written")
-    try:
-        for node, states in zip(definition.nodes, definition.states):
-            builder.add_node(node, list(states), None)
-    except NetworkFileError as error:
-        raise NetworkError(str(error)) from None
-    if _HALF.search(definition.name):
-        raise NetworkError(f"the network cannot be written: its name {definition.name!r} has half a character in it")
 
 
 # What an expert gives in Python.
@@ -330,83 +318,65 @@ def structure_of(
     tables: Mapping[str, Any] | None,
 ) -> tuple[list[str], list[tuple[int, ...]]]:
     """The nodes in the order they are named, and the parents of each; what the states are is checked as well."""
-    pairs = []
-    for arc in arcs:
+    pairs = list(arcs)
+    for arc in pairs:
         if not isinstance(arc, list | tuple) or len(arc) != 2 or not all(isinstance(end, str) for end in arc):
             raise KindError(f"an arc is a pair (from, to) of names of nodes, got {arc!r}")
-        pairs.append((arc[0], arc[1]))
-    names = dict.fromkeys([*nodes, *(tables or ()), *(up for up, _ in pairs), *(down for _, down in pairs)])
+    names = list(dict.fromkeys([*nodes, *(tables or ()), *(up for up, _ in pairs), *(down for _, down in pairs)]))
+    builder = Builder(error=NetworkError)
+    for name in names:
+        if not isinstance(name, str) or not name:
+            raise KindError(f"a node has a name, got {type(name).__name__} {name!r}")
     for node, own in (states or {}).items():
         if node not in names:
             raise NetworkError(
-                f"states speaks of {node!r}, which no arc names (a node by itself is named in nodes=[…])"
+                f"states has {node!r}, which no arc names (a node by itself is named in nodes=[…])"
                 f"{did_you_mean(node, names)}"
             )
         if isinstance(own, str | bytes) or not isinstance(own, Sequence | np.ndarray):
             raise KindError(f"the states of {node!r} must be a list, got {type(own).__name__} {own!r}")
-        if not len(own):
-            raise NetworkError(f"node {node!r} has no states; give one at least")
-        texts = [str(state) for state in own]
-        twice = next((text for text in texts if texts.count(text) > 1), None)
-        if twice is not None:
-            raise NetworkError(f"node {node!r} has the state {twice!r} twice; states must differ")
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise KindError(f"a node has a name, got {type(name).__name__} {name!r}")
+        builder.add_node(node, own)
     if not names:
         raise NetworkError("a network has one node at least; give arcs, or nodes")
-    place = {name: at for at, name in enumerate(names)}
-    parents: list[list[int]] = [[] for _ in names]
+    parents: dict[str, list[int]] = {name: [] for name in names}
     for up, down in pairs:
-        if place[up] in parents[place[down]]:
+        if names.index(up) in parents[down]:
             raise NetworkError(f"the arc {up} → {down} is given twice; give it once")
-        parents[place[down]].append(place[up])
-    found = [tuple(above) for above in parents]
-    refuse_cycle(list(names), found)
-    return list(names), found
+        parents[down].append(names.index(up))
+    found = [tuple(above) for above in parents.values()]
+    refuse_cycle(names, found)
+    return names, found
 
 
 def definition_of(
     nodes: Sequence[str], parents: Parents, states: Mapping[str, Sequence[Any]], tables: Mapping[str, Any], name: str
 ) -> Definition:
     """The network with its tables, checked."""
-    for node in (*states, *tables):
-        place_of(nodes, node)
-    builder = Builder(lambda mark: "")
+    builder = Builder(error=NetworkError)
     builder.name = name
-    with _without_a_file():
-        for node in nodes:
-            if node not in tables:
-                near = did_you_mean(node, [name for name in nodes if name in tables]) if len(nodes) > 1 else ""
-                near = near if near.startswith("; did") else ""
+    for node in tables:
+        place_of(nodes, node)
+    for node in nodes:
+        if node not in tables:
+            near = did_you_mean(node, [name for name in nodes if name in tables]) if len(nodes) > 1 else ""
+            near = near if near.startswith("; did") else ""
+            raise NetworkError(f"node {node!r} has no table; give one for every node, or none to learn them all{near}")
+        builder.add_node(node, states[node] if node in states else _states_in(node, tables[node]))
+    for node, above in zip(nodes, parents):
+        family, table = builder.family(node, [nodes[up] for up in above]), tables[node]
+        if isinstance(table, np.ndarray):
+            if table.shape != family.shape:
                 raise NetworkError(
-                    f"node {node!r} has no table; give one for every node, or none to learn them all{near}"
+                    f"the table of {node!r} has shape {table.shape}, and needs {family.shape}: an axis for each "
+                    "parent, the node's own last"
                 )
-            builder.add_node(node, list(states[node]) if node in states else _named_states(node, tables[node]), None)
-        for node, above in zip(nodes, parents):
-            family, table = builder.family(node, [nodes[up] for up in above], None), tables[node]
-            if isinstance(table, np.ndarray):
-                if table.shape != family.shape:
-                    raise NetworkError(
-                        f"the table of {node!r} has shape {table.shape}, and needs {family.shape}: an axis for each "
-                        "parent, the node's own last"
-                    )
-                builder.add_table(family, table.astype(np.float64).reshape(-1))
-            else:
-                builder.add_nested(family, table)
-        return builder.definition("the network")
+            builder.add_table(family, table.astype(np.float64).reshape(-1))
+        else:
+            builder.add_nested(family, table)
+    return builder.definition()
 
 
-@contextmanager
-def _without_a_file() -> Iterator[None]:
-    """What the checks of files refuse, without the place in a file."""
-    try:
-        yield
-    except NetworkFileError as error:
-        raise NetworkError(str(error).removeprefix(": ")) from None
-
-
-def _named_states(node: str, table: Any) -> list[Any]:
+def _states_in(node: str, table: Any) -> list[Any]:
     """The states that the mappings within a table name."""
     while isinstance(table, Mapping):
         values = list(table.values())

@@ -1,31 +1,22 @@
-r"""BIF, the Interchange Format 0.15 of JavaBayes and of the Bayesian Network Repository.
+r"""BIF, the Interchange Format of JavaBayes and of the Bayesian Network Repository: as text (0.15), and in XML (0.3).
 
-::
-
-    network weather { property ignored; }
-    variable play { type discrete [ 2 ] { no, yes }; }
-    variable windy { type discrete [ 2 ] { false, true }; }
-    probability ( play ) { table 0.37, 0.63; }
-    probability ( windy | play ) {
-      (no) 0.42, 0.58;          // a row of P(windy | play = no)
-      default 0.67, 0.33;       /* all rows that are not given */
-    }
-
-By the standard, commas and | may be left out (JavaBayes writes `probability ( "windy" "play" )`), and a `table` of a
-node that has parents lists its numbers with the last parent changing fastest and the node itself slowest. Names may be
-quoted, and have to be where they hold spaces beside others; in quotes, \" is a quote and \\ a backslash.
+In text, commas and | may be left out (JavaBayes writes `probability ( "windy" "play" )`), and a `table` of a node that
+has parents lists its numbers with the last parent changing fastest and the node itself slowest. Names may be quoted,
+and have to be where they hold spaces beside others; in quotes, \" is a quote and \\ a backslash.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
+from xml.parsers import expat
+from xml.sax.saxutils import escape
 
 import numpy as np
 
-from ingenuo.errors import NetworkFileError
-from ingenuo.networks.build import Builder, Definition, Family, text_of
+from ingenuo.errors import NetworkError
+from ingenuo.networks.build import Builder, Definition, Family
 
 # Quantifiers that never give back (*+) where two in a row could share what they match: on a damaged file, trying every
 # way to share it would take forever.
@@ -52,28 +43,11 @@ _END = re.compile(r"\}\s*")
 _WORD = re.compile(r'[^\s,|"{}()\[\];#\\][^\s,|"{}()\[\];\\]*')
 _KEYWORDS = frozenset(("network", "variable", "probability", "property", "type", "discrete", "default", "table"))
 
-
-class _Variable(NamedTuple):
-    name: str
-    states: list[str]
-    at: int
-
-
-class _Probability(NamedTuple):
-    head: str
-    values: list[tuple[str, str, int]]  # table or default, the numbers, where
-    rows: list[tuple[str, str, int]]  # the parents' states, the numbers, where
-    at: int
+Entries = list[tuple[str, str, int]]  # "table", "default" or the parents' states; the numbers; where
 
 
 def from_bif(text: str, name: str) -> Definition:
-    """The network that a text in BIF describes; `name` is what errors call the text.
-
-    >>> variable, probability = "variable a { type discrete [2] {x, y}; }", "probability (a) { table .4 .6; }"
-    >>> network = from_bif(f"network n {{}} {variable} {probability}", "n")
-    >>> network.nodes, network.states, network.tables[0].tolist()
-    (['a'], [['x', 'y']], [0.4, 0.6])
-    """
+    """The network that a text in BIF describes; `name` is what errors call the text."""
     return _Reader(text, name).read()
 
 
@@ -81,29 +55,26 @@ class _Reader:
     """Goes once through the text; what is at a place is matched whole, by a pattern for that place."""
 
     def __init__(self, text: str, name: str) -> None:
-        self.given, self.called = text, name
-        self.text = text
+        self.given, self.text, self.name, self.at = text, text, name, 0
         self.builder = Builder(self.locate)
-        self.at = 0
         if "//" in text or "/*" in text:
             self.text = _COMMENT.sub(self._blank, text)
 
-    def locate(self, at: int) -> str:
-        line = self.given.count("\n", 0, at) + 1
-        column = at - self.given.rfind("\n", 0, at)
-        return f"{self.called}, line {line}, column {column}"
+    def locate(self, at: int | None) -> str:
+        if at is None:
+            return self.name
+        line, column = self.given.count("\n", 0, at) + 1, at - self.given.rfind("\n", 0, at)
+        return f"{self.name}, line {line}, column {column}"
 
     def _blank(self, match: re.Match[str]) -> str:
         """Spaces instead of a comment, as many, so that what follows stays where it is."""
-        found = match[0]
-        if found[0] != "/":
-            return found
-        if found == "/*":
+        if match[0][:1] != "/":
+            return match[0]
+        if match[0] == "/*":
             raise self.builder.fault(match.start(), "a comment begins with /* and never ends; close it with */")
-        return "\n".join(" " * len(line) for line in found.split("\n"))
+        return re.sub(r"[^\n]", " ", match[0])
 
-    def _expected(self, what: str, at: int | None = None) -> NetworkFileError:
-        at = self.at if at is None else at
+    def _expected(self, what: str, at: int) -> NetworkError:
         rest = self.text[at : at + 60].split("\n")[0].strip()
         found = repr(rest[:25] + ("…" if len(rest) > 25 else "")) if at < len(self.text) else "the end of the file"
         return self.builder.fault(at, f"found {found}, expected {what}")
@@ -115,124 +86,96 @@ class _Reader:
         self.at = match.end()
         return match
 
+    def _skip(self, pattern: re.Pattern[str]) -> None:
+        while match := pattern.match(self.text, self.at):
+            self.at = match.end()
+
     def read(self) -> Definition:
-        variables: list[_Variable] = []
-        probabilities: list[_Probability] = []
-        name: str | None = None
+        name, tables = None, list[tuple[str, Entries, int]]()
         while True:
-            self.at = _BETWEEN.match(self.text, self.at).end()  # type: ignore[union-attr]  # it matches nothing as well
+            self._take(_BETWEEN, "nothing")
             if self.at == len(self.text):
                 break
             begin = self.at
             block = self._take(_BLOCK, "'network'" if name is None else "'variable' or 'probability'")[1]
             if (block == "network") != (name is None):
-                self.at = begin
-                raise self._expected("'network' first" if name is None else "one network in a file, and no other")
-            if block == "network":
-                name = _bare(self._take(_HEAD, "a name and '{'")[1])
-                self._properties()
-                self._take(_END, "'property …;' or '}'")
-            elif block == "variable":
-                variables.append(self._variable(begin))
-            else:
-                probabilities.append(self._probability(begin))
+                what = "'network' first" if name is None else "one network in a file, and no other"
+                raise self._expected(what, begin)
+            if block == "probability":
+                head = self._take(_FAMILY, "'( variable | parents ) {'")[1]
+                tables.append((head, self._entries(), begin))
+                continue
+            head = _bare(self._take(_HEAD, "a name and '{'" if name is None else "the variable's name and '{'")[1])
+            self._skip(_PROPERTY)
+            if block == "variable":
+                self.builder.add_node(head, self._states(head), begin)
+                self._skip(_PROPERTY)
+            self._take(_END, "'property …;' or '}'")
+            name = head if name is None else name
         if name is None:
-            raise self._expected("'network'")
+            raise self._expected("'network'", self.at)
         self.builder.name = name or "network"
-        for variable in variables:
-            self.builder.add_node(*variable)
-        for probability in probabilities:
-            self._add(probability)
-        return self.builder.definition(self.called)
+        for each in tables:
+            self._add(*each)
+        return self.builder.definition()
 
-    def _properties(self) -> None:
-        while match := _PROPERTY.match(self.text, self.at):
-            self.at = match.end()
-
-    def _variable(self, begin: int) -> _Variable:
-        name = _bare(self._take(_HEAD, "the variable's name and '{'")[1])
-        self._properties()
-        at = self.at
-        match = self._take(_TYPE, "'type discrete [ n ] { states };'")
+    def _states(self, name: str) -> list[str]:
+        at, match = self.at, self._take(_TYPE, "'type discrete [ n ] { states };'")
         if match[1] != "discrete":
             raise self._expected("'discrete': tables are for variables with states", match.start(1))
-        self._properties()
-        self._take(_END, "'property …;' or '}'")
-        count, states = int(match[2]), _items(match[3])
-        if len(states) != count:
-            # Without commas, names are parted by spaces.
-            words = _words(match[3])
-            if len(words) != count:
-                what = f"the variable {name!r} has [ {count} ] states, and {len(states)} are listed"
-                raise self.builder.fault(at, f"{what}; make them agree")
-            states = words
-        return _Variable(name, states, begin)
+        for states in (_items(match[3]), _words(match[3])):  # without commas, names are parted by spaces
+            if len(states) == int(match[2]):
+                return states
+        listed = f"has [ {int(match[2])} ] states, and {len(_items(match[3]))} are listed"
+        raise self.builder.fault(at, f"the variable {name!r} {listed}; make them agree")
 
-    def _probability(self, begin: int) -> _Probability:
-        head = self._take(_FAMILY, "'( variable | parents ) {'")[1]
-        values: list[tuple[str, str, int]] = []
-        rows: list[tuple[str, str, int]] = []
+    def _entries(self) -> Entries:
+        found: Entries = []
         text, at, match_row = self.text, self.at, _ROW.match
-        while True:
-            if (match := match_row(text, at)) is not None:
-                rows.append((match[1], match[2], at))
-            elif (match := _VALUES.match(text, at)) is not None:
-                values.append((match[1], match[2], at))
-            elif (match := _ROW_OF_ODD_NAMES.match(text, at)) is not None:
-                rows.append((match[1], match[2], at))
-            elif (match := _PROPERTY.match(text, at)) is None:
-                break
+        while (
+            match := match_row(text, at)
+            or _VALUES.match(text, at)
+            or _ROW_OF_ODD_NAMES.match(text, at)
+            or _PROPERTY.match(text, at)
+        ):
+            if match.re is not _PROPERTY:
+                kind = match[1] if match.re is _VALUES else f"({match[1]}"
+                found.append((kind, match[2], at))
             at = match.end()
         self.at = at
         if _END.match(text, at) is None:
-            raise self._wrong_entry(at)
-        self.at = _END.match(text, at).end()  # type: ignore[union-attr]
-        return _Probability(head, values, rows, begin)
+            opening = _ENTRY.match(text, at)
+            if opening is None:
+                raise self._expected("'table …;', a row '(states) …;', 'default …;' or '}'", at)
+            self.at = opening.end()
+            self._skip(_NUMBER)
+            raise self._expected("a number or ';'", _beyond_space(text, self.at, ","))
+        self._take(_END, "'}'")
+        return found
 
-    def _wrong_entry(self, at: int) -> NetworkFileError:
-        """What is wrong with an entry that is neither table, row nor default: the first thing that does not fit."""
-        opening = _ENTRY.match(self.text, at)
-        if opening is None:
-            return self._expected("'table …;', a row '(states) …;', 'default …;' or '}'", at)
-        at = opening.end()
-        while (match := _NUMBER.match(self.text, at)) is not None:
-            at = match.end()
-        return self._expected("a number or ';'", _beyond_space(self.text, at, ","))
-
-    def _add(self, probability: _Probability) -> None:
-        builder, at = self.builder, probability.at
-        names = _known(probability.head, builder.places)
+    def _add(self, head: str, entries: Entries, at: int) -> None:
+        builder = self.builder
+        names = _known(head, builder.places)
         if not names:
             raise builder.fault(at, "found 'probability ( )', expected a variable in it")
         family = builder.family(names[0], names[1:], at)
-        tables = [(numbers, where) for kind, numbers, where in probability.values if kind == "table"]
-        defaults = [(numbers, where) for kind, numbers, where in probability.values if kind == "default"]
-        if len(tables) + bool(probability.rows or defaults) > 1 or len(defaults) > 1:
-            where = (tables[1:] or defaults[1:] or tables)[0][1]
+        tables, defaults = ([entry for entry in entries if entry[0] == kind] for kind in ("table", "default"))
+        rows = [entry for entry in entries if entry[0][0] == "("]
+        if len(tables) + bool(rows or defaults) > 1 or len(defaults) > 1:
+            where = (tables[1:] or defaults[1:] or tables)[0][2]
             raise builder.fault(where, f"the probabilities of {names[0]!r} are given twice; give them once")
         if tables:
-            values = np.array(self._floats(*tables[0]))
+            values = np.array(self._floats(tables[0]))
             if values.size == np.prod(family.shape, dtype=float):  # else add_table says what is wrong
                 values = np.moveaxis(values.reshape(family.shape[-1], *family.shape[:-1]), 0, -1)
             builder.add_table(family, values)
             return
-        keys = [self._key(family, labels, where) for labels, _, where in probability.rows]
-        rows = [self._floats(numbers, where) for _, numbers, where in probability.rows]
-        default = self._floats(*defaults[0]) if defaults else None
-        builder.add_rows(family, keys, rows, [where for _, _, where in probability.rows], default)
+        keys, marks = [self._key(family, labels[1:], where) for labels, _, where in rows], [row[2] for row in rows]
+        default = self._floats(defaults[0]) if defaults else None
+        builder.add_rows(family, keys, [self._floats(row) for row in rows], marks, default)
 
-    def _floats(self, numbers: str, where: int) -> list[float]:
-        words = numbers.replace(",", " ").split()
-        try:
-            return [float(word) for word in words]
-        except ValueError:
-            for word in words:
-                try:
-                    float(word)
-                except ValueError:
-                    at = self.text.index(word, where)
-                    raise self.builder.fault(at, f"found {word!r}, expected a number") from None
-            raise
+    def _floats(self, entry: tuple[str, str, int]) -> list[float]:
+        return self.builder.numbers(entry[1], lambda word: self.text.index(word, entry[2]))
 
     def _key(self, family: Family, labels: str, where: int) -> tuple[int, ...]:
         known = [self.builder.of_state[parent] for parent in family.parents]
@@ -247,7 +190,7 @@ class _Reader:
         if len(names) != len(known):
             what = f"the row of {self.builder.nodes[family.node]!r} names {len(names)} states, and has to name"
             raise self.builder.fault(where, f"{what} one for each of its {len(known)} parents")
-        return tuple(self.builder.state_of(parent, name, where) for parent, name in zip(family.parents, names))
+        return tuple(self.builder.find_state(parent, name, where) for parent, name in zip(family.parents, names))
 
 
 def _beyond_space(text: str, at: int, also: str = "") -> int:
@@ -285,44 +228,170 @@ def _known(stretch: str, known: dict[str, int]) -> list[str]:
 
 
 def to_bif(definition: Definition) -> str:
-    r"""A network as BIF, every number in full; names are quoted where they have to be.
-
-    >>> print(to_bif(Definition(["a b"], [["x", "y"]], [()], [np.array([0.4, 0.6])], "n")))
-    network n {
-    }
-    variable "a b" {
-      type discrete [ 2 ] { x, y };
-    }
-    probability ( "a b" ) {
-      table 0.4, 0.6;
-    }
-    <BLANKLINE>
-    """
+    """A network as BIF, every number in full; names are quoted where they have to be."""
     nodes = [_quoted(node) for node in definition.nodes]
-    labels = [[_quoted(text_of(state)) for state in states] for states in definition.states]
+    labels = [[_quoted(str(state)) for state in states] for states in definition.states]
     lines = [f"network {_quoted(definition.name)} {{", "}"]
     for node, states in zip(nodes, labels):
         lines += [f"variable {node} {{", f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};", "}"]
-    for place, (parents, table) in enumerate(zip(definition.parents, definition.tables)):
+    for node, parents, table in zip(nodes, definition.parents, definition.tables):
         given = " | " + ", ".join(nodes[parent] for parent in parents) if parents else ""
-        lines.append(f"probability ( {nodes[place]}{given} ) {{")
-        if parents:
-            for key in np.ndindex(table.shape[:-1]):
-                row = ", ".join(labels[parent][state] for parent, state in zip(parents, key))
-                lines.append(f"  ({row}) {_listed(table[key].tolist())};")
-        else:
-            lines.append(f"  table {_listed(table.tolist())};")
+        lines.append(f"probability ( {node}{given} ) {{")
+        for key in np.ndindex(table.shape[:-1]):
+            row = ", ".join(labels[parent][state] for parent, state in zip(parents, key))
+            numbers = ", ".join(map(repr, table[key].tolist()))
+            lines.append(f"  ({row}) {numbers};" if parents else f"  table {numbers};")
         lines.append("}")
     return "\n".join(lines) + "\n"
 
 
-def _listed(numbers: Sequence[float]) -> str:
-    return ", ".join(map(repr, numbers))
-
-
 def _quoted(name: str) -> str:
-    plain = _WORD.fullmatch(name) and name not in _KEYWORDS and "//" not in name and "/*" not in name
-    if plain:
+    if _WORD.fullmatch(name) and name not in _KEYWORDS and "//" not in name and "/*" not in name:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+# XMLBIF: a TABLE lists its numbers with the node itself (FOR) changing fastest, then the last parent (GIVEN). Tags may
+# be in small letters, and a DOCTYPE may be there, of which nothing is ever fetched or expanded: a file that declares
+# entities is refused.
+
+# What may stand in what; the text of the leaves is kept, and all that a PROPERTY holds is passed over.
+_INSIDE: dict[str, tuple[str, ...]] = {
+    "": ("BIF",),
+    "BIF": ("NETWORK",),
+    "NETWORK": ("NAME", "PROPERTY", "VARIABLE", "DEFINITION"),
+    "VARIABLE": ("NAME", "TYPE", "OUTCOME", "VALUE", "PROPERTY"),
+    "DEFINITION": ("FOR", "GIVEN", "TABLE", "PROPERTY"),
+}
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass
+class _Element:
+    tag: str
+    at: tuple[int, int]  # line and column
+    exact: bool = False  # spaces at the ends belong to the text
+    pieces: list[str] = field(default_factory=list)
+    children: list[_Element] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        text = "".join(self.pieces)
+        return text if self.exact else text.strip()
+
+    def all(self, *tags: str) -> list[_Element]:
+        return [child for child in self.children if child.tag in tags]
+
+
+def from_xmlbif(content: str | bytes, name: str) -> Definition:
+    """The network that a text in XMLBIF describes; bytes are decoded as they say themselves."""
+    builder = Builder(lambda mark: f"{name}, line {mark[0]}, column {mark[1]}" if mark else name)
+
+    def only(element: _Element, tag: str) -> _Element:
+        found = element.all(tag)
+        if len(found) != 1:
+            at = found[1].at if found else element.at
+            raise builder.fault(at, f"found {len(found)} {tag} in {element.tag}, expected one")
+        return found[0]
+
+    networks = _parse(content, builder).all("BIF")[0].all("NETWORK")
+    if len(networks) != 1:
+        raise builder.fault(None, f"there are {len(networks)} networks in the file, and one is read; part them")
+    (network,) = networks
+    for title in network.all("NAME")[:1]:
+        builder.name = title.text
+    for variable in network.all("VARIABLE"):
+        states = [outcome.text for outcome in variable.all("OUTCOME", "VALUE")]
+        builder.add_node(only(variable, "NAME").text, states, variable.at)
+    for definition in network.all("DEFINITION"):
+        node, given = only(definition, "FOR").text, [given.text for given in definition.all("GIVEN")]
+        family, table = builder.family(node, given, definition.at), only(definition, "TABLE")
+        values = builder.numbers(table.text, lambda word, at=table.at: at, " in the table")  # type: ignore[misc]
+        builder.add_table(family._replace(mark=table.at), np.array(values))
+    return builder.definition()
+
+
+def _parse(content: str | bytes, builder: Builder) -> _Element:
+    """The elements of a document, checked as they come."""
+    parser = expat.ParserCreate("utf-8" if isinstance(content, str) else None)
+    root = _Element("", (1, 1))
+    stack, passed_over = [root], 0  # how deep in a property
+
+    def fault(message: str) -> NetworkError:
+        return builder.fault((parser.CurrentLineNumber, parser.CurrentColumnNumber + 1), message)
+
+    def begin(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal passed_over
+        tag, inside = tag.upper(), stack[-1].tag
+        if passed_over or tag == "PROPERTY":
+            passed_over += 1
+            return
+        allowed = _INSIDE.get(inside, ())
+        if tag not in allowed:
+            where = f" in {inside}" if inside else ""
+            raise fault(f"found <{tag}>{where}, expected {' or '.join(allowed) or 'only text'}")
+        kind = attributes.get("TYPE", "nature")
+        if tag == "VARIABLE" and kind != "nature":
+            raise fault(f"found a variable of type {kind!r}, expected 'nature': others are no chances")
+        at = parser.CurrentLineNumber, parser.CurrentColumnNumber + 1
+        stack.append(_Element(tag, at, attributes.get("xml:space") == "preserve"))
+        stack[-2].children.append(stack[-1])
+
+    def end(tag: str) -> None:
+        nonlocal passed_over
+        if passed_over:
+            passed_over -= 1
+        else:
+            stack.pop()
+
+    def characters(found: str) -> None:
+        if passed_over:
+            return
+        if stack[-1].tag not in _INSIDE:
+            stack[-1].pieces.append(found)
+        elif not found.isspace():
+            raise fault(f"found the text {found.strip()[:25]!r} in {stack[-1].tag}, expected a tag")
+
+    def refuse_entity(name: str, *_: Any) -> None:
+        raise fault(f"the file declares or uses the entity {name!r}; write out what it stands for")
+
+    parser.StartElementHandler, parser.EndElementHandler = begin, end
+    parser.CharacterDataHandler = characters
+    parser.EntityDeclHandler = parser.SkippedEntityHandler = refuse_entity
+    try:
+        parser.Parse(content.encode() if isinstance(content, str) else content, True)
+    except expat.ExpatError as error:
+        at = (error.lineno, error.offset + 1)
+        raise builder.fault(at, f"this is no sound XML ({expat.ErrorString(error.code)}); mend it there") from None
+    except (LookupError, ValueError) as error:
+        if isinstance(error, NetworkError):
+            raise
+        raise fault(f"the text cannot be decoded ({error}); save the file as UTF-8") from None
+    return root
+
+
+def to_xmlbif(definition: Definition) -> str:
+    """A network as XMLBIF 0.3, every number in full; without a DOCTYPE, over which pyAgrum's reader stumbles."""
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<BIF VERSION="0.3">', "<NETWORK>"]
+    lines.append(_leaf("NAME", definition.name))
+    for node, states in zip(definition.nodes, definition.states):
+        lines += ['<VARIABLE TYPE="nature">', "  " + _leaf("NAME", node)]
+        lines += ["  " + _leaf("OUTCOME", str(state)) for state in states]
+        lines.append("</VARIABLE>")
+    for node, parents, table in zip(definition.nodes, definition.parents, definition.tables):
+        lines += ["<DEFINITION>", "  " + _leaf("FOR", node)]
+        lines += ["  " + _leaf("GIVEN", definition.nodes[parent]) for parent in parents]
+        lines.append("  <TABLE>")
+        lines += ["    " + " ".join(map(repr, row)) for row in table.reshape(-1, table.shape[-1]).tolist()]
+        lines += ["  </TABLE>", "</DEFINITION>"]
+    return "\n".join([*lines, "</NETWORK>", "</BIF>"]) + "\n"
+
+
+def _leaf(tag: str, text: str) -> str:
+    if bad := _NO_XML.search(text):
+        raise NetworkError(
+            f"the name {text!r} holds {bad[0]!r}, a character that XML cannot; rename it or write another kind of file"
+        )
+    exact = ' xml:space="preserve"' if text != text.strip() else ""
+    return f"<{tag}{exact}>{escape(text, {chr(13): '&#13;'})}</{tag}>"
