@@ -286,7 +286,7 @@ class NetworkClassifier(Classifier):
         found, tables = self._found, self._tables()
         cuts = {column_name(name): each for name, each in found.cuts.items()}
         network = Network(found.nodes, found.parents, cuts=cuts, target=found.nodes[0], search=found.search)
-        network._take(tables.tables, tables.labels, network.cuts)
+        network._set_tables(tables.tables, tables.labels, network.cuts)
         network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
         network.prior = self.prior
         return network

@@ -420,7 +420,7 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
         tally = unpack_tally(packed["tally"], tensors)
         learn.check(tally)
         learn.check_axes(tally, nodes, parents)
-        network._learned(tally, prior, cuts)
+        network._set_tally(tally, prior, cuts)
     elif packed["tables"]:
         states = [unpack(each) for each in packed["states"]]
         plain = all(isinstance(state, str | int | float | bool) for own in states for state in own)
@@ -433,6 +433,6 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
             _check(whole, f"the table of {nodes[node]!r} is no table of its states")
             sums_to_one = (np.abs(table.sum(axis=-1) - 1) <= 1e-9).all()
             _check(sums_to_one, f"the table of {nodes[node]!r} does not sum to 1")
-        network._take(tables, [objects(list(each)) for each in states], {})
+        network._set_tables(tables, [objects(list(each)) for each in states], {})
         network.cuts = cuts
     return network

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import (
-    ImpossibleEvidenceError,
-    InputError,
-    KindError,
-    MergeError,
-    NetworkError,
-    RefusedError,
-    did_you_mean,
-)
+from ingenuo import errors
+from ingenuo.errors import ImpossibleEvidenceError, InputError, KindError, MergeError, NetworkError, RefusedError
 from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
 from ingenuo.kernels.networks import Flat
@@ -28,7 +21,6 @@ from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of
 from ingenuo.networks.columns import encode_known, encode_rows
-from ingenuo.networks.learn import Expectation
 from ingenuo.networks.search import Scorer, Search, check_score
 from ingenuo.networks.structure import Options, find_structure, sample_of
 from ingenuo.rows.part import Codes
@@ -102,7 +94,7 @@ class Network:
         self._tables = None if tables is None else tuple(_frozen(table) for table in tables)
         self.tally: Tally | None = None
         self.prior: Prior | None = None
-        self.expectation: Expectation | None = None  # how missing values were filled, if they were
+        self.expectation: learn.Expectation | None = None  # how missing values were filled, if they were
         self._likelihoods: dict[int, Floats] = {}
         self._set: frozenset[int] = frozenset()  # nodes that were intervened on
 
@@ -159,7 +151,9 @@ class Network:
 
         if self._likelihoods:
             raise NetworkError(f"a network is written as it is, not with what was observed ({self.evidence})")
-        files.write(self.definition, path)
+        states, tables = self._known_states(), self._known_tables()
+        cuts = {node: each.points for node, each in self.cuts.items()}
+        files.write(Definition(self.nodes, states, self._parents, tables, self.name, cuts), path)
 
     @staticmethod
     def learn(
@@ -210,10 +204,8 @@ class Network:
         missing, sample_weight, bins, verbose
             As in `fit`; the number of intervals without a target; whether progress is shown.
         """
-        arcs = tuple(required), tuple(forbidden)
-        options = Options(
-            structure, score, ess, k, order, root, max_parents, tabu, restarts, *arcs, random_state, verbose
-        )
+        limits = max_parents, tabu, restarts, tuple(required), tuple(forbidden), random_state, verbose
+        options = Options(structure, score, ess, k, order, root, *limits)
         _check_prior(prior, missing)
         nodes, found, cuts, declared = find_structure(table, options, target, columns, bins, sample_weight)
         search = None if structure == "naive" else found.rename(nodes)
@@ -221,7 +213,7 @@ class Network:
         network._categories = frozenset(node for node in nodes if node not in cuts)
         return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=verbose)
 
-    # What it is made of.
+    # Its parts.
 
     @property
     def arcs(self) -> list[tuple[str, str]]:
@@ -244,17 +236,11 @@ class Network:
         return dict(zip(self.nodes, self._known_tables()))
 
     @property
-    def definition(self) -> Definition:
-        """The network as plain data."""
-        cuts = {node: each.points for node, each in self.cuts.items()}
-        return Definition(self.nodes, self._known_states(), self._parents, self._known_tables(), self.name, cuts)
-
-    @property
     def evidence(self) -> str:
         """What was observed, and what was set, as a person writes it."""
         done = {place: self._known_tables()[place] for place in sorted(self._set)}
-        observed = known.describe(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
         doing = f"do({known.describe(self.nodes, self._known_states(), done, likely=False)})" if done else ""
+        observed = known.describe(self.nodes, self._known_states(), self._likelihoods) if self._likelihoods else ""
         return ", ".join(part for part in (doing, observed) if part)
 
     def table(self, node: str) -> Any:
@@ -283,11 +269,6 @@ class Network:
         self._known_tables()
         assert self._states is not None
         return self._states
-
-    def _copy(self) -> Self:
-        result = type(self).__new__(type(self))
-        result.__dict__.update(self.__dict__)
-        return result
 
     # Learning the tables: they add, subtract and merge, the structure staying as it is.
 
@@ -331,12 +312,12 @@ class Network:
             known.place_of(self.nodes, node)
         codes, weights, cuts = self._encode(table, sample_weight, hidden=missing == "em", columns=columns)
         if missing == "leave-out":
-            self._learned(learn.count(codes, self.nodes, self._parents, weights), prior, cuts)
+            self._set_tally(learn.count(codes, self.nodes, self._parents, weights), prior, cuts)
             return self
         found, labels = learn.fit_by_expectation(
             codes, self._parents, self._declared, prior, weights, iterations, tolerance, random_state, verbose
         )
-        self._take(found.tables, labels, cuts)
+        self._set_tables(found.tables, labels, cuts)
         self.tally, self.prior, self.expectation = None, prior, found
         return self
 
@@ -348,7 +329,7 @@ class Network:
         codes, weights, cuts = self._encode(table, sample_weight)
         tally = learn.count(codes, self.nodes, self._parents, weights)
         whole = tally if self.tally is None else self.tally + tally
-        self._learned(whole, self.prior or Laplace(), cuts, whole=False)
+        self._set_tally(whole, self.prior or Laplace(), cuts, whole=False)
         return self
 
     def forget(self, table: Any, sample_weight: Any = None) -> Self:
@@ -359,7 +340,7 @@ class Network:
         codes, weights, cuts = self._encode(table, sample_weight)
         rest = self.tally - learn.count(codes, self.nodes, self._parents, weights)
         learn.check(rest)
-        self._learned(rest, self.prior or Laplace(), cuts, whole=False)
+        self._set_tally(rest, self.prior or Laplace(), cuts, whole=False)
         return self
 
     def merge(self, other: Self) -> Self:
@@ -388,11 +369,11 @@ class Network:
                     f"the other network has a state {strange[0]!r} of {node!r}, which is none of the states that are "
                     "declared here"
                 )
-        self._learned(self.tally + other.tally, self.prior or Laplace(), self.cuts)
+        self._set_tally(self.tally + other.tally, self.prior or Laplace(), self.cuts)
         return self
 
     def __add__(self, other: Self) -> Self:
-        return self._copy().merge(other)
+        return copy(self).merge(other)
 
     def _encode(
         self, table: Any, sample_weight: Any, hidden: bool = False, columns: Mapping[str, str] | None = None
@@ -413,7 +394,7 @@ class Network:
             f"there are no counts to {what}: the tables were given, or learned by EM; learn them with fit(table) first"
         )
 
-    def _learned(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts], *, whole: bool = True) -> None:
+    def _set_tally(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts], *, whole: bool = True) -> None:
         """Take these counts, and the tables that follow from them.
 
         If they are not the whole, a node may have no value yet, or no more; then there are no tables till it has one.
@@ -436,10 +417,10 @@ class Network:
         ]
         counts = learn.counts_over(tally, self.nodes, self._parents, ordered)
         tables, _ = learn.tables_of(self.nodes, counts, ordered, prior)
-        self._take(tables, ordered, cuts)
+        self._set_tables(tables, ordered, cuts)
         self.tally, self.prior, self.expectation = tally, prior, None
 
-    def _take(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
+    def _set_tables(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
         self.cuts = dict(cuts)
         self._states = tuple(
             cuts[node].names
@@ -463,20 +444,16 @@ class Network:
             Node to what is known of it: a state; a list of states (one of these); a mapping from state to likelihood
             (soft evidence), or to 0 only (not these). Of numbers in intervals, a number.
         """
-        tables, likelihoods = self._known_tables(), self._evidence(evidence)
         states = self._known_states()
         if isinstance(node, str):
             place = known.place_of(self.nodes, node)
-            with self._naming(likelihoods):
-                found, _ = inference.posteriors(self._parents, tables, likelihoods, [place])
-            return dict(zip(states[place], found[0].tolist()))
+            return dict(zip(states[place], self._ask(inference.posteriors, evidence, [place])[0][0].tolist()))
         if not isinstance(node, list | tuple):
             raise KindError(f"ask for a node by its name, or for a list of them, got {type(node).__name__} {node!r}")
         places = [known.place_of(self.nodes, each) for each in node]
         if not places or len(set(places)) != len(places):
             raise NetworkError(f"ask for one node or several different ones, got {list(node)!r}")
-        with self._naming(likelihoods):
-            together = inference.joint(self._parents, tables, likelihoods, places)
+        together = self._ask(inference.joint, evidence, places)
         return {
             tuple(states[place][i] for place, i in zip(places, cell)): float(together[cell])
             for cell in np.ndindex(together.shape)
@@ -484,15 +461,8 @@ class Network:
 
     def posteriors(self, evidence: Evidence = None) -> dict[str, dict[Any, float]]:
         """The posterior of every node."""
-        return {
-            node: dict(zip(own, found.tolist()))
-            for node, own, found in zip(self.nodes, self._known_states(), self._beliefs(evidence))
-        }
-
-    def _beliefs(self, evidence: Evidence = None) -> list[Floats]:
-        tables, likelihoods = self._known_tables(), self._evidence(evidence)
-        with self._naming(likelihoods):
-            return inference.posteriors(self._parents, tables, likelihoods)[0]
+        found = self._ask(inference.posteriors, evidence)[0]
+        return {node: dict(zip(own, p.tolist())) for node, own, p in zip(self.nodes, self._known_states(), found)}
 
     def probability(self, evidence: Evidence = None) -> float:
         """P(evidence); with soft evidence, the mean of its likelihoods."""
@@ -500,14 +470,12 @@ class Network:
 
     def log_probability(self, evidence: Evidence = None) -> float:
         """log P(evidence), which may be -inf."""
-        return inference.log_probability(self._parents, self._known_tables(), self._evidence(evidence))
+        return float(self._ask(inference.log_probability, evidence))
 
     def most_probable(self, evidence: Evidence = None) -> MostProbable:
         """The most probable states of all nodes together, and their probability given the evidence."""
-        tables, likelihoods = self._known_tables(), self._evidence(evidence)
-        with self._naming(likelihoods):
-            places, log_joint = inference.most_probable(self._parents, tables, likelihoods)
-        log = log_joint - inference.log_probability(self._parents, tables, likelihoods)
+        places, log_joint = self._ask(inference.most_probable, evidence)
+        log = log_joint - self.log_probability(evidence)
         found = {node: own[i] for node, own, i in zip(self.nodes, self._known_states(), places)}
         return MostProbable(found, float(portable.exp(log)), float(log))
 
@@ -515,13 +483,8 @@ class Network:
         """Draw rows given the evidence, exactly: an Arrow table with a column for each node."""
         import pyarrow as pa
 
-        if isinstance(n, bool) or not isinstance(n, int | np.integer):
-            raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
-        if n < 0:
-            raise InputError(f"cannot draw {n} rows; n must not be negative")
-        tables, likelihoods = self._known_tables(), self._evidence(evidence)
-        with self._naming(likelihoods):
-            drawn = inference.sample(self._parents, tables, likelihoods, int(n), np.random.default_rng(random_state))
+        learn.check_whole("n", n, 0)
+        drawn = self._ask(inference.sample, evidence, int(n), np.random.default_rng(random_state))
         columns = {}
         for j, (node, own) in enumerate(zip(self.nodes, self._known_states())):
             try:
@@ -540,11 +503,11 @@ class Network:
                 )
         return known.combine(self._likelihoods, found, self.nodes)
 
-    @contextmanager
-    def _naming(self, likelihoods: Mapping[int, Floats]) -> Iterator[None]:
-        """Impossible evidence within is reported by the names of nodes and states."""
+    def _ask(self, question: Callable[..., Any], evidence: Evidence, *options: Any) -> Any:
+        """What inference answers; impossible evidence is reported by the names of nodes and states."""
+        tables, likelihoods = self._known_tables(), self._evidence(evidence)
         try:
-            yield
+            return question(self._parents, tables, likelihoods, *options)
         except ImpossibleEvidenceError:
             shown = known.describe(self.nodes, self._known_states(), likelihoods)
             raise ImpossibleEvidenceError(
@@ -554,7 +517,7 @@ class Network:
 
     def observe(self, evidence: Mapping[str, Any] | None = None, /, **nodes: Any) -> Self:
         """The network in which this is known; every question to it takes it into account."""
-        result = self._copy()
+        result = copy(self)
         result._likelihoods = self._evidence({**(evidence or {}), **nodes})
         return result
 
@@ -576,7 +539,7 @@ class Network:
                 )
             parents[place] = ()
             tables[place] = _frozen(shares)
-        result = self._copy()
+        result = copy(self)
         result._parents, result._tables = tuple(parents), tuple(tables)
         result._set = self._set | frozenset(chosen)
         result.tally = None
@@ -584,10 +547,8 @@ class Network:
 
     def strengths(self) -> dict[tuple[str, str], float]:
         """Of each arc the bits that parent and child tell of one another, given the child's other parents."""
-        return {(self.nodes[up], self.nodes[down]): bits for (up, down), bits in self._strengths().items()}
-
-    def _strengths(self) -> dict[tuple[int, int], float]:
-        return inference.arc_strengths(self._parents, self._known_tables())
+        found = inference.arc_strengths(self._parents, self._known_tables())
+        return {(self.nodes[up], self.nodes[down]): bits for (up, down), bits in found.items()}
 
     # Rows.
 
@@ -613,10 +574,7 @@ class Network:
         codes = self._matrix(table)
         joint = inference.log_joint(self._flat(), codes, 0)
         first = codes[:, 0]
-        there = first >= 0
-        result = portable.log_total(joint, 1)
-        result[there] = joint[there, first[there]]
-        return result
+        return np.where(first >= 0, joint[np.arange(len(codes)), first], portable.log_total(joint, 1))
 
     def score(self, table: Any, score: str = "bic", ess: float = 1.0) -> float:
         """How well the structure suits the rows: "bic", "bdeu", "k2", "aic" (higher is better) or "log-likelihood"."""
@@ -685,8 +643,8 @@ class Network:
             self.nodes,
             self._known_states() if there else [()] * len(self.nodes),
             self._parents,
-            beliefs=self._beliefs(evidence) if there and beliefs else None,
-            strengths=self._strengths() if there and strengths else None,
+            beliefs=self._ask(inference.posteriors, evidence)[0] if there and beliefs else None,
+            strengths=inference.arc_strengths(self._parents, self._known_tables()) if there and strengths else None,
             marks=marks,
             target=None if self.target is None else self.nodes.index(self.target),
             title=title,
@@ -753,7 +711,7 @@ def _check_prior(prior: Prior, missing: str) -> None:
     if not isinstance(prior, Prior):
         raise KindError(f"prior must be a Prior such as Laplace(), got {type(prior).__name__} {prior!r}")
     if missing not in MISSING:
-        raise InputError(f"missing={missing!r} is not known{did_you_mean(missing, MISSING)}")
+        raise InputError(f"missing={missing!r} is not known{errors.did_you_mean(missing, MISSING)}")
 
 
 def _frozen(table: Floats) -> Floats:
