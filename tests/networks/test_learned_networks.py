@@ -307,7 +307,7 @@ def test_every_structure_is_learned_from_a_mixed_table_with_holes(structure: str
     if structure in ("naive", "tan", "kdb"):
         assert all("c" in above for node, above in network.parents.items() if node != "c")
     again = Network.from_arcs(network.arcs, nodes=network.nodes)
-    assert again.distance(network)["arcs"] == 0
+    assert set(again.arcs) == set(network.arcs)
 
 
 def test_a_number_is_evidence_for_its_interval() -> None:

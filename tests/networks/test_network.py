@@ -453,22 +453,6 @@ def test_so_many_rows_cannot_be_drawn(n: Any) -> None:
 # Comparing, seeing, keeping.
 
 
-def test_distances_of_known_cases() -> None:
-    chain = Network.from_arcs([("a", "b"), ("b", "c")])
-    back = Network.from_arcs([("c", "b"), ("b", "a")], nodes=["c", "a", "b"])
-    collider = Network.from_arcs([("a", "b"), ("c", "b")])
-    empty = Network.from_arcs([], nodes=["a", "b", "c"])
-    assert chain.distance(chain)["pattern"] == 0
-    same = chain.distance(back)
-    assert (same["pattern"], same["arcs"], same["skeleton"]) == (0, 2, 0)
-    other = chain.distance(collider)
-    assert (other["pattern"], other["arcs"], other["skeleton"]) == (2, 1, 0)
-    none = chain.distance(empty)
-    assert (none["pattern"], none["arcs"], none["skeleton"]) == (2, 2, 2)
-    with pytest.raises(NetworkError, match="'c' is in one of them only"):
-        chain.distance(Network.from_arcs([("a", "b")]))
-
-
 def test_strength_is_mutual_information() -> None:
     copies = Network.from_arcs([("a", "b")], tables={"a": {"x": 0.5, "y": 0.5}, "b": {"x": {"u": 1}, "y": {"v": 1}}}
         , states={"b": ["u", "v"]})  # fmt: skip

@@ -11,7 +11,6 @@ from math import inf, log, prod
 from ingenuo.errors import CycleError, NetworkError, TooWideError
 
 Parents = Sequence[tuple[int, ...]]
-Arcs = set[tuple[int, int]]  # (parent, child)
 
 
 def children(parents: Parents) -> list[list[int]]:
@@ -73,47 +72,6 @@ def ancestors(parents: Parents, of: Iterable[int]) -> set[int]:
         if node not in found:
             found.add(node)
             waiting += parents[node]
-    return found
-
-
-def distance(parents: Parents, others: Parents) -> dict[str, int]:
-    """How many changes lead from one structure to another; up to directions no data could tell, in "pattern"."""
-    mine, theirs = ({(min(arc), max(arc)): arc for arc in _arcs(each)} for each in (parents, others))
-    missing, extra = len(theirs.keys() - mine.keys()), len(mine.keys() - theirs.keys())
-    both, one, two = mine.keys() & theirs.keys(), compelled(parents), compelled(others)
-    reoriented = sum(
-        (mine[edge] if mine[edge] in one else None) != (theirs[edge] if theirs[edge] in two else None) for edge in both
-    )
-    return {
-        "pattern": missing + extra + reoriented,
-        "missing": missing,
-        "extra": extra,
-        "reoriented": reoriented,
-        "skeleton": missing + extra,
-        "arcs": missing + extra + sum(mine[edge] != theirs[edge] for edge in both),
-    }
-
-
-def _arcs(parents: Parents) -> Arcs:
-    return {(parent, child) for child, above in enumerate(parents) for parent in above}
-
-
-def compelled(parents: Parents) -> Arcs:
-    """The arcs of the essential graph: those of colliders, and those that follow from them by Meek's rules."""
-    arcs, beside = _arcs(parents), [set(above) | set(below) for above, below in zip(parents, children(parents))]
-    found = {(a, b) for a, b in arcs if any(c != a and c not in beside[a] for c in parents[b])}
-
-    def follows(a: int, b: int) -> bool:
-        shared = beside[a] & beside[b]
-        into = [c for c in shared if (c, b) in found and (c, a) not in found and (a, c) not in found]
-        return (
-            any((c, a) in found and c not in beside[b] for c in beside[a])  # b → a would make a new collider
-            or any((a, c) in found and (c, b) in found for c in shared)  # b → a would close a circle
-            or any(d not in beside[c] for c in into for d in into if d != c)
-        )
-
-    while more := {arc for arc in arcs - found if follows(*arc)}:
-        found |= more
     return found
 
 

@@ -590,18 +590,6 @@ class Network:
             raise NetworkError("rows are asked of the network itself; ask it before observe(…), or put it in the table")
         return Flat.of(self._parents, self._known_tables())
 
-    def distance(self, other: Network) -> dict[str, int]:
-        """How far another structure over the same nodes is from this one.
-
-        "pattern" is the structural Hamming distance of the two equivalence classes: edges that are missing, extra, or
-        differently directed; "arcs" counts the same of the graphs themselves, and "skeleton" without directions.
-        """
-        if set(self.nodes) != set(other.nodes):
-            odd = sorted(set(self.nodes) ^ set(other.nodes))
-            raise NetworkError(f"networks are compared over the same nodes; {odd[0]!r} is in one of them only")
-        theirs = [tuple(self.nodes.index(up) for up in other.parents[node]) for node in self.nodes]
-        return graph.distance(theirs, self._parents)
-
     # Seeing it.
 
     def draw(

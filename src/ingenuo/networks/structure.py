@@ -28,10 +28,9 @@ from ingenuo.networks.columns import (
 )
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
-from ingenuo.networks.hill_climbing import hill_climb, k2
 from ingenuo.networks.inference import log_joint
 from ingenuo.networks.learn import check_seed, check_whole, configurations, estimate
-from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score
+from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score, hill_climb, k2
 from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
 from ingenuo.rows.checks import weights as row_weights
 from ingenuo.rows.part import Codes
