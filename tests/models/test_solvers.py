@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import logsumexp, softmax
+from scipy.special import expit, logsumexp, softmax
 
 from ingenuo.kernels import softmax as loops
 from ingenuo.kernels.softmax import Columns
 from ingenuo.kernels.threads import limited
-from ingenuo.models.solver import Curvature, Dense, Few, OverFeatures, OverRows, Point, Problem, minimise, probabilities
+from ingenuo.models.solver import Curvature, Dense, Few, OverFeatures, OverRows, Point, Problem, minimise
 from ingenuo.rows.part import Numbers
 from ingenuo.tally.labels import labels_of
 
@@ -132,7 +132,8 @@ def test_settled_intercepts_leave_no_slope(seed, classes, weighted, spread):
 def test_the_square_of_the_curvature_is_the_curvature(seed, classes, weighted, spread):
     Z, y, weights = drawn(seed, n=6, classes=classes, spread=min(spread, 1.0), weighted=weighted)
     bend = Curvature(Z, weights, 1e-12)
-    p, n, width = probabilities(Z), len(y), Z.shape[1]
+    n, width = len(y), Z.shape[1]
+    p = expit(Z) if width == 1 else softmax(Z, axis=1)
     w = weights if weighted else np.ones(n)
     H = np.zeros((n, width, n, width))
     for i in range(n):
@@ -267,7 +268,7 @@ def test_features_of_one_row_are_that_rows_alone():
 
 
 @pytest.mark.parametrize("n", [5, 3000])
-def test_a_dense_table_is_centred_and_its_holes_are_at_the_mean(n):
+def test_a_dense_table_is_centred_and_its_missing_values_are_at_the_mean(n):
     rng = np.random.default_rng(6)
     X = rng.normal(size=(n, 4)) + 100
     X[rng.random(X.shape) < 0.2] = np.nan

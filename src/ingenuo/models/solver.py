@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -58,8 +58,7 @@ class Problem:
             slope = self.residuals(logits + shift)[1].sum(axis=0)
             if float(np.abs(slope).max()) <= 1e-12 * len(logits):
                 break
-            bend = intercept_curvature(probabilities(logits + shift), self.weights)
-            step = -np.linalg.pinv(bend, rcond=1e-12, hermitian=True) @ slope
+            step = -Curvature(logits + shift, self.weights).of_intercepts @ slope
             if not np.isfinite(step).all():
                 break
             shift += step * min(1.0, 2.0 / max(float(np.abs(step).max()), 1e-300))  # no leap where nothing bends
@@ -105,56 +104,43 @@ def _solve_small(matrix: Floats, right: Floats) -> Floats:
     return np.asarray(vectors[:, kept] @ (inside / values[kept]) / size)
 
 
-def probabilities(logits: Floats) -> Floats:
-    """Those that belong to the logits; of one logit, that of the second class."""
-    if logits.shape[1] == 1:
-        return np.asarray(0.5 * (1 + np.tanh(logits / 2)))
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-
-def intercept_curvature(p: Floats, weights: Floats) -> Floats:
-    """1ᵀH1: the curvature of the loss in the intercepts, at these probabilities."""
-    w = weights[:, np.newaxis] if len(weights) else 1.0
-    if p.shape[1] == 1:
-        return np.array([[float((w * p * (1 - p)).sum())]])
-    weighted = w * p
-    return np.asarray(np.diag(weighted.sum(axis=0)) - weighted.T @ p)
-
-
 class Curvature:
     """The curvature of the loss in the logits, row by row: H_i = w_i (diag p_i − p_i p_iᵀ).
 
-    It is a square, H_i = B_i B_iᵀ with B_i = √(w_i p_i) (I − √p_i √p_iᵀ). What steps of the intercepts can do is left
-    out by the projection I − Q. Probabilities below `least` count as that.
+    It is a square, H_i = B_i B_iᵀ with B_i = √(w_i p_i) (I − q_i q_iᵀ) and q_i = √p_i; a single logit has q = 0 and
+    B_i = √(w_i p_i (1 − p_i)). What steps of the intercepts can do is left out by the projection I − Q. Probabilities
+    below `least` count as that.
     """
 
     def __init__(self, logits: Floats, weights: Floats, least: float = 1e-12) -> None:
         w = weights[:, np.newaxis] if len(weights) else 1.0
-        self.single = logits.shape[1] == 1
-        if self.single:
+        if logits.shape[1] == 1:
             p = np.maximum(0.5 * (1 - np.tanh(np.abs(logits) / 2)), least)  # of the less probable class
-            self.root = np.sqrt(w * p * (1 - p))
+            self.q, self.root = np.zeros_like(p), np.sqrt(w * p * (1 - p))
         else:
-            p = np.maximum(probabilities(logits), least)
-            p /= p.sum(axis=1, keepdims=True)
-            self.q = np.sqrt(p)
+            powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+            p = np.maximum(powers / powers.sum(axis=1, keepdims=True), least)
+            self.q = np.sqrt(p / p.sum(axis=1, keepdims=True))
             self.root = self.q * np.sqrt(w)
-        self.p, self.w = p, w
-        self.of_intercepts = np.linalg.pinv(intercept_curvature(p, weights), rcond=1e-10, hermitian=True)  # (1ᵀH1)⁻¹
+
+    @cached_property
+    def of_intercepts(self) -> Floats:
+        """(1ᵀH1)⁻¹."""
+        mixed = self.root * self.q
+        total = np.diag((self.root**2).sum(axis=0)) - mixed.T @ mixed
+        return np.asarray(np.linalg.pinv(total, rcond=1e-12, hermitian=True))
+
+    def _project(self, v: Floats) -> Floats:
+        """(I − q qᵀ) v."""
+        return np.asarray(v - self.q * np.einsum("ik,ik->i", self.q, v)[:, np.newaxis])
 
     def forth(self, v: Floats) -> Floats:
         """B v."""
-        if self.single:
-            return np.asarray(self.root * v)
-        return np.asarray(self.root * (v - self.q * np.einsum("ik,ik->i", self.q, v)[:, np.newaxis]))
+        return np.asarray(self.root * self._project(v))
 
     def back(self, z: Floats) -> Floats:
         """Bᵀ z."""
-        found = self.root * z
-        if self.single:
-            return np.asarray(found)
-        return np.asarray(found - self.q * np.einsum("ik,ik->i", self.q, found)[:, np.newaxis])
+        return self._project(self.root * z)
 
     def without_intercepts(self, v: Floats) -> Floats:
         """(I − Q) v."""
@@ -166,17 +152,13 @@ class Curvature:
         return np.asarray(-self.of_intercepts @ (self.forth(self.back(step)) + residuals).sum(axis=0))
 
     def diagonal(self, of_gram: Floats) -> Floats:
-        """The diagonal of Bᵀ K B, from that of K."""
-        p = self.p
-        if self.single:
-            return np.asarray(self.root**2 * of_gram)
-        # Entry l of column k of B_i is √(w p_l) ([k = l] − √(p_k p_l)).
-        mean = np.einsum("ik,ik->i", p * p, of_gram)[:, np.newaxis]
-        return np.asarray(self.w * (p * of_gram * (1 - 2 * p) + p * mean))
+        """The diagonal of Bᵀ K B, from that of K: entry l of column k of B_i is root_l ([k = l] − q_k q_l)."""
+        square, p = self.root**2 * of_gram, self.q**2
+        return np.asarray(square * (1 - 2 * p) + p * np.einsum("ik,ik->i", p, square)[:, np.newaxis])
 
     def of_rows(self) -> Floats:
         """The diagonal of H."""
-        return np.asarray(self.w * self.p * (1 - self.p))
+        return np.asarray(self.root**2 * (1 - self.q**2))
 
 
 class Dense:
@@ -190,16 +172,14 @@ class Dense:
     _PARTS = 4  # as many whatever the threads, so that sums are added in one order
 
     def __init__(self, rows: Rows, means: Floats) -> None:
-        self.table, self.means = rows, means
-        self.shape = rows.shape
-        self.n_rows, self.n_columns = rows.shape
+        self.table, self.means, self.shape = rows, means, rows.shape
 
     def over(self, work: Callable[[int, int, Floats, Floats], None], shape: tuple[int, ...], wide: int = 1) -> Floats:
         """The sum of what work(first, last, block, out) adds to arrays of this shape.
 
         The wider what it makes of a block, the fewer rows a block should have.
         """
-        step = max(256, self._CELLS // max(self.n_columns * wide, 1))
+        step = max(256, self._CELLS // max(self.shape[1] * wide, 1))
 
         def part(lo: int, hi: int) -> Floats:
             out = np.zeros(shape)
@@ -210,7 +190,7 @@ class Dense:
                 work(first, last, block, out)
             return out
 
-        parts = threads.split(self.n_rows, self._PARTS, 1 << 10)
+        parts = threads.split(self.shape[0], self._PARTS, 1 << 10)
         total, *others = threads.run([partial(part, lo, hi) for lo, hi in parts])
         for other in others:
             total += other
@@ -218,7 +198,7 @@ class Dense:
 
     def times(self, V: Floats) -> Floats:
         """X V."""
-        result = np.empty((self.n_rows, V.shape[1]))
+        result = np.empty((self.shape[0], V.shape[1]))
 
         def work(lo: int, hi: int, block: Floats, out: Floats) -> None:
             np.matmul(block, V, out=result[lo:hi])
@@ -232,7 +212,7 @@ class Dense:
         def work(lo: int, hi: int, block: Floats, out: Floats) -> None:
             out += (block**power).T @ G[lo:hi]
 
-        return self.over(work, (self.n_columns, G.shape[1]))
+        return self.over(work, (self.shape[1], G.shape[1]))
 
     def squares_gathered(self, G: Floats) -> Floats:
         """(X²)ᵀ G."""
@@ -316,41 +296,23 @@ class Few(OverFeatures):
     """Weights so few that their curvature is a matrix: Newton's step is exact, and takes one pass."""
 
     table: Dense
-    MOST: ClassVar[int] = 1000
+    MOST: ClassVar[int] = 400
 
     def step(self, point: Point, residuals: Floats, share: float, passes: int) -> tuple[list[Point], int, bool]:
         """Newton's step, the one pass, and that it is exact."""
-        from scipy.linalg import LinAlgError, cho_factor, cho_solve
-
         d, width = point.own.shape
-        d += 1  # the intercept
         matrix = self._curvature(point.logits + point.intercepts)
+        used = np.einsum("kiki->ki", matrix).ravel() > 0  # a constant column has no weight
         np.einsum("kiki->ki", matrix)[:, :-1] += self.l2
-        if width > 1:
-            # A number added to a column's weights for all classes changes no probability (its stretch is the same for
-            # all), so there is no curvature but l2; weights are centred, so the gradient is zero in that direction too,
-            # and any curvature will do.
-            own = np.einsum("kiki->ki", matrix).mean(axis=0)
-            for j in range(d):
-                matrix[:, j, :, j] += own[j]
-        flat = matrix.reshape(width * d, width * d)
-        right = -np.vstack([self._slope, residuals.sum(axis=0)]).T.ravel()
-        size = np.sqrt(np.maximum(np.diag(flat), 1e-300))
-        even = flat / np.outer(size, size)
-        found = right
-        for ridge in (0.0, 1e-12, 1e-9, 1e-6):
-            try:
-                factor = cho_factor(even + ridge * np.eye(len(even)), lower=True, check_finite=False)
-            except LinAlgError:
-                continue
-            found = cho_solve(factor, right / size, check_finite=False) / size
-            break
-        W = np.ascontiguousarray(found.reshape(width, d).T)
+        right = np.vstack([self._slope, residuals.sum(axis=0)]).T.ravel()
+        found = np.zeros_like(right)
+        found[used] = -_solve_small(matrix.reshape(len(right), -1)[np.ix_(used, used)], right[used])
+        W = np.ascontiguousarray(found.reshape(width, d + 1).T)
         return [Point(W[:-1], self.times(W[:-1]), W[-1])], 1, True
 
     def _curvature(self, logits: Floats) -> Floats:
         """That of the loss in W and the intercepts: (logits, columns + 1, logits, columns + 1)."""
-        d, width, problem = self.table.n_columns + 1, logits.shape[1], self.problem
+        d, width, weights = self.table.shape[1] + 1, logits.shape[1], self.problem.weights
         stretch = np.ones((d, width))
         if self.stretch is not None:
             stretch[:-1] = self.stretch
@@ -358,17 +320,12 @@ class Few(OverFeatures):
         def work(lo: int, hi: int, block: Floats, bend: Floats) -> None:
             rows = np.ones((hi - lo, d))
             rows[:, :-1] = block
-            p = probabilities(logits[lo:hi])
-            weight = problem.weights[lo:hi, np.newaxis] if len(problem.weights) else 1.0
-            if width == 1:
-                bend[0, :, 0] += rows.T @ (rows * (weight * p * (1 - p)))
-                return
-            # Few large products instead of one small one for each pair of logits.
+            own = Curvature(logits[lo:hi], weights[lo:hi])
             for k in range(width):
-                bend[k, :, k] += rows.T @ (rows * (weight * p[:, k : k + 1]))
-            mixed = (np.sqrt(weight) * p)[:, :, np.newaxis] * rows[:, np.newaxis, :]
-            mixed = mixed.reshape(hi - lo, width * d)
-            bend -= (mixed.T @ mixed).reshape(bend.shape)
+                bend[k, :, k] += rows.T @ (rows * own.root[:, k : k + 1] ** 2)
+            if width > 1:  # one large product instead of a small one for each pair of logits
+                mixed = ((own.root * own.q)[:, :, np.newaxis] * rows[:, np.newaxis, :]).reshape(hi - lo, width * d)
+                bend -= (mixed.T @ mixed).reshape(bend.shape)
 
         found = self.table.over(work, (width, d, width, d), width)
         return found * stretch.T * stretch.T[:, :, np.newaxis, np.newaxis]
@@ -525,24 +482,18 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         flat = flat + 1 if before - total <= 1e-14 * abs(total) else 0
         if problem.report is not None:
             problem.report(passes, total, excess)
-        if excess <= tolerance * total:
-            return _solution(space, point, total, excess, passes, True)
         # Near the minimum, half of what an exact step promised is what was left before it.
-        if left <= 0.01 * tolerance * total:
-            return _solution(space, point, total, min(excess, 2 * left), passes, True)
-        if passes >= problem.iterations or flat >= 3 or total <= SEPARATED * problem.size:
-            return _solution(space, point, total, excess, passes, excess <= 1e-9 * total)
+        there = left <= 0.01 * tolerance * total
+        close = excess <= tolerance * total
+        if close or there or passes >= problem.iterations or flat >= 3 or total <= SEPARATED * problem.size:
+            excess = min(excess, 2 * left) if there and not close else excess
+            converged = close or there or excess <= 1e-9 * total
+            return Solution(space.weights(point.own), point.intercepts, total, excess, passes, converged)
         share = float(np.clip(np.sqrt(excess / total), 0.05, 0.3)) if l2 > 0 else 1e-2
         steps, used, solved = space.step(point, residuals, share, min(_PASSES, problem.iterations - passes))
         newton = steps[0]
         slope = float(np.vdot(residuals, newton.logits + newton.intercepts)) + l2 * space.product(point, newton)
         left = -slope / 2 if solved and slope <= 0 else np.inf
-        there = advance(point, steps + earlier)
-        earlier = [there.moved([point], -np.ones(1)), *earlier][:_EARLIER]
-        point, passes = there, passes + used
-
-
-def _solution(
-    space: OverFeatures | OverRows, point: Point, loss: float, excess: float, passes: int, converged: bool
-) -> Solution:
-    return Solution(space.weights(point.own), point.intercepts, loss, excess, passes, converged)
+        next_point = advance(point, steps + earlier)
+        earlier = [next_point.moved([point], -np.ones(1)), *earlier][:_EARLIER]
+        point, passes = next_point, passes + used
