@@ -1,32 +1,23 @@
-"""The columns of any table as the features of a linear model, and what the generative twin would weigh each of them.
+"""The columns of any table as the features of a linear model, and what the generative twin would weight each of them.
 
 Numbers are themselves (less their mean, which the intercepts take up), a category is one feature for each of its
 values, counts are themselves, a text has a feature for each of its words and n-grams. A missing number counts as the
-mean; a missing or unknown category, and unknown words, as nothing.
-
-Two classes have one logit, the log odds of the second; more have one each. The twin's weight of a feature j for class k
-is the log ratio of its share within the class to its share outside,
-
-    r_jk = log (n_jk + α_k)/(N_k + α_k J) - log (n_j,rest + α_rest)/(N_rest + α_rest J)
-
-with what is imagined, 2α, divided between a class and the rest as the real is, α_k = 2α N_k/N, so that a feature hardly
-seen says nothing; for two classes, of the second to the first with α for either (Wang and Manning). Measured on 20
-classes of newsgroups: 86.5 % right, with α for either 83.0 %. The weight of a number is the distance of the class's
-mean from that of all rows, in units of the variance within classes.
+mean; a missing or unknown category, and unknown words, as nothing. Two classes have one logit, the log odds of the
+second; more have one each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.categorical import labelled
+from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.counts import SUM, add_products, refuse_not_finite
 from ingenuo.families.gaussian import spread
 from ingenuo.families.word_features import node_weights, table_name
@@ -44,6 +35,7 @@ from ingenuo.tally.tally import Tally
 
 Entries = tuple[NDArray[np.int32], NDArray[np.int32], Floats]  # rows, features, values (none: ones)
 ONES: Floats = np.zeros(0)
+_LARGE = 1e100
 
 
 @dataclass
@@ -87,30 +79,31 @@ class Group:
         return []
 
 
-def imagined(totals: Floats, alpha: float) -> tuple[Floats, Floats]:
-    """What is imagined of each feature in each class, and in all the others: 2α, divided as the real is."""
-    share = totals / max(float(totals.sum()), 1e-300)
-    return 2 * alpha * np.maximum(share, 1e-12), 2 * alpha * np.maximum(1 - share, 1e-12)
-
-
 def log_ratios(counts: Floats, alpha: float) -> Floats:
-    """r_jk, features × logits, from counts (classes × features).
+    """r_jk, features × logits, from counts (classes × features): the log ratio of shares within the class and outside.
+
+        r_jk = log (n_jk + α_k)/(N_k + α_k J) - log (n_j,rest + α_rest)/(N_rest + α_rest J)
+
+    What is imagined, 2α, is divided between a class and the rest as the real is, α_k = 2α N_k/N, so that a feature
+    hardly seen says nothing; for two classes it is α for either (Wang and Manning). On 20 classes of newsgroups 86.5 %
+    are right, and with α for either 83.0 %.
 
     >>> log_ratios(np.array([[1.0, 0.0], [0.0, 1.0]]), 1.0).round(4).tolist()
     [[-0.6931], [0.6931]]
     """
-    size = counts.shape[1]
-    totals = counts.sum(axis=1, keepdims=True)
+    size, totals = counts.shape[1], counts.sum(axis=1, keepdims=True)
     if len(counts) == 2:
         inside = portable.log(counts + alpha) - portable.log(totals + alpha * size)
         return np.ascontiguousarray((inside[1:] - inside[:1]).T)
-    a, b = imagined(totals, alpha)
-    inside = portable.log(counts + a) - portable.log(totals + a * size)
-    outside = portable.log(counts.sum(axis=0) - counts + b) - portable.log(totals.sum() - totals + b * size)
-    return np.ascontiguousarray((inside - outside).T)
+    share = totals / max(float(totals.sum()), 1e-300)
+    a, b = (2 * alpha * np.maximum(each, 1e-12) for each in (share, 1 - share))
+    result = portable.log(counts + a)
+    result -= portable.log(counts.sum(axis=0) - counts + b)
+    result += portable.log(totals.sum() - totals + b * size) - portable.log(totals + a * size)
+    return np.ascontiguousarray(result.T)
 
 
-def joined(parts: Sequence[Entries], sizes: Sequence[int]) -> Entries:
+def join_entries(parts: Sequence[Entries], sizes: Sequence[int]) -> Entries:
     """The entries of several parts, each with its features behind those of the parts before."""
     if len(parts) == 1:
         return parts[0]
@@ -134,80 +127,58 @@ def factor(name: str, value: str, weights: Floats, x: float) -> Factor:
     return Factor(name, value, terms)
 
 
-# Categories as features: one for each value of each column.
-
-
-class CategoryFeatures(Group):
+class _CategoryFeatures(Group):
     """One feature for each value of each column."""
 
     def __post_init__(self) -> None:
-        self.values = [
-            unite(self.tally.labels(category_table(name), 1), self.schema.known(name)) for name in self.columns.tolist()
-        ]
+        names = self.columns.tolist()
+        self.values = [unite(self.tally.labels(category_table(name), 1), self.schema.known(name)) for name in names]
         self.first = np.cumsum([0, *(len(each) for each in self.values)])
         self.size = int(self.first[-1])
 
     def _codes(self, block: Codes) -> list[NDArray[Any]]:
-        block = labelled(block)
         assert block.labels is not None
         columns = block.columns.T if isinstance(block.columns, np.ndarray) else block.columns
         return [recode(np.asarray(c), own, known) for c, own, known in zip(columns, block.labels, self.values)]
 
     def entries(self, block: Codes) -> Entries:
-        """The value of each column."""
-        rows, features = [], []
-        for first, codes in zip(self.first.tolist(), self._codes(block)):
-            known = np.flatnonzero(codes >= 0)
-            rows.append(known.astype(np.int32))
-            features.append((codes[known] + first).astype(np.int32))
+        codes = self._codes(labelled(block))
+        rows = [np.flatnonzero(own >= 0).astype(np.int32) for own in codes]
+        features = [(own[known] + first).astype(np.int32) for own, known, first in zip(codes, rows, self.first)]
         return np.concatenate(rows), np.concatenate(features), ONES
 
     def start(self, alpha: float) -> Floats:
-        """Log ratios of the values' shares."""
         tables = zip(map(category_table, self.columns.tolist()), self.values)
-        return np.concatenate(
-            [log_ratios(self.tally.over(table, self.classes, values).floats(), alpha) for table, values in tables]
-        )
+        counts = [self.tally.over(table, self.classes, values).floats() for table, values in tables]
+        return np.concatenate([log_ratios(each, alpha) for each in counts])
 
     def add(self, weights: Floats, block: Codes, out: Floats) -> None:
-        """The weight of each column's value."""
         table = by_class(weights)
-        tables = [table[lo:hi] for lo, hi in zip(self.first, self.first[1:])]
-        loops.add_log_likelihood_columns(self._codes(block), tables, out)
+        tables = [table[lo:hi] for lo, hi in pairwise(self.first)]
+        loops.add_log_likelihood_columns(self._codes(labelled(block)), tables, out)
 
     def names(self) -> list[str]:
-        """column=value."""
         pairs = zip(self.columns.tolist(), self.values)
         return [f"{column_name(name)}={value}" for name, values in pairs for value in values.tolist()]
 
     def factors(self, weights: Floats, block: Codes) -> list[Factor]:
-        """e to the weight of the value."""
-        found = []
-        table = by_class(weights)
-        raw = labelled(block)
-        assert raw.labels is not None
+        found, table, block = [], by_class(weights), labelled(block)
+        assert block.labels is not None
         for j, codes in enumerate(self._codes(block)):
-            name = column_name(self.columns[j])
-            given = int(raw.columns[:, j][0] if isinstance(raw.columns, np.ndarray) else raw.columns[j][0])
-            if given < 0:
-                found.append(Factor(name, "missing", note="left out"))
-                continue
-            value = str(raw.labels[j][given])
+            name, given = column_name(self.columns[j]), int(column_codes(block, j)[0])
+            value = "missing" if given < 0 else str(block.labels[j][given])
             if codes[0] < 0:
-                found.append(Factor(name, value, note="never seen: left out"))
+                note = "left out" if given < 0 else "never seen: left out"
+                found.append(Factor(name, value, note=note))
             else:
                 found.append(factor(name, value, table[int(self.first[j]) + int(codes[0])], 1.0))
         return found
 
 
-# The columns of a matrix of counts, or of any numbers that are mostly zero, as features: themselves.
-
-
-class CountFeatures(Group):
+class _CountFeatures(Group):
     """The columns of a matrix of counts, or of any numbers that are mostly zero."""
 
     def entries(self, block: Counts) -> Entries:
-        """What is not zero."""
         refuse_not_finite(block)
         if block.sparse:
             m = block.matrix
@@ -217,37 +188,21 @@ class CountFeatures(Group):
         return row.astype(np.int32), column.astype(np.int32), np.asarray(block.matrix[row, column], np.float64)
 
     def start(self, alpha: float) -> Floats:
-        """Log ratios of the columns' shares; nothing where there are no counts."""
-        if SUM not in self.tally:
+        if SUM not in self.tally:  # numbers below zero are no counts
             return np.zeros((self.size, 1 if len(self.classes) == 2 else len(self.classes)))
         return log_ratios(self.tally.over(SUM, self.classes, self.columns).floats(), alpha)
 
     def add(self, weights: Floats, block: Counts, out: Floats) -> None:
-        """The counts times their weights."""
         add_products(block, np.ascontiguousarray(by_class(weights)), out)
 
     def factors(self, weights: Floats, block: Counts) -> list[Factor]:
-        """e to the weight times the count."""
         _, features, values = self.entries(block)
-        table, names = by_class(weights), self.columns.tolist()
-        return [factor(column_name(names[j]), f"{x:g}", table[j], x) for j, x in zip(features.tolist(), values)]
-
-
-# Numbers as features: themselves, less their means.
-
-
-_LARGE = 1e100
-
-
-def _less_mean(name: str, weights: Floats, x: float, mean: float) -> Factor:
-    """A number, of which the mean is taken away."""
-    written = ["1" if w == 0 else f"e^({w:.6g}·({difference(x, mean)}))" for w in weights.tolist()]
-    logs = (weights * (x - mean)).tolist()
-    return Factor(name, f"{x:.6g}", tuple(Term(how, exponential(log), log) for how, log in zip(written, logs)))
+        table, names = by_class(weights), self.names()
+        return [factor(names[j], f"{x:g}", table[j], x) for j, x in zip(features.tolist(), values)]
 
 
 class NumberFeatures(Group):
-    """Numbers, less their means."""
+    """Numbers, less their means; the twin's weight is the mean of a class, in units of the variance within classes."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -271,28 +226,27 @@ class NumberFeatures(Group):
         self.variances = np.where(self.variances > 0, self.variances, 1.0)
         self.shares = share
 
+    def _blocks(self, block: Numbers) -> Iterator[tuple[int, Floats]]:
+        """Rows less their means, a block at a time, and where each begins."""
+        for lo in range(0, block.n_rows, block.step):
+            X = block.rows(lo, min(lo + block.step, block.n_rows))
+            if np.isinf(X).any():
+                row, column = np.argwhere(np.isinf(X))[0].tolist()
+                raise InputError(
+                    f"Input X contains infinity: {block.place(lo + row, column)} is infinite; replace it by a finite "
+                    "number, or by NaN if it is missing"
+                )
+            yield lo, X - self.means
+
     def entries(self, block: Numbers) -> Entries:
         """Every number that is not missing."""
         rows, features, values = [], [], []
-        for lo in range(0, block.n_rows, block.step):
-            X = block.rows(lo, min(lo + block.step, block.n_rows))
-            self.refuse_infinite(block, lo, X)
-            there = ~np.isnan(X)
-            row, feature = np.nonzero(there)
+        for lo, X in self._blocks(block):
+            row, feature = np.nonzero(~np.isnan(X))
             rows.append((row + lo).astype(np.int32))
             features.append(feature.astype(np.int32))
-            values.append((X - self.means)[there])
+            values.append(X[row, feature])
         return np.concatenate(rows), np.concatenate(features), np.concatenate(values)
-
-    @staticmethod
-    def refuse_infinite(block: Numbers, lo: int, X: Floats) -> None:
-        """Raise for the first number that is infinite."""
-        if np.isinf(X).any():
-            row, column = np.argwhere(np.isinf(X))[0].tolist()
-            raise InputError(
-                f"Input X contains infinity: {block.place(lo + row, column)} is infinite; replace it by a finite "
-                "number, or by NaN if it is missing"
-            )
 
     def start(self, alpha: float) -> Floats:
         """The linear discriminant of Gaussians with one variance for all classes."""
@@ -307,34 +261,24 @@ class NumberFeatures(Group):
 
     def add(self, weights: Floats, block: Numbers, out: Floats) -> None:
         """The numbers times their weights."""
-        table = by_class(weights)
-        for lo in range(0, block.n_rows, block.step):
-            hi = min(lo + block.step, block.n_rows)
-            X = block.rows(lo, hi)
-            self.refuse_infinite(block, lo, X)
-            X = X - self.means
-            missing = np.isnan(X)
-            if missing.any():
-                X[missing] = 0.0
-            add_log_likelihood_dense(X, table, out[lo:hi])
+        for lo, X in self._blocks(block):
+            np.copyto(X, 0.0, where=np.isnan(X))
+            add_log_likelihood_dense(X, by_class(weights), out[lo : lo + len(X)])
 
     def factors(self, weights: Floats, block: Numbers) -> list[Factor]:
-        """e to the weight times the number."""
+        """e to the weight times the number less its mean."""
         found = []
-        table = by_class(weights)
-        for j, x in enumerate(block.rows(0, 1)[0].tolist()):
-            name = column_name(self.columns[j])
+        for name, x, mean, w in zip(self.names(), block.rows(0, 1)[0].tolist(), self.means.tolist(), by_class(weights)):
             if np.isnan(x):
                 found.append(Factor(name, "missing", note="counts as the mean"))
-            else:
-                found.append(_less_mean(name, table[j], x, float(self.means[j])))
+                continue
+            how = ["1" if each == 0 else f"e^({each:.6g}·({difference(x, mean)}))" for each in w.tolist()]
+            logs = (w * (x - mean)).tolist()
+            found.append(Factor(name, f"{x:.6g}", tuple(Term(h, exponential(log), log) for h, log in zip(how, logs))))
         return found
 
 
-# The words and n-grams of text columns as features.
-
-
-class TextFeatures(Group):
+class _TextFeatures(Group):
     """The words and n-grams of text columns."""
 
     def __post_init__(self) -> None:
@@ -342,48 +286,35 @@ class TextFeatures(Group):
         self.first = np.cumsum([0, *(len(part.weights) for part in self.parts)])
         self.size = int(self.first[-1])
 
+    def _split(self, weights: Floats, block: Texts) -> list[tuple[_Words, Floats, Any]]:
+        """Each column, its weights and its texts."""
+        own = [weights[lo:hi] for lo, hi in pairwise(self.first.tolist())]
+        return list(zip(self.parts, own, block.columns))
+
     def entries(self, block: Texts) -> Entries:
-        """What each document has of each word."""
         found = [part.entries(text) for part, text in zip(self.parts, block.columns)]
-        return joined(found, [len(part.weights) for part in self.parts])
+        return join_entries(found, [len(part.weights) for part in self.parts])
 
     def start(self, alpha: float) -> Floats:
-        """Log ratios of the words' shares."""
         found = [part.ratios(alpha) for part in self.parts]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
-    def _of(self, weights: Floats, j: int) -> Floats:
-        return weights[int(self.first[j]) : int(self.first[j + 1])]
-
     def add(self, weights: Floats, block: Texts, out: Floats) -> None:
-        """The words times their weights."""
-        for j, (part, text) in enumerate(zip(self.parts, block.columns)):
-            part.add(self._of(weights, j), text, out)
+        for part, own, text in self._split(weights, block):
+            part.add(own, text, out)
 
     def names(self) -> list[str]:
-        """The words; of several columns, column: word."""
         several = len(self.parts) > 1
-        return [
-            f"{column_name(part.name)}: {text}" if several else text
-            for part in self.parts
-            for text in part.bag.vocabulary.texts()
-        ]
+        pairs = [(column_name(part.name), word) for part in self.parts for word in part.bag.vocabulary.texts()]
+        return [f"{column}: {word}" if several else word for column, word in pairs]
 
     def factors(self, weights: Floats, block: Texts) -> list[Factor]:
-        """e to the weight times the count of each word."""
-        found = [
-            factor
-            for j, (part, text) in enumerate(zip(self.parts, block.columns))
-            for factor in part.factors(self._of(weights, j), text)
-        ]
-        return with_columns(found, len(self.parts))
+        found = [part.parameters(own).factors(text) for part, own, text in self._split(weights, block)]
+        return with_columns([*chain(*found)], len(self.parts))
 
     def passages(self, weights: Floats, block: Texts, best: int, second: int) -> list[Passage]:
-        """The texts, each word with how much it speaks for the one class and against the other."""
-        return [
-            part.parameters(self._of(weights, j)).passage(text, best, second)
-            for j, (part, text) in enumerate(zip(self.parts, block.columns))
-        ]
+        parts = self._split(weights, block)
+        return [part.parameters(own).passage(text, best, second) for part, own, text in parts]
 
 
 class _Words:
@@ -398,14 +329,11 @@ class _Words:
         self.bag = bag.over(classes)
         self.rows = tally.over(table_name(name, "rows"), classes).floats()
         self.weights = node_weights(self.words, self.bag, tally, schema, name, float(self.rows.sum()))
+        self._plain = bool((self.weights[self.weights != 0] == 1).all())
         self._prepared: tuple[Floats, ColumnParameters] | None = None
 
-    @cached_property
-    def _plain(self) -> bool:
-        return bool((self.weights[self.weights != 0] == 1).all())
-
     def entries(self, text: Any) -> Entries:
-        look = self._lookup(text)
+        look = self.parameters(np.zeros((0, 1))).lookup(text)
         rows, nodes, counts = look.entries(text.pieces(self.words.errors), self.weights != 0)
         if self.words.binary and self._plain and self.words.norm is None:
             return rows, nodes, ONES
@@ -415,29 +343,17 @@ class _Words:
             values /= np.sqrt(np.where(squares > 0, squares, 1))[rows]
         return rows, nodes, values
 
-    def _lookup(self, text: Any) -> lookup.Lookup:
-        return self.parameters(np.zeros((0, 1))).lookup(text)
-
     def ratios(self, alpha: float) -> Floats:
-        """log_ratios, from the few classes that each word has."""
-        K, P = len(self.classes), len(self.weights)
-        owners, codes = self.bag.owners(), self.bag.codes
-        counts = self.bag.numbers() * self.weights[owners]
+        """The log ratios of the words that are used."""
+        owners = self.bag.owners()
+        counts = np.zeros((len(self.classes), len(self.weights)))
+        counts[self.bag.codes, owners] = self.bag.numbers() * self.weights[owners]
         used = self.weights != 0
-        totals = np.bincount(codes, counts, K).astype(np.float64)
-        size = int(used.sum())
-        if K == 2:
-            below, more = totals + alpha * size, portable.log1p(counts / alpha)
-            sign = np.where(codes == 1, more, -more)
-            return np.where(used, np.bincount(owners, sign, P) + portable.log(below[0] / below[1]), 0.0)[:, np.newaxis]
-        a, b = imagined(totals, alpha)
-        below, rest = totals + a * size, totals.sum() - totals + b * size
-        whole = np.bincount(owners, counts, P)
-        result = portable.log(a) - portable.log(below) + portable.log(rest) - portable.log(whole[:, np.newaxis] + b)
-        outside = -counts / (whole[owners] + b[codes])
-        result[owners, codes] += portable.log1p(counts / a[codes]) - portable.log1p(outside)
-        result[~used] = 0.0
-        return np.asarray(result)
+        if used.all():
+            return log_ratios(counts, alpha)
+        result = np.zeros((len(used), 1 if len(counts) == 2 else len(counts)))
+        result[used] = log_ratios(counts[:, used], alpha)
+        return result
 
     def parameters(self, weights: Floats) -> ColumnParameters:
         """The weights as a table to look words up in, made once."""
@@ -477,18 +393,12 @@ class _Words:
         p.lookup(text).score(shares, p.table, own, once=self.words.binary, squares=squares)
         out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
 
-    def factors(self, weights: Floats, text: Any) -> list[Factor]:
-        return self.parameters(weights).factors(text)
-
-
-# From a table's features to the weights of its classes: which solver, where it starts, and in what order.
-
 
 _FEATURES: dict[str, type[Group]] = {
     "number": NumberFeatures,
-    "category": CategoryFeatures,
-    "count": CountFeatures,
-    "text": TextFeatures,
+    "category": _CategoryFeatures,
+    "count": _CountFeatures,
+    "text": _TextFeatures,
 }
 
 
@@ -519,13 +429,14 @@ def solve(
         stretches = [group.stretch(each) for group, each in zip(groups.values(), starts)]
         stretch = stretches[0] if len(stretches) == 1 else np.concatenate(stretches)
     space: OverFeatures | OverRows
-    table = _dense(groups, found)
-    if table is not None:
+    (name, group), *others = groups.items()
+    block = found[name]
+    if not others and isinstance(group, NumberFeatures) and isinstance(block, Numbers):
         few = (V0.shape[0] + 1) * V0.shape[1] <= Few.MOST
-        space = (Few if few else OverFeatures)(table, stretch, problem)
+        space = (Few if few else OverFeatures)(Dense(block, group.means), stretch, problem)
     else:
         parts = [group.entries(found[name]) for name, group in groups.items()]
-        rows, features, values = joined(parts, [group.size for group in groups.values()])
+        rows, features, values = join_entries(parts, [group.size for group in groups.values()])
         # Rows of a class have features in common: side by side, they are in the cache together.
         order = np.argsort(problem.labels, kind="stable")
         place = np.empty(n_rows, np.int32)
@@ -538,14 +449,3 @@ def solve(
         else:
             space = OverFeatures(columns, stretch, problem)
     return minimise(space, problem, intercepts, V0 if start == "twin" else None)
-
-
-def _dense(groups: dict[str, Group], found: dict[str, Block]) -> Dense | None:
-    """The one table of numbers, where there is nothing else."""
-    if len(groups) != 1:
-        return None
-    ((name, group),) = groups.items()
-    block = found[name]
-    if not isinstance(group, NumberFeatures) or not isinstance(block, Numbers):
-        return None
-    return Dense(block, group.means)
