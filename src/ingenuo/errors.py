@@ -27,7 +27,7 @@ Every message is one sentence that says what happened, where, the value and the 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 
@@ -104,11 +104,7 @@ class KernelError(IngenuoError, ImportError):
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:
-    """The end of an error message: the nearest known names, or all of them when few.
-
-    >>> did_you_mean("outlok", ["outlook", "wind"])
-    "; did you mean 'outlook'?"
-    """
+    """The end of an error message: the nearest known names, or all of them when few."""
     names = [str(name) for name in known]
     lower = {name.lower(): name for name in reversed(names)}
     near = difflib.get_close_matches(str(word), names, n=3, cutoff=0.6)
@@ -132,24 +128,11 @@ def missing_file(path: str) -> MissingFileError:
     return MissingFileError(f"{path}: there is no such file{hint}")
 
 
-def one_of(parameter: str, value: object, known: Iterable[str]) -> str:
-    """The value, which must be one of the known names; the error lists them all.
-
-    >>> one_of("weighting", "tfidf", ["count", "tfidf"])
-    'tfidf'
-    """
-    names = list(known)
-    listed = ", ".join(repr(name) for name in names)
-    if not isinstance(value, str):
-        raise KindError(f"{parameter} must be one of {listed}, got {type(value).__name__} {value!r}")
-    if value not in names:
-        raise InputError(f"{parameter} must be one of {listed}, got {value!r}")
-    return str(value)
-
-
-def check_choice(parameter: str, value: object, known: Iterable[str]) -> None:
-    """Raise unless a value is one of the known names, of which the error has the nearest."""
+def check_choice(parameter: str, value: object, known: Collection[str]) -> str:
+    """The value, which must be one of the known names; the error has the nearest, or all of them."""
     if not isinstance(value, str):
         raise KindError(f"{parameter} must be one of {', '.join(known)}, got {type(value).__name__} {value!r}")
     if value not in known:
-        raise InputError(f"{parameter}={value!r} is not known{did_you_mean(value, known)}")
+        near = did_you_mean(value, known) or f"; known: {', '.join(known)}"
+        raise InputError(f"{parameter}={value!r} is not known{near}")
+    return value

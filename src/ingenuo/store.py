@@ -10,16 +10,12 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from numpy.typing import NDArray
-
 from ingenuo.errors import InputError, ModelFileError
-from ingenuo.models.packing import pack_network, pack_tally, unpack_network, unpack_tally
+from ingenuo.models.packing import Tensors, pack_network, pack_tally, unpack_network, unpack_tally
 from ingenuo.models.registry import model_class, name_of
 from ingenuo.networks.network import Network
 from ingenuo.tally import container
 from ingenuo.tally.tally import Tally
-
-Tensors = dict[str, NDArray[Any]]
 
 
 def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | None = None) -> None:
@@ -32,8 +28,8 @@ def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | No
     path : path
         Where to.
     about : mapping, optional
-        What a reader should know of the model besides, in values that JSON has: where its rows came from, what it is
-        for. `about(path)` of this module reads it; the model does not depend on it.
+        What a reader should know of the model, in values that JSON has: where its rows came from, what it is for.
+        `about(path)` of this module reads it; the model does not depend on it.
 
     >>> import tempfile, os
     >>> from ingenuo import NaiveBayes, load, save
@@ -44,7 +40,7 @@ def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | No
     >>> again.tally_ == model.tally_
     True
     """
-    container.write_file(path, *_to_parts(model, about))
+    container.write_file(path, *_state_of(model, about))
 
 
 def about(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -55,38 +51,32 @@ def about(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`."""
-    return _from_parts(*container.read_file(path), str(path))
+    return _from_state(*container.read_file(path), str(path))
 
 
 def to_bytes(model: Any, about: Mapping[str, Any] | None = None) -> bytes:
     """What `save` writes, as bytes."""
-    return container.to_bytes(*_to_parts(model, about))
+    return container.to_bytes(*_state_of(model, about))
 
 
 def from_bytes(data: bytes) -> Any:
     """What `load` reads, from bytes."""
-    return _from_parts(*container.from_bytes(data), "model data")
+    return _from_state(*container.from_bytes(data), "model data")
 
 
-def _to_parts(model: Any, about: Mapping[str, Any] | None = None) -> tuple[dict[str, Any], Tensors]:
+def _state_of(model: Any, about: Mapping[str, Any] | None) -> tuple[dict[str, Any], Tensors]:
     tensors: Tensors = {}
-    manifest = _described(model, tensors)
+    if isinstance(model, Tally):
+        manifest = {"kind": "tally", "tally": pack_tally(model, tensors)}
+    elif isinstance(model, Network):
+        manifest = {"kind": "network", "network": pack_network(model, tensors)}
+    else:
+        name_of(model)
+        manifest, tensors = model.state()
     return manifest | {"about": dict(about)} if about else manifest, tensors
 
 
-def _described(model: Any, tensors: Tensors) -> dict[str, Any]:
-    """The manifest of a model, whose arrays are put among the tensors."""
-    if isinstance(model, Tally):
-        return {"kind": "tally", "tally": pack_tally(model, tensors)}
-    if isinstance(model, Network):
-        return {"kind": "network", "network": pack_network(model, tensors)}
-    name_of(model)
-    manifest, own = model.state()
-    tensors.update(own)
-    return manifest  # type: ignore[no-any-return]
-
-
-def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
+def _from_state(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
     try:
         if manifest["kind"] == "tally":
             return unpack_tally(manifest["tally"], tensors)
@@ -99,6 +89,6 @@ def _from_parts(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:
         raise ModelFileError(
-            f"{name} is signed right, but what it describes is no model that this version can build "
+            f"{name} is signed correctly, but what it describes is no model that this version can build "
             f"({type(error).__name__}: {error}); save it again from the model it came from"
         ) from error

@@ -910,7 +910,7 @@ def forged(model, parameter, value):
 def test_a_signed_file_whose_parameters_do_not_fit_its_tally_is_refused(name, parameter, good, bad):
     model = fitted(name, **{parameter: good})
     assert_same_model(store.from_bytes(forged(model, parameter, good)), model, rows_of(name))
-    with pytest.raises(ModelFileError, match="signed right"):
+    with pytest.raises(ModelFileError, match="signed correctly"):
         store.from_bytes(forged(model, parameter, bad))
 
 

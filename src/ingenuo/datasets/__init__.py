@@ -9,20 +9,12 @@ import numpy as np
 
 
 def play_tennis() -> Any:
-    """The fourteen days of the textbooks, all categories; the class is `Play`.
-
-    >>> play_tennis().num_rows
-    14
-    """
+    """The fourteen days of the textbooks, all categories; the class is `Play`."""
     return _read("play_tennis.csv")
 
 
 def weather() -> Any:
-    """The same days with temperature and humidity as numbers; the class is `play`.
-
-    >>> weather()["temperature"].to_pylist()[:3]
-    [85, 80, 83]
-    """
+    """The same days with temperature and humidity as numbers; the class is `play`."""
     return _read("weather.csv")
 
 
@@ -42,15 +34,10 @@ def diabetes(missing: float = 0.05, seed: int = 0) -> Any:
     rng = np.random.default_rng(seed)
     columns: dict[str, Any] = {}
     for name, values in zip(found.feature_names, found.data.T):
-        holes = rng.random(len(values)) < missing
-        if name == "sex":
-            columns["sex"] = pa.array([f"sex {int(v)}" for v in values], mask=holes)
-        elif name == "age":
-            columns["age"] = pa.array([f"{int(v) // 10 * 10}s" for v in values], mask=holes)
-        else:
-            columns[name] = pa.array(values, mask=holes)
-    median = np.median(found.target)
-    columns["progression"] = pa.array(["slow" if t <= median else "fast" for t in found.target])
+        texts = {"sex": lambda v: f"sex {int(v)}", "age": lambda v: f"{int(v) // 10 * 10}s"}.get(name)
+        gone = rng.random(len(values)) < missing
+        columns[name] = pa.array(values if texts is None else [texts(v) for v in values], mask=gone)
+    columns["progression"] = np.where(found.target <= np.median(found.target), "slow", "fast")
     return pa.table(columns)
 
 

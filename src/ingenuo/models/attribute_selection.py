@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels import softmax
@@ -27,7 +27,7 @@ from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.source import is_texts
-from ingenuo.show.table import aligned
+from ingenuo.show.table import PrintedTable
 
 METHODS = ("forward", "gain")
 _MOST = 1 << 31  # bytes of scores
@@ -76,10 +76,12 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Choose by the rows of a table, their classes (or the name of the column of X), and how often each counts."""
-        if self.method not in METHODS:
-            raise InputError(f"method={self.method!r} is not known{did_you_mean(self.method, METHODS)}")
-        if isinstance(self.n_attributes, str) and self.n_attributes != "auto":
+        check_choice("method", self.method, METHODS)
+        auto, forward = self.n_attributes == "auto", self.method == "forward"
+        if not auto and isinstance(self.n_attributes, str):
             raise InputError(f"n_attributes={self.n_attributes!r} is not known; take a whole number, or 'auto'")
+        if not auto:
+            check_whole("n_attributes", self.n_attributes, 1)
         if self.model is not None and not isinstance(self.model, NaiveBayes):
             raise KindError(f"model must be a NaiveBayes, got {type(self.model).__name__} {self.model!r}")
         model = NaiveBayes() if self.model is None else clone(self.model)
@@ -92,9 +94,6 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         checks.refuse_one_class(chunk.classes, "selector")
         attributes = attributes_of(schema, model.prior, to_tune=model.tune)
         learned = LearnedRows(schema, tally, chunk)
-        auto, forward = self.n_attributes == "auto", self.method == "forward"
-        if not auto:
-            check_whole("n_attributes", self.n_attributes, 1)
         wanted = len(attributes) if auto else int(self.n_attributes)
         if wanted > len(attributes):
             raise InputError(f"n_attributes={wanted}, and the table has {len(attributes)}; take fewer")
@@ -127,8 +126,7 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.support_ = np.array([name in names for name in schema.names.tolist()])
         self._names, self.n_features_in_ = schema.names, len(schema)
         self.__dict__.pop("feature_names_in_", None)
-        if "feature_names_in_" in model.__dict__:
-            self.feature_names_in_ = model.feature_names_in_
+        self.__dict__.update({name: value for name, value in vars(model).items() if name == "feature_names_in_"})
         return self
 
     def get_support(self, indices: bool = False) -> NDArray[Any]:
@@ -163,14 +161,17 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __str__(self) -> str:
         if "ranking_" not in self.__dict__:
             return str(super().__repr__())
-        called = [
-            column_name(e.columns[0]) if len(e.columns) == 1 else f"{len(e.columns)} columns" for e in self.ranking_
+        rows = [
+            [
+                column_name(each.columns[0]) if len(each.columns) == 1 else f"{len(each.columns)} columns",
+                f"{each.gain:.4f}",
+                f"step {each.step}" if each.step else "",
+            ]
+            for each in self.ranking_
         ]
-        lines = [[name, f"{e.gain:.4f}", f"step {e.step}" if e.step else ""] for name, e in zip(called, self.ranking_)]
-        text = aligned([["column", "gain alone", "kept"], *lines])
         kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_
-        said = f"{kept} columns are kept; log loss of rows left out {loss[0]:.4f} → {loss[-1]:.4f}."
-        return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], said])
+        text = PrintedTable(["column", "gain alone", "kept"], rows, rule=True).text()
+        return f"{text}\n{kept} columns are kept; log loss of rows left out {loss[0]:.4f} → {loss[-1]:.4f}."
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

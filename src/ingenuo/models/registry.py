@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from contextlib import suppress
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ COMMANDS: dict[str, str] = {
     "regressor": "NaiveBayesRegressor",
 }
 PRIORS = ("laplace", "maximum-likelihood", "lidstone:ALPHA", "m-estimate:M")
+_FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def model_class(name: str, wanted: type[Any] | None = None) -> type[Any]:
@@ -53,15 +55,10 @@ def class_of(command: str) -> type[Any]:
 
 
 def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
-    """A model by its name; what `settings` has as text becomes what the model takes.
-
-    Settings are the parameters of the model; those of `Words` are gathered into its `text`. A setting that the model
-    has no use for is an error, and none is passed over.
+    """A model by its name; settings are its parameters, as text or as they are, and those of `Words` for its `text`.
 
     >>> build("naive-bayes", {"prior": "lidstone:0.5", "tune": "yes"})
     NaiveBayes(prior=Lidstone(alpha=0.5, variance_floor=1e-09), tune=True)
-    >>> build("softmax", {"ngrams": "1-2", "binary": "yes", "l2": "0.1"}).text.ngrams
-    (1, 2)
     """
     from ingenuo.text.words import Words
 
@@ -71,9 +68,9 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     words: dict[str, Any] = {}
     for key, value in (settings or {}).items():
         if key in parameters:
-            given[key] = _value(key, value, parameters[key].default)
+            given[key] = _parse_value(key, value, parameters[key].default)
         elif key in of_words and "text" in parameters:
-            words[key] = _value(key, value, of_words[key].default)
+            words[key] = _parse_value(key, value, of_words[key].default)
         else:
             known = [*(each for each in parameters if each != "text"), *(of_words if "text" in parameters else ())]
             signatures = {each: inspect.signature(class_of(each)).parameters for each in COMMANDS}
@@ -89,11 +86,7 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
 
 
 def parse(spec: str) -> tuple[str, dict[str, str]]:
-    """The name and the settings of "name:setting=value,setting=value".
-
-    >>> parse("network:structure=kdb,k=3")
-    ('network', {'structure': 'kdb', 'k': '3'})
-    """
+    """The name and the settings of "name:setting=value,setting=value"."""
     name, _, rest = spec.partition(":")
     class_of(name)
     settings = {}
@@ -105,53 +98,47 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
     return name, settings
 
 
-def _value(key: str, text: Any, default: Any) -> Any:
+def _parse_value(key: str, text: Any, default: Any) -> Any:
     """A setting that was given as text, as what the model's own default is."""
     if not isinstance(text, str):
         return text
     if hasattr(default, "pseudo_counts") or (key == "smoothing" and ":" in text):
-        return prior(text)
-    if key == "ngrams":
-        return _range(text)
+        return parse_prior(text)
+    if key == "ngrams":  # "2" is words and pairs of words, "2-3" only longer ones
+        low, _, high = text.partition("-")
+        try:
+            return (int(low), int(high)) if high else (1, int(low))
+        except ValueError:
+            raise InputError(f"ngrams is a number such as 2 or a range such as 1-3, got {text!r}") from None
     lower = text.lower()
-    if isinstance(default, bool) or (lower in ("yes", "no", "true", "false") and key != "stop_words"):
-        if lower not in ("yes", "no", "true", "false"):
-            raise InputError(f"{key} is yes or no, got {text!r}")
-        return lower in ("yes", "true")
+    if lower in _FLAGS and key != "stop_words":
+        return _FLAGS[lower]
+    if isinstance(default, bool):
+        raise InputError(f"{key} is yes or no, got {text!r}")
     if lower == "none":
         return None
     for number in (int, float):
-        try:
+        with suppress(ValueError):
             return number(text)
-        except ValueError:
-            continue
     return text
 
 
-def _range(text: str) -> tuple[int, int]:
-    """From how many words to how many: "2" is words and pairs of words, "2-3" only longer ones."""
-    low, _, high = text.partition("-")
-    try:
-        return (int(low), int(high)) if high else (1, int(low))
-    except ValueError:
-        raise InputError(f"ngrams is a number such as 2 or a range such as 1-3, got {text!r}") from None
-
-
-def prior(text: str) -> Prior:
-    """A prior by its name: "laplace", "maximum-likelihood", "lidstone:0.5", "m-estimate:3".
-
-    >>> prior("lidstone:1/2")
-    Lidstone(alpha=0.5, variance_floor=1e-09)
-    """
+def parse_prior(text: str) -> Prior:
+    """A prior by its name: "laplace", "maximum-likelihood", "lidstone:0.5", "m-estimate:3"."""
     from ingenuo.tally.prior import Laplace, Lidstone, MaximumLikelihood, MEstimate
 
     name, _, number = text.partition(":")
     try:
-        amount = float(Fraction(number)) if number else None
+        amount = [float(Fraction(number))] if number else []
     except (ValueError, ZeroDivisionError):
         raise InputError(f"{number!r} in {text!r} is no number; priors are {', '.join(PRIORS)}") from None
-    if amount is None and name in ("laplace", "maximum-likelihood"):
-        return Laplace() if name == "laplace" else MaximumLikelihood()
-    if amount is not None and name in ("lidstone", "m-estimate"):
-        return Lidstone(amount) if name == "lidstone" else MEstimate(amount)
-    raise InputError(f"{text!r} is no prior; take one of {', '.join(PRIORS)}")
+    known: dict[tuple[str, int], Any] = {
+        ("laplace", 0): Laplace,
+        ("maximum-likelihood", 0): MaximumLikelihood,
+        ("lidstone", 1): Lidstone,
+        ("m-estimate", 1): MEstimate,
+    }
+    if (name, len(amount)) not in known:
+        raise InputError(f"{text!r} is no prior; take one of {', '.join(PRIORS)}")
+    found: Prior = known[name, len(amount)](*amount)
+    return found

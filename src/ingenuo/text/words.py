@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError, one_of
+from ingenuo.errors import InputError, KindError, check_choice
 from ingenuo.text.lexicons import Given, Lexicon
 
 # Stop words: the function words of a language, which say little about what a text is about.
@@ -110,7 +110,7 @@ def stop_words(language: str) -> frozenset[str]:
     >>> "the" in stop_words("english"), "not" in stop_words("english")
     (True, False)
     """
-    return STOP_WORDS[one_of("stop_words", language, STOP_WORDS)]
+    return STOP_WORDS[check_choice("stop_words", language, STOP_WORDS)]
 
 
 # Stems: the Snowball algorithms, by language.
@@ -136,7 +136,7 @@ def stemmer(language: str) -> Stemmer:
     >>> stemmer("english")(["loved", "loving", "film"])
     ['love', 'love', 'film']
     """
-    return partial(_stems, one_of("stem", language, languages()))
+    return partial(_stems, check_choice("stem", language, languages()))
 
 
 def _stems(language: str, words: list[str]) -> list[str]:
@@ -192,7 +192,7 @@ def mark(text: str, language: str, shortest: int = 2, lowercase: bool = True) ->
     >>> mark("Non mi piace: brutto", "italian")
     ['non', 'not_mi', 'not_piace', 'brutto']
     """
-    one_of("negation", language, CUES)
+    check_choice("negation", language, CUES)
     if not isinstance(text, str):
         raise KindError(f"a text must be a str, got {type(text).__name__} {text!r}")
     if isinstance(shortest, bool) or not isinstance(shortest, int):
@@ -305,20 +305,20 @@ class Words:
             "ngrams": _ngrams(self.ngrams),
             "binary": _switch("binary", self.binary),
             "lowercase": _switch("lowercase", self.lowercase),
-            "token": one_of("token", self.token, SHORTEST),
+            "token": check_choice("token", self.token, SHORTEST),
             "stop_words": _stop_words(self.stop_words),
-            "stem": None if self.stem is None else one_of("stem", self.stem, languages()),
-            "negation": None if self.negation is None else one_of("negation", self.negation, CUES),
+            "stem": None if self.stem is None else check_choice("stem", self.stem, languages()),
+            "negation": None if self.negation is None else check_choice("negation", self.negation, CUES),
             "lexicon": None if self.lexicon is None else Lexicon.of(self.lexicon),
-            "weighting": one_of("weighting", self.weighting, WEIGHTINGS),
-            "norm": None if self.norm is None else one_of("norm", self.norm, ["l2"]),
-            "model": None if self.model is None else one_of("model", self.model, MODELS),
+            "weighting": check_choice("weighting", self.weighting, WEIGHTINGS),
+            "norm": None if self.norm is None else check_choice("norm", self.norm, ["l2"]),
+            "model": None if self.model is None else check_choice("model", self.model, MODELS),
             "min_count": _whole("min_count", self.min_count),
             "max_words": None if self.max_words is None else _whole("max_words", self.max_words),
             "min_documents": _documents("min_documents", self.min_documents),
             "max_documents": _documents("max_documents", self.max_documents),
             "hashed": None if self.hashed is None else _buckets(self.hashed),
-            "errors": one_of("errors", self.errors, ["strict", "replace"]),
+            "errors": check_choice("errors", self.errors, ["strict", "replace"]),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
