@@ -13,21 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.evaluation import significance
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.measures import LEAST
-from ingenuo.evaluation.significance import (
-    Answers,
-    Verdict,
-    holm,
-    judge_accuracy,
-    judge_swaps,
-    level,
-    number,
-    p_text,
-    percent,
-)
+from ingenuo.evaluation.significance import Answers, Verdict, holm, level, number, p_text, percent
 from ingenuo.models.bayes_optimal import log_probabilities
 from ingenuo.models.model import clone
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -239,10 +230,12 @@ class LearningCurves(Shown):
         pairs = zip(self.leaders(measure), self.sizes.tolist())
         runs = [(who, [f"{size:,}" for _, size in run]) for who, run in groupby(pairs, lambda pair: pair[0])]
         spans = [(who, " to ".join(dict.fromkeys((run[0], run[-1])))) for who, run in runs if who]
-        told = [f"{who} is ahead with {span} rows" for who, span in spans]
         crossed = " and ".join(f"{rows:,.0f}" for rows in self.crossings(measure))
-        said = "; ".join(told) or f"nobody is clearly ahead in {len(self.accuracy)} repeats"
-        return f"By {MEASURES[measure]}, {said}{f'; the curves cross near {crossed} rows' if crossed and told else ''}."
+        parts = [f"{who} is ahead with {span} rows" for who, span in spans]
+        parts += [f"the curves cross near {crossed} rows"] if crossed and parts else []
+        return (
+            f"By {MEASURES[measure]}, {'; '.join(parts) or f'nobody is clearly ahead in {len(self.accuracy)} repeats'}."
+        )
 
     def table(self) -> Any:
         """An Arrow table with a line for each size and model: means, and standard deviations over the repeats."""
@@ -313,18 +306,10 @@ def compare(
     ----------
     models : mapping of name to classifier, or list of classifiers
         Two at least; a list is named after its classes.
-    X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
-        The rows: anything that all models take.
-    y : array-like, or the name of a column of X
-        The class of each row.
-    folds : int, "leave-one-out", scikit-learn splitter, or list of (train, test)
-        As in `cross_validate`; the splits are made once, for all models.
-    groups : array-like, optional
-        Rows of one group stay together, as in `cross_validate`.
-    confidence : float
-        How sure the intervals are.
-    alpha : float
-        The level of the tests.
+    X, y, folds, groups
+        As in `cross_validate`: anything that all models take; the splits are made once, for all models.
+    confidence, alpha : float
+        How sure the intervals are, and the level of the tests.
     sizes : int or list of int, optional
         Compare learning curves and not folds: fit each model on so many rows, in nested samples that are the same for
         all, and measure it on held-out rows. An integer takes so many sizes, up to all rows that are not held out.
@@ -402,9 +387,9 @@ def _test_pairs(evaluations: Mapping[str, Evaluation], alpha: float, rng: np.ran
         for names in combinations(evaluations, 2):
             answers = Answers(*(evaluations[name].predictions for name in names))  # in the order of the rows
             if measure == "accuracy":
-                verdicts[names] = judge_accuracy(answers, "mid-p", alpha)
+                verdicts[names] = significance.judge_accuracy(answers, "mid-p", alpha)
             elif all(each.probabilities is not None for each in answers):
-                verdicts[names] = judge_swaps(answers, measure, _SWAPS, alpha, rng)
+                verdicts[names] = significance.judge_swaps(answers, measure, _SWAPS, alpha, rng)
         adjusted = holm([verdict.p_value for verdict in verdicts.values()]).tolist()
         found += [Pair(*names, measure, verdict, p) for (names, verdict), p in zip(verdicts.items(), adjusted)]
     return tuple(found)

@@ -102,10 +102,8 @@ def cross_validate(
     model : classifier
         It is not changed. A model with a tally is exact and counts each row once; with `tune` or `calibration` its
         settings are found again in each fold. Any other classifier is refitted for each fold, on all processors.
-    X : array, sparse matrix, list of texts, or pandas, polars or Arrow table
-        The rows.
-    y : array-like, or the name of a column of X
-        The class of each row.
+    X, y : array, sparse matrix, list of texts, or table; array-like, or the name of a column of X
+        The rows, and the class of each.
     folds : int, "leave-one-out", splitter or list
         So many folds, stratified and shuffled by `random_state`; each row by itself; a splitter of scikit-learn's; or
         pairs of training and test rows.
@@ -113,10 +111,8 @@ def cross_validate(
         Rows of one group are never parted between training and test.
     sample_weight : array-like, optional
         How often each row counts, in learning and in judging.
-    confidence : float
-        Of the intervals of the evaluation.
-    random_state : int
-        Seed for the shuffling, and for the bootstrap of the intervals.
+    confidence, random_state : float, int
+        Of the intervals; seed for the shuffling, and for the bootstrap.
     verbose : bool, optional
         Whether to say on stderr how far it is; by default in a terminal, once it takes long.
 

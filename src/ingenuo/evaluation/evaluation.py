@@ -19,25 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError, did_you_mean
-from ingenuo.evaluation import intervals, sums
+from ingenuo.evaluation import intervals, measures, sums
 from ingenuo.evaluation.intervals import Interval, check_share
-from ingenuo.evaluation.measures import (
-    AREAS,
-    BINS,
-    OF_ROWS,
-    SUMMED,
-    Key,
-    Matrix,
-    Steps,
-    areas,
-    by_class,
-    judged_classes,
-    list_measures,
-    mean_area,
-    of_confusion,
-    steps,
-    title,
-)
+from ingenuo.evaluation.measures import AREAS, BINS, OF_ROWS, SUMMED, Key, Matrix, Steps, areas, judged_classes, title
 from ingenuo.evaluation.predictions import Predictions, describe_unseen, list_names, predictions_of
 from ingenuo.evaluation.sums import column
 from ingenuo.rows.checks import check_flag, check_whole
@@ -65,21 +49,11 @@ _NOT_KEPT = "the rows have weights and are not kept, so they cannot be resampled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure:
-    """A measured value and its interval, which is found when it is asked for.
+    """A measured value and its interval, which is found when it is asked for."""
 
-    Attributes
-    ----------
-    name : str
-        What is measured.
-    label
-        The class that it is of; None where it is of all.
-    value : float or None
-        NaN where it is undefined, None where it takes probabilities and there are labels only.
-    """
-
-    name: str
-    label: Hashable
-    value: float | None
+    name: str  # what is measured
+    label: Hashable  # the class that it is of; None where it is of all
+    value: float | None  # NaN where it is undefined, None where it takes probabilities and there are labels only
     _evaluation: Evaluation
 
     @property
@@ -134,22 +108,18 @@ def evaluate(
     ----------
     model : classifier, or array
         A fitted classifier; or probabilities (rows × classes); or a list of the labels that were answered.
-    X : table, what `scan` gives, or a Dask or Spark DataFrame
-        The rows for the classifier, which it should not have learned from; None beside predictions.
-    y : array-like, or the name of a column of X
-        What is true of each row.
+    X, y : table, what `scan` gives, or a Dask or Spark DataFrame; array-like, or the name of a column of X
+        The rows for the classifier, which it should not have learned from, and what is true of each; beside
+        predictions y alone.
     classes : list, optional
         The classes of the columns of probabilities, in their order; by default the sorted labels of y.
     sample_weight : array-like, optional
         How much each row counts.
-    confidence : float
-        How sure the intervals are.
-    random_state : int
-        Seed of the bootstrap.
+    confidence, random_state : float, int
+        How sure the intervals are, and the seed of the bootstrap.
     keep_rows : bool
-        Whether to keep the answers, row by row. Of a scan, which is read a batch at a time, and of rows that lie on an
-        engine they are not: sums alone are kept, which do not grow with the rows, and areas are of a fixed grid of
-        probabilities.
+        Whether to keep the answers, row by row. Of a scan and of rows on an engine they are not: sums alone are kept,
+        which do not grow with the rows, and areas are of a fixed grid of probabilities.
 
     Examples
     --------
@@ -178,18 +148,7 @@ def evaluate(
 
 
 class Evaluation(Shown):
-    """What was measured on some rows; prints as tables, and adds.
-
-    Made by `evaluate`; `predictions` are the answers row by row, or None with a `tally` of sums.
-
-    Attributes
-    ----------
-    classes : array
-        The classes, sorted: those the model knows and those that are true of a row.
-    n_rows : int
-        How many rows were judged; those of weight 0 are not.
-    weighted, probable : bool
-        Whether rows count otherwise than once; whether there are probabilities.
+    """What `evaluate` measured on some rows; prints as tables, and adds.
 
     Examples
     --------
@@ -202,14 +161,9 @@ class Evaluation(Shown):
     """
 
     def __init__(
-        self,
-        predictions: Predictions | None,
-        confidence: float = 0.95,
-        random_state: int = 0,
-        *,
-        tally: Tally | None = None,
+        self, predictions: Predictions | None, confidence: float, random_state: int, *, tally: Tally | None = None
     ) -> None:
-        self._predictions, self._given = predictions, tally
+        self._predictions, self._given = predictions, tally  # the sums, where the answers were not kept
         self.confidence, self.random_state = confidence, random_state
         self._intervals: dict[Key, Interval] = {}
 
@@ -242,25 +196,23 @@ class Evaluation(Shown):
         found: NDArray[Any] = self._sums.over(name, *axes).fractions()  # type: ignore[union-attr]
         return found
 
+    def _count(self, what: str) -> int:
+        return int(self._sums.over("rows", objects([what])).floats()[0])
+
     @cached_property
-    def _counts(self) -> dict[str, int]:
-        kinds = ["judged", "probable", "weighted"]
-        return dict(zip(kinds, self._sums.over("rows", objects(kinds)).floats().astype(int).tolist()))
-
-    @property
     def n_rows(self) -> int:
-        """How many rows were judged."""
-        return self._counts["judged"]
+        """How many rows were judged; those of weight 0 are not."""
+        return self._count("judged")
 
-    @property
+    @cached_property
     def weighted(self) -> bool:
         """Whether rows count otherwise than once."""
-        return self._counts["weighted"] > 0
+        return self._count("weighted") > 0
 
-    @property
+    @cached_property
     def probable(self) -> bool:
         """Whether there are probabilities."""
-        return self._counts["probable"] > 0
+        return self._count("probable") > 0
 
     @cached_property
     def known(self) -> Labels:
@@ -291,7 +243,7 @@ class Evaluation(Shown):
     @property
     def majority(self) -> Any:
         """The class of most rows."""
-        return self.labels[int(self._matrix.true.argmax())]
+        return self.labels[int(self.support.argmax())]
 
     @cached_property
     def confusion(self) -> NDArray[Any]:
@@ -344,7 +296,7 @@ class Evaluation(Shown):
         rows = self.rows
         if rows is not None:
             assert rows.probabilities is not None
-            return steps(rows.probabilities[:, k], rows.codes == k, rows.weights)
+            return measures.steps(rows.probabilities[:, k], rows.codes == k, rows.weights)
         cells = self.tally.labels(self._curves, 1)
         found = self.tally.over(self._curves, self.known[[k]], cells, objects([sums.OF_IT, sums.OTHER]))
         assert isinstance(found, Exact)
@@ -360,12 +312,12 @@ class Evaluation(Shown):
     def _values(self) -> dict[Key, float | None]:
         """Every measure."""
         if not self.probable:
-            return list_measures(self.labels, self._matrix, {}, [])
+            return measures.list_measures(self.labels, self._matrix, {}, [])
         n, answers = self._weights[0], self.forecasts()
         means = {name: float(each[0] / n) for name, each in self._losses.items()}
         means["ece"] = float(np.abs(column(answers, "true") - column(answers, "p")).sum() / n)
         pairs = [areas(*self.steps(k)[1:]) for k in judged_classes(len(self.labels))]
-        return list_measures(self.labels, self._matrix, means, pairs)
+        return measures.list_measures(self.labels, self._matrix, means, pairs)
 
     @cached_property
     def resolution(self) -> dict[Any, tuple[float, float]]:
@@ -380,24 +332,19 @@ class Evaluation(Shown):
         ends = zip(
             *(sums.bounds(each, (each.scores <= 0) | (each.scores >= last), not self.weighted) for each in every)
         )
-        low, high = (list_measures(self.labels, self._matrix, {}, list(pairs)) for pairs in ends)
-        return {
-            (name if label is None else (name, label)): (low[name, label] or 0.0, high[name, label] or 0.0)
-            for name, label in low
-            if name.startswith(AREAS) and not math.isnan(self._values[name, label] or 0.0)
-        }
+        low, high = (measures.list_measures(self.labels, self._matrix, {}, list(pairs)) for pairs in ends)
+        defined = [key for key in low if key[0].startswith(AREAS) and not math.isnan(self._values[key] or 0.0)]
+        return {key if key[1] is not None else key[0]: (low[key] or 0.0, high[key] or 0.0) for key in defined}
 
     # Measures by name, with intervals.
 
     @property
     def measures(self) -> Mapping[Any, Measure]:
         """Every measure by its name, or by its name and its class."""
-        return MappingProxyType(
-            {
-                (name if label is None else (name, label)): Measure(name, label, value, self)
-                for (name, label), value in self._values.items()
-            }
-        )
+        found = {
+            key if key[1] is not None else key[0]: Measure(*key, value, self) for key, value in self._values.items()
+        }
+        return MappingProxyType(found)
 
     def __getitem__(self, key: Any) -> Measure:
         wanted = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
@@ -439,7 +386,7 @@ class Evaluation(Shown):
                 squares = self._sums.over("squares", self.known, self.known).floats().ravel()[cells]
             drawn = (len(self.labels), self._replicates, self.random_state)
             found = intervals.of_cells(cells, self.confusion.ravel()[cells], squares, *drawn)
-        return found, of_confusion(found), by_class(found)
+        return found, measures.of_confusion(found), measures.by_class(found)
 
     def _interval(self, key: Key) -> Interval:
         if key not in self._intervals:
@@ -447,14 +394,13 @@ class Evaluation(Shown):
         return self._intervals[key]
 
     def _find_interval(self, name: str, label: Hashable) -> Interval:
-        value = self._values[name, label]
+        value, k = self._values[name, label], self._places.get(label)
         if value is None:
             return Interval.refused("labels were given, and it takes probabilities")
         if math.isnan(value):
             return Interval.refused("it is undefined")
         if self.n_rows < 2:
             return Interval.refused("one row does not say how much others would differ")
-        k = None if label is None else self._places[label]
         if name in _EXACT and not self.weighted:
             return self._of_share(name, k)
         by = self._of_losses if name in OF_ROWS else self._of_area if name.startswith(AREAS) else self._of_matrix
@@ -466,11 +412,10 @@ class Evaluation(Shown):
 
     def _of_share(self, name: str, k: int | None) -> Interval:
         tp, true, answered = self._matrix
-        if name == "majority_rate":
-            return intervals.exact(true.max(), true.sum(), self.confidence)
-        if k is None:
-            return intervals.exact(tp.sum(), true.sum(), self.confidence)
-        return intervals.exact(tp[k], (answered if name == "precision" else true)[k], self.confidence)
+        part, whole = (true.max() if name == "majority_rate" else tp.sum()), true.sum()
+        if k is not None:
+            part, whole = tp[k], (answered if name == "precision" else true)[k]
+        return intervals.exact(part, whole, self.confidence)
 
     def _of_matrix(self, name: str, k: int | None) -> Floats | Interval:
         """What replicates of the confusion matrix measure."""
@@ -497,7 +442,7 @@ class Evaluation(Shown):
 
     def _of_area(self, name: str, k: int | None) -> Floats | Interval:
         """The areas of class k, or of all, in replicates."""
-        several, rows, true = len(self.labels) > 2, self.rows, self._matrix.true
+        several, rows = len(self.labels) > 2, self.rows
         if rows is None and self.weighted:
             return Interval.refused(_NOT_KEPT)
         if rows is None and k is None and several:
@@ -512,7 +457,7 @@ class Evaluation(Shown):
         drawn = self._resampled
         found = drawn.roc if name.startswith("roc") else drawn.pr
         if k is None and several:
-            return mean_area(found, true, drawn.matrix.true if name.endswith("weighted") else None)
+            return measures.mean_area(found, self.support, drawn.matrix.true if name.endswith("weighted") else None)
         return np.asarray(found[:, k or 0])
 
     def _of_cells(self, name: str, k: int | None) -> Interval:
@@ -526,9 +471,8 @@ class Evaluation(Shown):
         if interval.low is None or interval.high is None:
             return interval
         (low, high), value = self.resolution[key], float(self[key])
-        return interval._replace(
-            low=max(0.0, interval.low - (value - low)), high=min(1.0, interval.high + (high - value))
-        )
+        low, high = interval.low - (value - low), interval.high + (high - value)
+        return interval._replace(low=max(0.0, low), high=min(1.0, high))
 
     # Adding and showing.
 
@@ -536,11 +480,10 @@ class Evaluation(Shown):
         """The evaluation of the rows of both; they are kept where both have kept them."""
         if not isinstance(other, Evaluation):
             return NotImplemented
-        for name in ("confidence", "random_state"):
-            mine, theirs = getattr(self, name), getattr(other, name)
+        settings = (self.confidence, self.random_state)
+        for name, mine, theirs in zip(("confidence", "random_state"), settings, (other.confidence, other.random_state)):
             if mine != theirs:
                 raise MergeError(f"one evaluation has {name}={mine!r} and the other {theirs!r}; evaluate both alike")
-        settings = (self.confidence, self.random_state)
         if self._predictions is not None and other._predictions is not None:
             return Evaluation(self._predictions + other._predictions, *settings)
         if self.probable != other.probable:
@@ -592,9 +535,8 @@ class Evaluation(Shown):
         if not self.probable:
             found.append("Only labels were given: log loss, Brier score, ECE and areas take probabilities.")
         if self.resolution:
-            found.append(
-                "The rows were counted and not kept: areas are of a fixed grid of probabilities (see resolution)."
-            )
+            kept = "The rows were counted and not kept"
+            found.append(f"{kept}: areas are of a fixed grid of probabilities (see resolution).")
         return (*self.unseen, *found)
 
     def table(self) -> Any:
@@ -613,11 +555,8 @@ class Evaluation(Shown):
 
     def measure_table(self) -> PrintedTable:
         """What is measured of all classes together; means over the classes stand in the table of these."""
-        rows = [
-            [title(m.name), m.value, span(m.low, m.high)]
-            for m in self.measures.values()
-            if m.label is None and m.value is not None and not m.name.endswith(_MEANS)
-        ]
+        of_all = [m for m in self.measures.values() if m.label is None and m.value is not None]
+        rows = [[title(m.name), m.value, span(m.low, m.high)] for m in of_all if not m.name.endswith(_MEANS)]
         heads = ["measure", "value", f"{100 * self.confidence:g}% interval"]
         return PrintedTable(heads, rows, ["", ".3f"], rule=True)
 
@@ -653,16 +592,12 @@ class Evaluation(Shown):
     def _blocks(self) -> Sequence[str | Block]:
         rows, n = self.n_rows, len(self.labels)
         correct, majority = (float(self[name]) for name in ("accuracy", "majority_rate"))
-        headline = (
-            f"{rows:,} {'row' if rows == 1 else 'rows'}{', weighted' if self.weighted else ''}, "
-            f"{n} {'class' if n == 1 else 'classes'}: {correct:.1%} are correct; always answering "
-            f"{self.majority!r} would be right for {majority:.1%}."
-        )
+        judged = f"{rows:,} row{'s' if rows != 1 else ''}{', weighted' if self.weighted else ''}"
+        always = f"always answering {self.majority!r} would be right for {majority:.1%}"
+        headline = f"{judged}, {n} class{'es' if n != 1 else ''}: {correct:.1%} are correct; {always}."
         tables = (self.measure_table(), self.class_table(), self.confusion_table())
-        remarks = [*self.remarks, *self._refusals()]
-        if n > _SHOWN:
-            few = f"Of {n} classes the {_SHOWN} with the lowest F1 are shown, and the most frequent confusions."
-            remarks.insert(len(self.remarks), few)
+        few = f"Of {n} classes the {_SHOWN} with the lowest F1 are shown, and the most frequent confusions."
+        remarks = [*self.remarks, *([few] if n > _SHOWN else []), *self._refusals()]
         return [headline, *(block for table in tables for block in ("", table)), *([""] if remarks else []), *remarks]
 
     def _refusals(self) -> list[str]:
@@ -721,12 +656,11 @@ class EvaluationDisplay(Display):
         found = self.evaluation
         names = [drawing.short(label) for label in found.labels]
         panels = 4 if found.probable else 1
-        if axes is None:
-            given = drawing.grid(panels, len(names) >= _CROWDED)
-        else:
-            given = list(np.ravel(np.asarray(axes, object)))
-            if len(given) != panels:
-                raise InputError(f"{panels} axes are needed, one for each panel, got {len(given)}")
+        given = (
+            drawing.grid(panels, len(names) >= _CROWDED) if axes is None else list(np.ravel(np.asarray(axes, object)))
+        )
+        if len(given) != panels:
+            raise InputError(f"{panels} axes are needed, one for each panel, got {len(given)}")
         drawing.confusion(found.confusion, names, given[0])
         if found.probable:
             from ingenuo.evaluation.reliability import Reliability

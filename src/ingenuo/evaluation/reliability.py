@@ -76,20 +76,12 @@ def place_of(class_: Any, classes: Labels) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Shown):
-    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to that of the whole.
+    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to that of the whole."""
 
-    Attributes
-    ----------
-    evaluation : Evaluation
-        The rows, or their sums: of rows that were not kept there are ten bins of equal width.
-    n_bins, strategy, class_, confidence
-        As given to `reliability`; `class_` is None where the class that was answered is judged.
-    """
-
-    evaluation: Evaluation
+    evaluation: Evaluation  # the rows, or their sums: of rows that were not kept there are ten bins of equal width
     n_bins: int
     strategy: str
-    class_: Any
+    class_: Any  # None where the class that was answered is judged
     confidence: float
 
     def __post_init__(self) -> None:
@@ -283,10 +275,8 @@ def reliability(
         classes); or what `evaluate` found, which has all it takes.
     X, y, classes, sample_weight
         As in `evaluate`. Rows of a scan or on an engine are counted where they are, in ten bins of equal width.
-    bins : int
-        How many bins.
-    strategy : {"width", "mass"}
-        Bins of equal width, or with equally many rows.
+    bins, strategy : int, {"width", "mass"}
+        How many bins, of equal width or with equally many rows.
     class_ : label, optional
         Judge the probability of this class; by default that of the class that was answered.
     confidence : float

@@ -46,7 +46,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 Measure = str | Callable[[Any, Any], float]
 
-METHODS = ("exact", "mid-p")
 MEASURES = {"accuracy": "accuracy", "log_loss": "log loss"}
 _LARGEST = 1e300  # sums of larger numbers may be beyond the doubles
 _ENUMERATED = 20  # 2^20 sums of signed differences take 10 ms; beyond that they are sampled
@@ -149,6 +148,11 @@ def level(confidence: Any) -> float:
     return round(1 - check_share("confidence", confidence), 12)
 
 
+def _check_known(name: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        raise InputError(f"{name}={value!r} is not known{did_you_mean(value, known)}")
+
+
 def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floats:
     """Finite numbers in an array of so many dimensions."""
     if values is None:
@@ -196,8 +200,7 @@ class Answers(NamedTuple):
     def compare(self, measure: Measure) -> tuple[str, float, float, Callable[[Any, Any], float] | None]:
         """The measure's name, what both classifiers have, and the measure itself where it is no mean over rows."""
         if isinstance(measure, str):
-            if measure not in MEASURES:
-                raise InputError(f"measure={measure!r} is not known{did_you_mean(measure, MEASURES)}")
+            _check_known("measure", measure, MEASURES)
             one, other = (float(values.mean()) for values in self.by_row(measure))
             return MEASURES[measure], one, other, None
         if not callable(measure):
@@ -257,10 +260,8 @@ def mcnemar(
 
     Parameters
     ----------
-    y : array-like
-        The true class of each row.
-    first, second : array-like
-        What each answered: labels, or probabilities (rows × classes; then the likeliest class counts).
+    y, first, second : array-like
+        The true class of each row, and what each answered: labels, or probabilities (then the likeliest class counts).
     method : {"exact", "mid-p"}
         The exact test never rejects a true H0 too often, and seldom often enough; mid-p counts half of the probability
         of what was seen, and comes closer to the level (Fagerland, Lydersen and Laake, 2013).
@@ -269,16 +270,11 @@ def mcnemar(
     confidence : float
         How sure the intervals are; the difference is called significant at 1 - confidence.
 
-    Examples
-    --------
-    >>> y = [1] * 20
-    >>> first, second = [1] * 18 + [0] * 2, [1] * 10 + [0] * 8 + [1, 0]
-    >>> found = mcnemar(y, first, second)
+    >>> found = mcnemar([1] * 20, [1] * 18 + [0] * 2, [1] * 10 + [0] * 8 + [1, 0])
     >>> found.details["b"], found.details["c"], found.p_value
     (8, 1, 0.0390625)
     """
-    if method not in METHODS:
-        raise InputError(f"method={method!r} is not known{did_you_mean(method, METHODS)}")
+    _check_known("method", method, ("exact", "mid-p"))
     alpha = level(confidence)
     return judge_accuracy(read_answers(y, first, second, classes), method, alpha)
 
@@ -366,15 +362,10 @@ def paired_bootstrap(
         As in `mcnemar`.
     measure : {"accuracy", "log_loss"} or callable
         What is compared; a function of the true labels and the labels (or probabilities, if these were given).
-    replicates : int
-        How often rows are drawn.
-    random_state : int, optional
-        Seed for NumPy's generator.
+    replicates, random_state : int
+        How often rows are drawn, and the seed.
 
-    Examples
-    --------
-    >>> y = [1] * 40
-    >>> found = paired_bootstrap(y, [1] * 36 + [0] * 4, [1] * 20 + [0] * 16 + [1] * 4, replicates=999)
+    >>> found = paired_bootstrap([1] * 40, [1] * 36 + [0] * 4, [1] * 20 + [0] * 16 + [1] * 4, replicates=999)
     >>> round(found.effect, 6), found.low > 0, found.significant
     (0.3, True, True)
     """
@@ -434,25 +425,15 @@ def permutation(
     confidence: float = 0.95,
     random_state: Any = 0,
 ) -> Verdict:
-    """Test whether two classifiers differ by swapping their answers, row by row, at random.
+    """Test whether two classifiers differ by swapping their answers, row by row, at random; parameters as above.
 
     If neither is better, it does not matter which gave which answer. Of accuracy the test is exact, and the same as
     McNemar's, with Tango's interval. Of log loss all 2^m ways to swap the m rows that differ are tried where m ≤ 20,
     and the interval is Student's; of a function of one's own they are tried where they are no more than `replicates`,
     and there is no interval. Else ways are drawn, and p = (r + 1)/(replicates + 1), where r of them differ as much.
 
-    Parameters
-    ----------
-    y, first, second, measure, classes, confidence, random_state
-        As in `paired_bootstrap`.
-    replicates : int
-        How many ways to swap are drawn where there are too many to try all.
-
-    Examples
-    --------
-    >>> y, first = [0, 0, 0, 0, 0], [[0.9, 0.1]] * 5
     >>> second = [[0.6, 0.4], [0.7, 0.3], [0.5, 0.5], [0.8, 0.2], [0.6, 0.4]]
-    >>> found = permutation(y, first, second, "log_loss", classes=[0, 1])
+    >>> found = permutation([0] * 5, [[0.9, 0.1]] * 5, second, "log_loss", classes=[0, 1])
     >>> found.p_value, found.details["ways"]
     (0.0625, 32)
     """
@@ -547,8 +528,7 @@ def _standard_error(rows: Floats, inflation: float) -> float:
 def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95) -> Verdict:
     """Test whether two models differ over folds, with the variance that overlapping training rows deserve.
 
-    The folds share most of their training rows, so their differences are not independent, and the plain t-test finds
-    far too much. Nadeau and Bengio (2003) enlarge the variance:
+    The folds share most of their training rows, so the plain t-test finds far too much. Nadeau and Bengio (2003):
     t = mean / √((1/k + n_test/n_train) s²), with k - 1 degrees of freedom, over all k differences.
 
     Parameters
@@ -560,13 +540,9 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     confidence : float
         How sure the interval is; the difference is called significant at 1 - confidence.
 
-    Examples
-    --------
     >>> found = corrected_t([0.02, 0.01, 0.03, 0.00, 0.04], test_share=1 / 4)
     >>> round(found.statistic, 4), round(found.p_value, 4)
     (1.8856, 0.1324)
-    >>> found.seen
-    'Over 5 differences the first is higher by 0.02 on average'
     """
     from scipy.special import stdtr
 
@@ -610,8 +586,7 @@ def _round(values: Floats) -> Floats:
 def wilcoxon(first: Any, second: Any, *, confidence: float = 0.95) -> Verdict:
     """Wilcoxon's signed-rank test: whether one of two models is better, by the scores of both on each of many sets.
 
-    p is that of `scipy.stats.wilcoxon`: exact up to 50 differences, or 13 if some of them tie; sets on which both have
-    the same score are left out.
+    p is that of `scipy.stats.wilcoxon`; sets on which both have the same score are left out.
 
     >>> found = wilcoxon([0.91, 0.85, 0.78, 0.95, 0.66, 0.88], [0.90, 0.82, 0.73, 0.93, 0.62, 0.81])
     >>> found.statistic, found.p_value, round(found.effect, 4)

@@ -55,11 +55,9 @@ def audit(
     ----------
     model : classifier, or array
         A fitted classifier; beside `protected` also its predictions, as `evaluate` takes them.
-    X : table, what `scan` gives, or a Dask or Spark DataFrame
-        The rows. Columns that the model does not know are taken off before it is asked. Rows on an engine are counted
-        where they are.
-    y : array-like, or the name of a column of X
-        What is true of each row. Without it only decisions are compared, for no answer is right or wrong.
+    X, y : table, what `scan` gives, or a Dask or Spark DataFrame; array-like, or the name of a column of X
+        The rows, without the columns that the model does not know, and what is true of each. Without y only decisions
+        are compared, for no answer is right or wrong. Rows on an engine are counted where they are.
     protected : str or array-like
         The column that says the group of each row, or the groups themselves, one for each row. Cut numbers such as ages
         into bands before, and join columns to ask about their combinations.
@@ -70,20 +68,17 @@ def audit(
         With sentences: which kinds of groups to compare (["gender", "religion"]), or your own, {group: [term, …]} or
         {kind: {group: [term, …]}}.
     class_ : optional
-        The class whose probability, or decision, is looked at. By default the second of two; of more, each (of more
+        The class whose probability, or decision, is judged. By default the second of two; of more, each (of more
         than five, the five most frequent).
     reference : optional
-        The group that the others are compared with; by default the largest. Only with `protected`.
-    labels : mapping, optional
-        For sentences that say what is true of them: which class of the model each of their labels is.
-    column : str, optional
-        The text column that takes the sentences, where the model has several.
+        With `protected`: the group that the others are compared with; by default the largest.
+    labels, column : mapping, str, optional
+        With sentences that say what is true of them: which class of the model each of their labels is; and the text
+        column that takes the sentences, where the model has several.
     classes : list, optional
         The classes of the columns of probabilities, where `model` is an array.
-    confidence : float
-        How sure the intervals are; differences are called significant at 1 - confidence.
-    random_state : int
-        Seed of the permutation tests and of the bootstrap.
+    confidence, random_state : float, int
+        How sure the intervals are (differences are significant at 1 - confidence); seed of tests and bootstrap.
 
     Examples
     --------

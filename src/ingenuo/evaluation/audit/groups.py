@@ -22,6 +22,7 @@ from ingenuo.evaluation.predictions import Predictions, list_names
 from ingenuo.evaluation.significance import holm, level, p_text, percent
 from ingenuo.evaluation.sums import SUMS, column, forecast_sums, join_sums, known_of, sum_by_cell, with_certain_rows
 from ingenuo.show.format import cell, plain, shortened, span
+from ingenuo.show.page import template
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, objects, unite
@@ -39,16 +40,8 @@ _CLASSES = 5  # that are judged where none is named
 _EXPECTED = 5  # rows in every cell: with fewer χ² is not to be trusted
 _FEWEST_ROWS, _FEWEST_OF_A_CLASS = 30, 10  # of a group: with fewer its intervals are too wide to say anything
 _NAME = 40  # letters of a group in a table
-_NAMED = 6  # names in a sentence
+_CARE = "Take care: "
 _GROUPS, _DIFFERENCES = 20, 15  # lines of a table
-_SENTENCES = {
-    "selection": "are answered {class_}",
-    "false_positive": "of those that are not {class_} are taken for it",
-    "false_negative": "of those that are {class_} are not taken for it",
-    "accuracy": "are correct",
-}
-
-
 # What both audits share.
 
 
@@ -57,8 +50,28 @@ class Audit(Shown):
 
     classes: Any  # that are judged, each against the rest
     confidence: Any
-    warnings: Any  # reasons for care
-    plain: Any  # what was found, where it may come from and what was not shown
+
+    def _facts(self) -> dict[str, Any]:
+        """What the sentences of `show/templates/audit.txt` are filled with."""
+        raise NotImplementedError
+
+    @cached_property
+    def _sentences(self) -> list[str]:
+        def names(every: Iterable[str], most: int = 6) -> str:
+            return list_names(list(dict.fromkeys(every)), str, most)
+
+        facts = {"audit": self, "level": percent(1 - self.confidence), "names": names, "p": p_text} | self._facts()
+        return [line for line in template("audit.txt").render(facts).splitlines() if line]
+
+    @property
+    def warnings(self) -> list[str]:
+        """Reasons for care: groups that are too small, terms that the model does not use, and the like."""
+        return [line.removeprefix(_CARE) for line in self._sentences if line.startswith(_CARE)]
+
+    @property
+    def plain(self) -> list[str]:
+        """What was found, where it may come from and what was not shown, in plain words."""
+        return [line for line in self._sentences if not line.startswith(_CARE)]
 
     def tables(self) -> dict[str, PrintedTable]:
         """The tables by their titles."""
@@ -69,8 +82,7 @@ class Audit(Shown):
 
     def _blocks(self) -> Sequence[str | Block]:
         tables = [block for table in self.tables().values() for block in ("", table)]
-        sentences = [*(f"Take care: {line}" for line in self.warnings), *self.plain]
-        return [*self._notes(), *tables, "", *(f"– {line}" for line in sentences)]
+        return [*self._notes(), *tables, "", *(f"– {line}" for line in self._sentences)]
 
     def _table(
         self, found: Sequence[Any], columns: Sequence[tuple[str, Callable[[Any], Any]]], most: int, what: str = ""
@@ -85,31 +97,12 @@ class Audit(Shown):
     def _sure(self) -> str:
         return f"{100 * self.confidence:g}% interval"
 
-    def _count_significant(self, found: Sequence[Any], what: str, where: str) -> str:
-        significant = sum(each.significant for each in found)
-        return (
-            f"Of {len(found):,} {what}{'' if len(found) == 1 else 's'} {where} {significant:,} "
-            f"{'is' if significant == 1 else 'are'} significant at the {percent(1 - self.confidence)} level (Holm's "
-            "correction)."
-        )
-
 
 def correct(found: Sequence[Any], confidence: float) -> list[Any]:
     """What was tested, with p-values by Holm's correction for all of them, and whether each is significant."""
     alpha = level(confidence)
     adjusted = holm([each.p_value for each in found]).tolist()
     return [replace(each, adjusted=p, significant=p <= alpha) for each, p in zip(found, adjusted)]
-
-
-def missed(found: Iterable[Any]) -> list[str]:
-    """How large a difference could be although it is not significant."""
-    every = list(found)
-    rest = [d for d in every if not d.significant]
-    ends = [max(abs(d.low), abs(d.high)) for d in rest if d.low is not None]
-    first = "No difference is significant" if len(rest) == len(every) else "Others are not significant"
-    if ends:
-        return [f"{first}; the intervals leave room for differences of up to {max(ends):.3f}."]
-    return [f"{first}, and too little varies to say how large a one was missed."] if rest else []
 
 
 def write_p(value: float | None) -> str:
@@ -418,72 +411,30 @@ class GroupAudit(Audit):
         """Let `sum` begin with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
 
-    @cached_property
-    def warnings(self) -> list[str]:
-        """Groups that are too small for their intervals to say anything, and what was not to be had."""
-        few = [f"{group} ({n:,})" for group, n in self.rows.items() if n < _FEWEST_ROWS]
-        rare = [
-            f"{r.group} ({n:,} {what})"
-            for r in self.rates
-            for n, what in ((r.base.count, f"{r.class_}"), (r.rows - r.base.count, f"not {r.class_}"))
-            if n < _FEWEST_OF_A_CLASS and r.rows >= _FEWEST_ROWS
-        ]
-        found = []
-        if few:
-            names = list_names(few, str, _NAMED)
-            found.append(
-                f"Fewer than {_FEWEST_ROWS} rows, so that the intervals are too wide to say anything: {names}."
-            )
-        if not self.truths:
-            found.append("What is true of the rows was not given: decisions are compared, and no errors; give y.")
-        elif rare:
-            names = list_names(list(dict.fromkeys(rare)), str, _NAMED)
-            what = f"Fewer than {_FEWEST_OF_A_CLASS} rows of a class"
-            found.append(f"{what}, so that its rates of errors say little: {names}.")
-        return found
-
-    @cached_property
-    def plain(self) -> list[str]:
-        """What was found, where it may come from and what was not shown, in plain words."""
-        found = [self._count_significant(self.differences, "difference", f"from {self.reference},")]
-        worst = {
-            measure: max(
-                (d for d in self.differences if d.significant and d.measure == measure), key=_size, default=None
-            )
-            for measure in MEASURES
-        }
-        for measure, words in _SENTENCES.items():
-            d = worst[measure]
-            if d is not None:
-                one, other = (getattr(self.rate(group, d.class_), measure).value for group in (d.group, d.reference))
-                found.append(
-                    f"{d.group}: {one:.1%} {words.format(class_=d.class_)}; {d.reference}: {other:.1%} (difference "
-                    f"{d.difference:+.3f}, interval {d.low:+.3f} to {d.high:+.3f}, {p_text(d.adjusted)})."
-                )
-        found += missed(self.differences)
-        d = worst["base"]
-        if d is not None:
-            one, other = (self.rate(group, d.class_).base.value for group in (d.group, d.reference))
-            found.append(
-                f"The labels: {d.class_} is true of {one:.1%} of {d.group} and {other:.1%} of {d.reference}. A model "
-                "that learns such labels gives them back; whether they are just is not for the numbers to say. Where "
-                "labels differ, equal rates of answers and equal rates of errors cannot both be had."
-            )
-        small = [f"{group} ({n / self.n_rows:.1%})" for group, n in self.rows.items() if n < 0.05 * self.n_rows]
-        if small:
-            names = list_names(small, str, _NAMED)
-            found.append(f"The data: few rows are of {names}; what is learned is learned mostly from the others.")
+    def _facts(self) -> dict[str, Any]:
+        significant = sorted((d for d in self.differences if d.significant), key=lambda d: -abs(d.difference))
+        worst = {d.measure: d for d in reversed(significant)}
         off = [r for r in self.rates if r.gap.low is not None and r.gap.low * (r.gap.high or 0.0) > 0]
-        if off:
-            off.sort(key=lambda r: -abs(r.gap.value or 0.0))
-            of = " of {}" if len(self.classes) > 1 else ""
-            names = list_names([f"{r.group} {r.gap.value:+.3f}{of.format(r.class_)}" for r in off], str, 3)
-            found.append(f"Probabilities that are too high (+) or too low (−) on average: {names}.")
-        if self.used is not None:
-            blind = "uses {}." if self.used else "does not use {}; that alone does not make it blind to it."
-            found.append(f"The model {blind.format(self.protected)}")
-        first = "whether the labels are right" if self.truths else "errors, for what is true was not given"
-        return [*found, f"Not shown: {first}, groups that no column names, and what comes of a decision."]
+        of = " of {}" if len(self.classes) > 1 else ""
+        return {
+            "few": [f"{group} ({n:,})" for group, n in self.rows.items() if n < _FEWEST_ROWS],
+            "rare": [
+                f"{r.group} ({n:,} {what})"
+                for r in self.rates
+                for n, what in ((r.base.count, f"{r.class_}"), (r.rows - r.base.count, f"not {r.class_}"))
+                if n < _FEWEST_OF_A_CLASS and r.rows >= _FEWEST_ROWS
+            ],
+            "worst": [
+                (worst[m], *(getattr(self.rate(g, worst[m].class_), m) for g in (worst[m].group, self.reference)))
+                for m in MEASURES
+                if m in worst
+            ],
+            "small": [f"{group} ({n / self.n_rows:.1%})" for group, n in self.rows.items() if n < 0.05 * self.n_rows],
+            "off": [
+                f"{r.group} {r.gap.value:+.3f}{of.format(r.class_)}"
+                for r in sorted(off, key=lambda r: -abs(r.gap.value or 0.0))
+            ],
+        }
 
     def tables(self) -> dict[str, PrintedTable]:
         """The rates, the differences and the calibration of the groups, by their titles."""
@@ -541,7 +492,3 @@ class GroupAudit(Audit):
         from ingenuo.show import plots
 
         return plots.groups(self, axes)
-
-
-def _size(difference: GroupDifference) -> float:
-    return abs(difference.difference)

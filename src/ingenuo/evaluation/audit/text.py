@@ -16,17 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
-from ingenuo.evaluation.audit.groups import (
-    Audit,
-    Share,
-    choose_classes,
-    correct,
-    missed,
-    share,
-    write_difference,
-    write_p,
-    write_span,
-)
+from ingenuo.evaluation.audit import groups as shared
+from ingenuo.evaluation.audit.groups import Audit, Share, share
 from ingenuo.evaluation.audit.sentences import WORD, Sentences, make_sentences, number_values, varying_words, words_of
 from ingenuo.evaluation.predictions import list_names
 from ingenuo.evaluation.significance import flip_signs, level, p_text, student
@@ -47,7 +38,6 @@ _FOR_EACH = 200  # replicates for each comparison: the smallest p that can be fo
 _WORDS, _WORST = 10, 3  # words and pairs of sentences that are kept of a comparison
 _SEARCHED = 500  # pairs that are searched for those
 _FEWEST_FRAMES = 6  # 2 / 2^5 > 0.05: with fewer no sign test can be significant
-_SMALL = 0.01  # of a probability: what is significant and smaller is called small
 _NAME = 40  # letters of a group in a table
 _COMPARISONS, _GROUPS, _SENTENCES = 12, 20, 5  # lines of a table
 
@@ -350,7 +340,7 @@ class TextAudit(Audit):
                 if weights is not None:
                     called = (kind, names[group], OTHERS if against is None else names[against])
                     found += [self._compare(at, called, weights, replicates, rng) for at in range(len(self.classes))]
-        return sorted(correct(found, self.confidence), key=lambda c: -abs(c.difference))
+        return sorted(shared.correct(found, self.confidence), key=lambda c: -abs(c.difference))
 
     def _compare(
         self, at: int, called: tuple[str, str, str], weights: Floats, replicates: int, rng: np.random.Generator
@@ -426,93 +416,40 @@ class TextAudit(Audit):
         """The pairs of sentences that differ most, over all comparisons."""
         return worst_pairs([pair for comparison in self.comparisons for pair in comparison.worst], 10)
 
-    @cached_property
-    def warnings(self) -> list[str]:
-        """Terms that the model does not use, groups of one term, and other reasons for care."""
-        terms, known = {term for term in self.sentences.terms if term}, self.sentences.identities
-        few = sorted({f"{c.group} and {c.against}" for c in self.comparisons if c.frames < _FEWEST_FRAMES})
-        single = sorted({f"{g.group} ({g.kind})" for g in self.groups if g.terms == 1 and g.kind not in known})
-        found = []
-        if self.unused:
-            found.append(
-                f"The model does not react to {len(self.unused):,} of {len(terms):,} terms "
-                f"({list_names(sorted(self.unused), str, 6)}): it has never seen them, or leaves them out. That they "
-                "make no difference means nothing."
-            )
-        if few:
-            what = f"Too few frames ({_FEWEST_FRAMES - 1} at most) for any difference to be significant"
-            found.append(f"{what}: {list_names(few, str, 6)}.")
-        if single:
-            what = "Known by one term only, so that what is seen may be of the word and not of the group"
-            found.append(f"{what}: {list_names(single, str, 6)}.")
-        return found
-
-    @cached_property
-    def plain(self) -> list[str]:
-        """What was found, where it may come from and what was not shown, in plain words."""
-        found = [self._count_significant(self.comparisons, "comparison", "between groups")]
+    def _facts(self) -> dict[str, Any]:
+        known, alpha = self.sentences.identities, level(self.confidence)
         significant = [c for c in self.comparisons if c.significant]
-        if significant:
-            found += self._describe(significant)
-        found += missed(self.comparisons)
-        if self.lexicon:
-            entries = f"it has entries for {list_names(self.lexicon, str, 6)}"
-            found.append(f"The lexicon: {entries}; an entry moves every text that has the word.")
-        for class_, kind in [(class_, kind) for class_ in self.classes for kind in self.kinds]:
-            own = [
-                g for g in self.groups if (g.class_, g.kind) == (class_, kind) and g.false_positive.value is not None
-            ]
-            ranked = sorted(own, key=lambda g: g.false_positive.value or 0.0)
-            if len(own) > 1 and ranked[0].false_positive.value != ranked[-1].false_positive.value:
-                most, least = max(own, key=lambda g: g.false_positive.value or 0.0), ranked[0]
-                found.append(
-                    f"Taken for {class_} although they are not: {most.false_positive.value:.1%} of the sentences about "
-                    f"{most.group} and {least.false_positive.value:.1%} of those about {least.group} ({kind})."
-                )
-        found.append(
-            "Not shown: how the model treats texts unlike these sentences, names and words that are not among them, "
-            "and whether an answer harms anybody; that depends on what is done with it."
-        )
-        return found
-
-    def _describe(self, significant: list[Comparison]) -> list[str]:
-        """The largest significant differences, and where they may come from."""
         # A group whose terms the model does not use differs only because others' terms are used.
         first = ([c for c in significant if not (c.unused and c.against == OTHERS)] or significant)[:3]
-        largest = []
-        for c in first:
-            way, interval = "higher" if c.difference > 0 else "lower", ""
-            if c.low is not None:
-                interval = f", interval {c.low:+.3f} to {c.high:+.3f}"
-            who = f"for {c.group} than for {c.against} ({c.kind}{interval}, {p_text(c.adjusted)})"
-            largest.append(f"P({c.class_}) is {abs(c.difference):.3f} {way} {who}")
-        small = f": the largest difference is below {_SMALL:g}" if abs(significant[0].difference) < _SMALL else ""
-        what = f"Significant means that the sentences differ in the same way, not that they differ by much{small}."
-        found = ["; ".join(largest) + ".", what]
-        loose = [c for c in first if c.p_terms is not None and c.p_terms > level(self.confidence)]
-        if loose:
-            pairs = list_names([f"{c.group} and {c.against} ({p_text(c.p_terms or 0.0)})" for c in loose], str, 6)
-            found.append(
-                f"The terms: scores differ within the groups about as much as between them, so with other terms the "
-                f"difference may be another: {pairs}."
-            )
         used = {(g.class_, g.kind, g.group): (g.terms - g.unused, g.terms) for g in self.groups}
-        uneven: dict[str, None] = {}
-        for c in significant:
-            (a, n), (b, m) = (used.get((c.class_, c.kind, group), (0, 0)) for group in (c.group, c.against))
-            if m and a * m != b * n:
-                counts = f"of the terms for {c.group} the model uses {a} of {n}, of those for {c.against} {b} of {m}"
-                rest = "a term that it does not use leaves the rest of the sentence to decide"
-                uneven[f"The data: {counts}; {rest}."] = None
-        found += list(uneven)[:3]
-        c = first[0]
-        if c.words:
-            strongest = list_names([f"{word!r} {value:+.3f}" for word, value in c.words[:6]], str, 6)
-            found.append(
-                f"The model: {c.group} and {c.against} differ by {c.log_odds:+.3f} in the log-odds, of which "
-                f"{strongest}. These weights were learned from the texts: in what company do the words stand there?"
-            )
-        return found
+        none = (0, 0)
+        uneven = {
+            (c.group, *used[c.class_, c.kind, c.group], c.against, *used.get((c.class_, c.kind, c.against), none)): c
+            for c in significant
+        }
+        kinds: dict[Any, list[GroupScores]] = {}
+        for g in self.groups:
+            kinds.setdefault((g.class_, g.kind), []).extend([g] if g.false_positive.value is not None else [])
+        ends = [
+            [end(own, key=lambda g: g.false_positive.value or 0.0) for end in (min, max)]
+            for own in kinds.values()
+            if own
+        ]
+        return {
+            "terms": len({term for term in self.sentences.terms if term}),
+            "few": sorted(f"{c.group} and {c.against}" for c in self.comparisons if c.frames < _FEWEST_FRAMES),
+            "single": sorted(f"{g.group} ({g.kind})" for g in self.groups if g.terms == 1 and g.kind not in known),
+            "first": first,
+            "largest": abs(significant[0].difference) if significant else 0.0,
+            "loose": [
+                f"{c.group} and {c.against} ({p_text(c.p_terms)})"
+                for c in first
+                if c.p_terms is not None and c.p_terms > alpha
+            ],
+            "uneven": [each for each in uneven if each[5] and each[1] * each[5] != each[4] * each[2]][:3],
+            "words": [f"{word!r} {value:+.3f}" for c in first[:1] for word, value in c.words[:6]],
+            "errors": [pair for pair in ends if pair[0].false_positive.value != pair[1].false_positive.value],
+        }
 
     def tables(self) -> dict[str, PrintedTable]:
         """The differences between groups, the scores of each, and the worst sentences, by their titles."""
@@ -520,10 +457,10 @@ class TextAudit(Audit):
         differences = [
             ("groups", lambda c: f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})"),
             class_,
-            ("difference", write_difference),
-            (self._sure(), lambda c: write_span(c.low, c.high)),
-            ("p (Holm)", lambda c: write_p(c.adjusted)),
-            ("p over terms", lambda c: write_p(c.p_terms)),
+            ("difference", shared.write_difference),
+            (self._sure(), lambda c: shared.write_span(c.low, c.high)),
+            ("p (Holm)", lambda c: shared.write_p(c.adjusted)),
+            ("p over terms", lambda c: shared.write_p(c.p_terms)),
             ("words", lambda c: ", ".join(f"{word} {value:+.2f}" for word, value in c.words[:4])),
         ]
         errors = [
@@ -579,7 +516,7 @@ def audit_text(
     """Audit a fitted text classifier by sentences; see `audit`."""
     reader = TextModel(model, column)
     sentences = make_sentences(templates, groups)
-    judged, notes = choose_classes(
+    judged, notes = shared.choose_classes(
         reader.classes, class_, lambda: reader.answer(sentences.texts).probabilities.mean(axis=0), "likeliest here"
     )
     truths, more = _truths(sentences, reader.classes, labels)
