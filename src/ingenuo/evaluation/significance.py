@@ -176,58 +176,85 @@ def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floa
 # right, or both wrong, say nothing of the difference in accuracy.
 
 
+class Difference(NamedTuple):
+    """Two classifiers by a measure on the same rows."""
+
+    name: str
+    first: float
+    second: float
+    n: int
+    rows: Floats | None  # first less second, row by row; None where the measure is no mean over rows
+    again: Callable[..., float]  # the difference of such a measure at some places, after some rows were swapped
+
+    @property
+    def effect(self) -> float:
+        """First less second."""
+        return self.first - self.second
+
+    @property
+    def called(self) -> str:
+        """What it is called."""
+        return f"difference in {self.name}"
+
+    def judge(self, test: str, h0: str, p: float, size: Effect, alpha: float, **details: Any) -> Verdict:
+        """The verdict of a test."""
+        seen = f"On {self.n:,} rows the first has {self.name} {number(self.first)} and the second {number(self.second)}"
+        return Verdict(test, h0, self.called, self.effect, p, size, self.n, seen, alpha, details=details)
+
+
 class Answers(NamedTuple):
     """What two classifiers answered to the same rows."""
 
     first: Predictions
     second: Predictions
 
-    def by_row(self, measure: str) -> tuple[Floats, Floats]:
-        """Of each row and classifier: whether the answer is correct, or the log loss, -log P(true class | row)."""
+    def by_row(self, measure: str) -> list[Floats]:
+        """Of each classifier and row: whether the answer is correct, or the log loss, -log P(true class | row)."""
         if measure == "accuracy":
-            one, other = (np.asarray(each.predicted == each.codes, np.float64) for each in self)
-            return one, other
-        if self.first.probabilities is None or self.second.probabilities is None:
+            return [np.asarray(each.predicted == each.codes, np.float64) for each in self]
+        found = [
+            each.probabilities[np.arange(len(each)), each.codes] for each in self if each.probabilities is not None
+        ]
+        if len(found) < 2:
             raise InputError(
                 "log loss needs probabilities, rows × classes, and labels were given; give predict_proba's output"
             )
-        rows = np.arange(len(self.first)), self.first.codes
-        one, other = (
-            -np.log(np.maximum(p[rows], LEAST)) for p in (self.first.probabilities, self.second.probabilities)
-        )
-        return one, other
+        return [-np.log(np.maximum(p, LEAST)) for p in found]
 
-    def compare(self, measure: Measure) -> tuple[str, float, float, Callable[[Any, Any], float] | None]:
-        """The measure's name, what both classifiers have, and the measure itself where it is no mean over rows."""
-        if isinstance(measure, str):
-            _check_known("measure", measure, MEASURES)
-            one, other = (float(values.mean()) for values in self.by_row(measure))
-            return MEASURES[measure], one, other, None
-        if not callable(measure):
+    def compare(self, measure: Measure) -> Difference:
+        """What both have of a measure: its name, or a function of the truth and of probabilities, or else labels."""
+        n, labels = len(self.first), public(self.first.classes)
+        truth = labels[self.first.codes]
+        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
+        if not isinstance(measure, str) and not callable(measure):
             raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
-        if (self.first.probabilities is None) != (self.second.probabilities is None):
-            raise InputError(
-                "one classifier has labels and the other has probabilities, which one function cannot measure alike; "
-                "give the same of both"
-            )
 
-        def apply(truth: Any, given: Any) -> float:
-            value = float(measure(truth, given))
+        def apply(at: Any, answers: NDArray[Any]) -> float:
+            assert callable(measure)
+            value = float(measure(truth[at], answers[at]))
             if not np.isfinite(value):
                 raise InputError(
                     f"the measure is {value!r} on some of the rows; give one that is a finite number on any rows"
                 )
             return value
 
-        truth, first, second = self.arrays()
-        name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
-        return name, apply(truth, first), apply(truth, second), apply
+        def again(at: Any, swapped: Any = ()) -> float:
+            one, other, places = first.copy(), second.copy(), np.asarray(swapped, np.intp)
+            one[places], other[places] = second[places], first[places]
+            return apply(at, one) - apply(at, other)
 
-    def arrays(self) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
-        """The truth and both answers as a function of one's own sees them: probabilities, or else labels."""
-        labels = public(self.first.classes)
-        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
-        return labels[self.first.codes], first, second
+        if isinstance(measure, str):
+            _check_known("measure", measure, MEASURES)
+            one, other = self.by_row(measure)
+            return Difference(MEASURES[measure], float(one.mean()), float(other.mean()), n, one - other, again)
+        if (self.first.probabilities is None) != (self.second.probabilities is None):
+            raise InputError(
+                "one classifier has labels and the other has probabilities, which one function cannot measure alike; "
+                "give the same of both"
+            )
+        name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
+        every = slice(None)
+        return Difference(name, apply(every, first), apply(every, second), n, None, again)
 
 
 def read_answers(y: Any, first: Any, second: Any, classes: Any = None) -> Answers:
@@ -291,19 +318,12 @@ def judge_accuracy(answers: Answers, method: str, alpha: float) -> Verdict:
         )
         odds = Effect("odds ratio b/c", b / c if c else np.inf, low, high)
         seen = f"only the first is right on {b:,}, only the second on {c:,}"
-    return Verdict(
-        f"McNemar's test, {method}",
-        "both classifiers are right equally often",
-        f"rows of {b + c:,} that only the first has right: b",
-        float(b),
-        binomial_p(b, c, method),
-        Effect("difference in accuracy", (b - c) / n, *tango(b, c, n, alpha)),
-        n,
-        f"Of {n:,} rows one classifier alone is right on {b + c:,}; {seen}",
-        alpha,
-        (odds,),
-        {"b": b, "c": c, "both_right": int((one & other).sum()), "both_wrong": int((~one & ~other).sum())},
-    )
+    details = {"b": b, "c": c, "both_right": int((one & other).sum()), "both_wrong": int((~one & ~other).sum())}
+    test, h0 = f"McNemar's test, {method}", "both classifiers are right equally often"
+    name, p = f"rows of {b + c:,} that only the first has right: b", binomial_p(b, c, method)
+    size = Effect("difference in accuracy", (b - c) / n, *tango(b, c, n, alpha))
+    seen = f"Of {n:,} rows one classifier alone is right on {b + c:,}; {seen}"
+    return Verdict(test, h0, name, float(b), p, size, n, seen, alpha, (odds,), details)
 
 
 def binomial_p(b: int, c: int, method: str) -> float:
@@ -373,45 +393,30 @@ def paired_bootstrap(
 
     check_whole("replicates", replicates, 1)
     alpha, rng = level(confidence), seeded_generator("random_state", random_state)
-    answers = read_answers(y, first, second, classes)
-    name, one, other, own = answers.compare(measure)
-    n, effect, named = len(answers.first), one - other, f"difference in {name}"
-    truth, a, b = answers.arrays()
-
-    def difference(at: NDArray[Any]) -> float:
-        assert own is not None
-        return own(truth[at], a[at]) - own(truth[at], b[at])
-
+    found = read_answers(y, first, second, classes).compare(measure)
+    by_function, effect = found.rows is None, found.effect
     drawn = stats.bootstrap(
-        (np.arange(n) if own is not None else np.subtract(*answers.by_row(str(measure))),),
-        np.mean if own is None else difference,
+        (np.arange(found.n) if found.rows is None else found.rows,),
+        found.again if by_function else np.mean,
         n_resamples=replicates,
-        batch=max(1, _BLOCK // n),
-        vectorized=own is None,
+        batch=max(1, _BLOCK // found.n),
+        vectorized=not by_function,
         confidence_level=1 - alpha,
         method="percentile",
         random_state=rng,
     )
     values, (low, high) = drawn.bootstrap_distribution, drawn.confidence_interval
-    size = Effect(named, effect, float(low), float(high))
+    size = Effect(found.called, effect, float(low), float(high))
     if np.ptp(values) <= 1e-12 * abs(effect):
         if effect != 0:
             raise RefusedError(
-                f"every replicate differs by the same {number(effect)}, so the bootstrap sees no spread in these {n} "
-                "rows; judge them with permutation"
+                f"every replicate differs by the same {number(effect)}, so the bootstrap sees no spread in these "
+                f"{found.n} rows; judge them with permutation"
             )
-        size = Effect(named, effect, reason="no replicate differs")
-    return Verdict(
-        f"paired bootstrap, {replicates:,} replicates",
-        f"both classifiers have the same {name}",
-        named,
-        effect,
-        min(1.0, 2 * (int(min((values <= 0).sum(), (values >= 0).sum())) + 1) / (replicates + 1)),
-        size,
-        n,
-        f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
-        alpha,
-    )
+        size = Effect(found.called, effect, reason="no replicate differs")
+    p = min(1.0, 2 * (int(min((values <= 0).sum(), (values >= 0).sum())) + 1) / (replicates + 1))
+    h0 = f"both classifiers have the same {found.name}"
+    return found.judge(f"paired bootstrap, {replicates:,} replicates", h0, p, size, alpha)
 
 
 def permutation(
@@ -444,31 +449,21 @@ def permutation(
 
 def judge_swaps(answers: Answers, measure: Measure, replicates: int, alpha: float, rng: np.random.Generator) -> Verdict:
     """The permutation test of answers that were checked."""
-    name, one, other, own = answers.compare(measure)
-    n, effect, named = len(answers.first), one - other, f"difference in {name}"
-    if own is not None:
-        p, ways = _swap_rows(answers, own, effect, replicates, rng)
-        size = Effect(named, effect, reason="a permutation test gives none for such a measure; ask paired_bootstrap")
+    found = answers.compare(measure)
+    if found.rows is None:
+        p, ways = _swap_rows(answers, found, replicates, rng)
+        reason = "a permutation test gives none for such a measure; ask paired_bootstrap"
+        size = Effect(found.called, found.effect, reason=reason)
+    elif measure == "accuracy":
+        b, c = int((found.rows > 0).sum()), int((found.rows < 0).sum())
+        p, ways = binomial_p(b, c, "exact"), 2 ** (b + c)
+        size = Effect(found.called, found.effect, *tango(b, c, found.n, alpha))
     else:
-        rows = np.subtract(*answers.by_row(str(measure)))
-        b, c = int((rows > 0).sum()), int((rows < 0).sum())
-        if measure == "accuracy":
-            p, ways, size = binomial_p(b, c, "exact"), 2 ** (b + c), Effect(named, effect, *tango(b, c, n, alpha))
-        else:
-            p, ways = flip_signs(rows, replicates, rng)
-            size = student(named, rows, alpha)
-    return Verdict(
-        f"permutation test, {f'all {ways:,} ways to swap' if ways else f'{replicates:,} ways to swap drawn'}",
-        f"it does not matter to the {name} which classifier gave which answer",
-        named,
-        effect,
-        p,
-        size,
-        n,
-        f"On {n:,} rows the first has {name} {number(one)} and the second {number(other)}",
-        alpha,
-        details={"ways": ways or None},
-    )
+        p, ways = flip_signs(found.rows, replicates, rng)
+        size = student(found.called, found.rows, alpha)
+    test = f"permutation test, {f'all {ways:,} ways to swap' if ways else f'{replicates:,} ways to swap drawn'}"
+    h0 = f"it does not matter to the {found.name} which classifier gave which answer"
+    return found.judge(test, h0, p, size, alpha, ways=ways or None)
 
 
 def flip_signs(rows: Floats, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
@@ -491,20 +486,17 @@ def flip_signs(rows: Floats, replicates: int, rng: np.random.Generator) -> tuple
     return (int((np.abs(sums) >= least).sum()) + 1) / (replicates + 1), 0
 
 
-def _swap_rows(
-    answers: Answers, measure: Callable[[Any, Any], float], effect: float, replicates: int, rng: np.random.Generator
-) -> tuple[float, int]:
+def _swap_rows(answers: Answers, found: Difference, replicates: int, rng: np.random.Generator) -> tuple[float, int]:
     """The same for any function of the answers: the rows that differ are swapped, and both are measured again."""
-    truth, first, second = answers.arrays()
-    differ = np.flatnonzero((first != second).reshape(len(first), -1).any(axis=1))
+    one, other = (p.predicted[:, np.newaxis] if p.probabilities is None else p.probabilities for p in answers)
+    differ = np.flatnonzero((one != other).any(axis=1))
     m = len(differ)
     every = m < 63 and 2**m <= replicates
+    least = abs(found.effect) - 1e-12 * max(1.0, abs(found.effect))
     far = 0
     for way in range(2**m if every else replicates):
-        rows = differ[((way >> np.arange(m)) & 1 if every else rng.integers(2, size=m)) == 1]
-        one, other = first.copy(), second.copy()
-        one[rows], other[rows] = second[rows], first[rows]
-        far += abs(measure(truth, one) - measure(truth, other)) >= abs(effect) - 1e-12 * max(1.0, abs(effect))
+        swapped = differ[((way >> np.arange(m)) & 1 if every else rng.integers(2, size=m)) == 1]
+        far += abs(found.again(slice(None), swapped)) >= least
     return (far / 2**m, 2**m) if every else ((far + 1) / (replicates + 1), 0)
 
 
@@ -561,18 +553,10 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     mean = size.value or 0.0
     t = mean / _standard_error(found, float(test_share)) if size.low is not None else 0.0
     lead = f"the first is {'higher' if mean > 0 else 'lower'} by {number(abs(mean))}" if mean else "neither is higher"
-    return Verdict(
-        "corrected resampled t-test (Nadeau and Bengio)",
-        "the mean difference between the models is 0",
-        f"t with {k - 1} degrees of freedom",
-        t,
-        float(2 * stdtr(k - 1, -abs(t))),
-        size,
-        k,
-        f"Over {k} differences {lead} on average",
-        alpha,
-        details={"test_share": float(test_share), "degrees_of_freedom": k - 1},
-    )
+    test, h0 = "corrected resampled t-test (Nadeau and Bengio)", "the mean difference between the models is 0"
+    name, p = f"t with {k - 1} degrees of freedom", float(2 * stdtr(k - 1, -abs(t)))
+    details = {"test_share": float(test_share), "degrees_of_freedom": k - 1}
+    return Verdict(test, h0, name, t, p, size, k, f"Over {k} differences {lead} on average", alpha, details=details)
 
 
 # Models over many data sets: Wilcoxon's test, and Friedman's with Nemenyi's (Demšar, 2006).
@@ -603,17 +587,10 @@ def wilcoxon(first: Any, second: Any, *, confidence: float = 0.95) -> Verdict:
     signs = _round(d)
     statistic, p = stats.wilcoxon(signs[signs != 0]) if signs.any() else (0.0, 1.0)
     ahead, behind, equal = (int(where.sum()) for where in (d > 0, d < 0, d == 0))
-    return Verdict(
-        "Wilcoxon's signed-rank test",
-        "the differences between the models are spread evenly about 0",
-        "the smaller sum of ranks",
-        float(statistic),
-        float(p),
-        _median_difference(d, alpha),
-        len(d),
-        f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}",
-        alpha,
-    )
+    test, h0 = "Wilcoxon's signed-rank test", "the differences between the models are spread evenly about 0"
+    name, size = "the smaller sum of ranks", _median_difference(d, alpha)
+    seen = f"On {len(d)} sets the first is higher on {ahead}, lower on {behind} and equal on {equal}"
+    return Verdict(test, h0, name, float(statistic), float(p), size, len(d), seen, alpha)
 
 
 def _median_difference(d: Floats, alpha: float) -> Effect:
@@ -675,18 +652,12 @@ def friedman(
         ties = np.unique(ranks[0], return_counts=True)[1].tolist()
         p = float(np.prod([float(factorial(tied)) for tied in ties]) / factorial(k)) ** (n - 1)
     best = f"{called[int(average.argmin())]} has the best average rank, {number(float(average.min()))}"
-    return Verdict(
-        "Friedman's test, with Iman and Davenport's F",
-        "all models rank the same over sets of this kind",
-        f"F with {k - 1} and {(k - 1) * (n - 1)} degrees of freedom",
-        f,
-        p,
-        Effect("Kendall's W", w, reason="none holds with few sets; nemenyi gives those of the pairs"),
-        n,
-        f"Over {n} sets and {k} models {best if w else 'all rank the same'}",
-        alpha,
-        details={"average_ranks": tuple(average.tolist()), "chi2": n * (k - 1) * w},
-    )
+    test, h0 = "Friedman's test, with Iman and Davenport's F", "all models rank the same over sets of this kind"
+    name = f"F with {k - 1} and {(k - 1) * (n - 1)} degrees of freedom"
+    size = Effect("Kendall's W", w, reason="none holds with few sets; nemenyi gives those of the pairs")
+    seen = f"Over {n} sets and {k} models {best if w else 'all rank the same'}"
+    details = {"average_ranks": tuple(average.tolist()), "chi2": n * (k - 1) * w}
+    return Verdict(test, h0, name, f, p, size, n, seen, alpha, details=details)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
