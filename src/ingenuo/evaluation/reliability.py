@@ -76,7 +76,7 @@ def place_of(class_: Any, classes: Labels) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Shown):
-    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to that of the whole."""
+    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to the whole's."""
 
     evaluation: Evaluation  # the rows, or their sums: of rows that were not kept there are ten bins of equal width
     n_bins: int
