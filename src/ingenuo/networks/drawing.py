@@ -75,29 +75,24 @@ class Rows:
 
 def layout(parents: Parents, sizes: Sequence[Size]) -> Layout:
     """Lay out a network with boxes of these sizes: every arc leads downwards."""
-    laid = []
-    for nodes in _connected(parents):
+    part_of, n = list(range(len(parents))), len(parents)
+    for child, above in enumerate(parents):
+        for parent in above:
+            ends = part_of[parent], part_of[child]
+            part_of = [min(ends) if each in ends else each for each in part_of]
+    connected = [[v for v in range(n) if part_of[v] == which] for which in sorted(set(part_of))]
+    parts = []
+    for nodes in connected:
         place = {node: k for k, node in enumerate(nodes)}
-        laid.append((nodes, _lay_out_part([[place[p] for p in parents[v]] for v in nodes], [sizes[v] for v in nodes])))
-    corners, width, height = _pack([(part.width, part.height) for _, part in laid])
-    centres, layers = [(0.0, 0.0)] * len(parents), [0] * len(parents)
-    routes: dict[Arc, Route] = {}
-    for (nodes, part), (left, top) in zip(laid, corners):
+        parts.append(_lay_out_part([[place[p] for p in parents[v]] for v in nodes], [sizes[v] for v in nodes]))
+    corners, width, height = _pack([(part.width, part.height) for part in parts])
+    centres, layers, routes = [(0.0, 0.0)] * n, [0] * n, dict[Arc, Route]()
+    for nodes, part, (left, top) in zip(connected, parts, corners):
         for node, (x, y), layer in zip(nodes, part.centres, part.layers):
             centres[node], layers[node] = (x + left, y + top), layer
         for (p, c), route in part.routes.items():
             routes[nodes[p], nodes[c]] = [(x + left, y + top) for x, y in route]
-    return Layout(width, height, centres, layers, {arc: routes[arc] for arc in sorted(routes)})
-
-
-def _connected(parents: Parents) -> list[list[int]]:
-    """The connected parts of a graph, each in the order of its nodes."""
-    part = list(range(len(parents)))
-    for child, above in enumerate(parents):
-        for parent in above:
-            old, new = max(part[parent], part[child]), min(part[parent], part[child])
-            part = [new if each == old else each for each in part]
-    return [[node for node, its_part in enumerate(part) if its_part == which] for which in sorted(set(part))]
+    return Layout(width, height, centres, layers, dict(sorted(routes.items())))
 
 
 def _pack(sizes: Sequence[Size]) -> tuple[list[Point], float, float]:
@@ -118,7 +113,7 @@ def _pack(sizes: Sequence[Size]) -> tuple[list[Point], float, float]:
 
 def _lay_out_part(parents: Parents, sizes: Sequence[Size]) -> Layout:
     if len(parents) == 1:
-        width, height = sizes[0]
+        ((width, height),) = sizes
         return Layout(width, height, [(width / 2, height / 2)], [0], {})
     layers = choose_layers(parents, sizes)
     graph = with_stops(parents, layers)
@@ -170,25 +165,20 @@ def shortest_layers(parents: Parents) -> list[int]:
 
 def with_stops(parents: Parents, layers: Sequence[int]) -> Rows:
     """The graph with a stop in each layer that an arc passes, its rows in the order of a walk down from the roots."""
-    n = len(parents)
-    above: list[list[int]] = [[] for _ in range(n)]
-    below: list[list[int]] = [[] for _ in range(n)]
-    chains: dict[Arc, list[int]] = {}
+    n, chains = len(parents), dict[Arc, list[int]]()
     row_of, ends = list(layers), list(layers)  # of each vertex its row, and the row to which its arc leads
     for child, its_parents in enumerate(parents):
         for parent in its_parents:
-            chain, last = [], parent
-            for layer in range(layers[parent] + 1, layers[child]):
-                chain.append(len(above))
-                above.append([last])
-                below.append([])
-                row_of.append(layer)
-                ends.append(layers[child])
-                below[last].append(chain[-1])
-                last = chain[-1]
-            above[child].append(last)
-            below[last].append(child)
-            chains[parent, child] = chain
+            lanes = range(layers[parent] + 1, layers[child])
+            chains[parent, child] = list(range(len(row_of), len(row_of) + len(lanes)))
+            row_of += lanes
+            ends += [layers[child]] * len(lanes)
+    above: list[list[int]] = [[] for _ in row_of]
+    below: list[list[int]] = [[] for _ in row_of]
+    for (parent, child), chain in chains.items():
+        for upper, lower in pairwise([parent, *chain, child]):
+            below[upper].append(lower)
+            above[lower].append(upper)
     # Arcs that lead far stand amid their neighbours: the trunk of a class above rows of columns goes down between them.
     dealt = []
     for own in below:
@@ -348,8 +338,8 @@ def _route(stops: list[Point], gaps: list[Point], others: Floats) -> Route:
 
 def _curve(start: Point, end: Point) -> Route:
     """A cubic curve that leaves and arrives straight down."""
-    bend = 0.48 * (end[1] - start[1])
-    return [start, (start[0], start[1] + bend), (end[0], end[1] - bend), end]
+    (x0, y0), (x1, y1) = start, end
+    return [start, (x0, y0 + 0.48 * (y1 - y0)), (x1, y1 - 0.48 * (y1 - y0)), end]
 
 
 def points_on(curve: Route, n: int) -> Floats:
@@ -387,10 +377,6 @@ def picture(
 
     Nodes are called by their places; `marks` says which are "observed" or "set". Without beliefs a box has its name
     only; without strengths all arcs are alike.
-
-    >>> text = picture(["rain", "wet"], [["yes", "no"]] * 2, [(), (0,)], title="rain & wet")
-    >>> text.startswith("<svg"), "rain &amp; wet" in text
-    (True, True)
     """
     names, texts = [clean(name) for name in nodes], [[clean(state) for state in own] for own in states]
     kinds = [(marks or {}).get(v, "class" if v == target else "") for v in range(len(nodes))]
@@ -470,12 +456,11 @@ def _box(
 
 def _badge(x: float, y: float, mark: str) -> list[str]:
     """The mark of a node that was observed (an eye) or set ("do"), on the corner of its box."""
-    if mark == "observed":
-        return [tag("circle", cx=x, cy=y, r=r, fill=fill) for r, fill in ((6, PAPER), (5, SEEN_EDGE), (1.9, PAPER))]
     if mark == "set":
         back = tag("rect", x=x - 9.0, y=y - 6.5, width=18, height=13, rx=4, fill=SEEN_EDGE, stroke=PAPER)
         return [back, words(x, y + 3.2, "do", 9, PAPER, anchor="middle")]
-    return []
+    circles = ((6, PAPER), (5, SEEN_EDGE), (1.9, PAPER)) if mark == "observed" else ()
+    return [tag("circle", cx=x, cy=y, r=r, fill=fill) for r, fill in circles]
 
 
 def _more(texts: Sequence[str]) -> str:

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, KindError, NetworkError, TooWideError
+from ingenuo.errors import ForgetError, InputError, NetworkError, TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.kernels.networks import Flat
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import expected_counts
+from ingenuo.rows.checks import check_number, check_whole, seeded_generator
 from ingenuo.rows.part import Codes
 from ingenuo.show.format import Line
 from ingenuo.tally.exact import Exact
@@ -34,22 +35,6 @@ Floats = NDArray[np.float64]
 
 CELLS = 1 << 24  # the largest table that is learned
 ROWS = "rows"  # the table of how many rows were learned in all
-
-
-def check_whole(name: str, value: Any, least: int) -> None:
-    """Raise for what is no whole number, or too small."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-    if value < least:
-        raise InputError(f"{name} must be {least} at least, got {value}")
-
-
-def check_seed(random_state: Any) -> None:
-    """Raise for what no generator of random numbers takes."""
-    try:
-        np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise KindError(f"random_state must be a whole number or None, got {random_state!r}") from None
 
 
 def table_name(node: object) -> str:
@@ -208,9 +193,8 @@ def fit_by_expectation(
     those expected counts and the prior, until the likelihood of what was seen, times the prior, grows no more.
     """
     check_whole("iterations", iterations, 1)
-    if not isinstance(tolerance, int | float) or not 0 <= tolerance < np.inf:
-        raise InputError(f"tolerance must be a number, finite and not negative, got {tolerance!r}")
-    check_seed(random_state)
+    check_number("tolerance", tolerance)
+    rng = seeded_generator("random_state", random_state)
     nodes = [str(name) for name in codes.names.tolist()]
     assert codes.labels is not None
     columns, labels = [], list[Labels]()
@@ -228,7 +212,7 @@ def fit_by_expectation(
     counts = counts_over(whole, nodes, parents, labels)
     _, imagined = tables_of(nodes, counts, labels, prior)
     hidden = [bool((column < 0).all()) for column in columns]
-    tables = _break_evenness(tables_of(nodes, counts, labels, Laplace())[0], parents, hidden, random_state)
+    tables = _break_evenness(tables_of(nodes, counts, labels, Laplace())[0], parents, hidden, rng)
     rows, line = np.column_stack(columns), Line(verbose)
     least_gain = tolerance * max(len(rows) if weights is None else float(weights.sum()), 1)
     trace, grown = list[float](), list[float]()
@@ -248,9 +232,10 @@ def fit_by_expectation(
     return Expectation(tables, tuple(trace), tuple(grown), False), labels
 
 
-def _break_evenness(tables: Sequence[Floats], parents: Parents, hidden: Sequence[bool], seed: int) -> list[Floats]:
+def _break_evenness(
+    tables: Sequence[Floats], parents: Parents, hidden: Sequence[bool], rng: np.random.Generator
+) -> list[Floats]:
     """Tables to begin with, uneven for nodes that were never seen and for their children: even ones would stay so."""
-    rng = np.random.default_rng(seed)
     begun = []
     for table, above, unseen in zip(tables, parents, hidden):
         if unseen:

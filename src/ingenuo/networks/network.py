@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo import errors
-from ingenuo.errors import ImpossibleEvidenceError, InputError, KindError, MergeError, NetworkError, RefusedError
+from ingenuo.errors import (
+    ImpossibleEvidenceError,
+    InputError,
+    KindError,
+    MergeError,
+    NetworkError,
+    RefusedError,
+    check_choice,
+)
 from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
 from ingenuo.kernels.networks import Flat
@@ -23,6 +30,7 @@ from ingenuo.networks.build import Definition, definition_of, structure_of
 from ingenuo.networks.columns import encode_known, encode_rows
 from ingenuo.networks.search import Scorer, Search, check_score
 from ingenuo.networks.structure import Options, find_structure, sample_of
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Codes
 from ingenuo.tally.container import replace_file
 from ingenuo.tally.labels import Labels, labels_of, objects
@@ -483,7 +491,7 @@ class Network:
         """Draw rows given the evidence, exactly: an Arrow table with a column for each node."""
         import pyarrow as pa
 
-        learn.check_whole("n", n, 0)
+        check_whole("n", n, 0)
         drawn = self._ask(inference.sample, evidence, int(n), np.random.default_rng(random_state))
         columns = {}
         for j, (node, own) in enumerate(zip(self.nodes, self._known_states())):
@@ -698,8 +706,7 @@ class Network:
 def _check_prior(prior: Prior, missing: str) -> None:
     if not isinstance(prior, Prior):
         raise KindError(f"prior must be a Prior such as Laplace(), got {type(prior).__name__} {prior!r}")
-    if missing not in MISSING:
-        raise InputError(f"missing={missing!r} is not known{errors.did_you_mean(missing, MISSING)}")
+    check_choice("missing", missing, MISSING)
 
 
 def _frozen(table: Floats) -> Floats:

@@ -15,10 +15,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
+from ingenuo.errors import InputError, NetworkError, check_choice
 from ingenuo.kernels.networks import codes_matrix, configurations, data_terms
 from ingenuo.kernels.threads import run, split, width
 from ingenuo.networks.graph import order, refuse_cycle
+from ingenuo.rows.checks import check_number
 
 Arc = tuple[int, int]  # (parent, child)
 Parents = tuple[tuple[int, ...], ...]
@@ -176,12 +177,8 @@ class Sample:
 
 def check_score(score: str, ess: Any, known: Sequence[str] = SCORES) -> None:
     """Raise for a score that is not known, or an equivalent sample size that cannot be."""
-    if score not in known:
-        raise InputError(f"score={score!r} is not known{did_you_mean(score, known)}")
-    if isinstance(ess, bool) or not isinstance(ess, int | float | np.number):
-        raise KindError(f"ess must be a number, got {type(ess).__name__} {ess!r}")
-    if not 0 < ess < np.inf:
-        raise InputError(f"ess, the imaginary rows of the BDeu score, must be finite and above 0, got {ess!r}")
+    check_choice("score", score, known)
+    check_number("ess", ess, above=True)
 
 
 class Scorer:

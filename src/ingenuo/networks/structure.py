@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
+from ingenuo.errors import InputError, KindError, NetworkError, check_choice, did_you_mean
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities
@@ -29,9 +29,10 @@ from ingenuo.networks.columns import (
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import log_joint
-from ingenuo.networks.learn import check_seed, check_whole, configurations, estimate
+from ingenuo.networks.learn import configurations, estimate
 from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score, hill_climb, k2
 from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
+from ingenuo.rows.checks import check_whole, seeded_generator
 from ingenuo.rows.checks import weights as row_weights
 from ingenuo.rows.part import Codes
 from ingenuo.rows.schema import column_name
@@ -80,9 +81,8 @@ class Options:
 
     def check(self) -> None:
         """Raise for what makes no sense whatever the data are."""
-        if self.structure not in (*STRUCTURES, AODE, GIVEN):
-            near = did_you_mean(str(self.structure).lower(), [*STRUCTURES, AODE])
-            raise InputError(f"structure={self.structure!r} is not known{near}")
+        if self.structure != GIVEN:
+            check_choice("structure", self.structure, [*STRUCTURES, AODE])
         check_score(self.measure, self.ess, SCORES[:-1])
         for name in ("k", "tabu", "restarts", "max_parents"):
             if not (name == "max_parents" and self.max_parents is None):
@@ -92,7 +92,7 @@ class Options:
             if self.structure not in structures and given != default:
                 one = " and ".join(repr(each) for each in structures)
                 raise InputError(f"{name}={given!r} is for structure={one} only, and structure is {self.structure!r}")
-        check_seed(self.random_state)
+        seeded_generator("random_state", self.random_state)
 
 
 def sample_of(codes: Codes, weights: Floats | None) -> Sample:
