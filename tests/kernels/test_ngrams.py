@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import chisquare
 
 from ingenuo.errors import EmptyModelError, InputError, KindError
-from ingenuo.families.ngrams import END, START, UNKNOWN, Counted, Smoothing, distribution, estimate, terms
+from ingenuo.families.ngrams import END, START, UNKNOWN, Counted, Smoothing, estimate
 from ingenuo.kernels import ngrams as loops
 from ingenuo.kernels.threads import limited
 from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate
@@ -157,7 +157,7 @@ def test_kneser_ney_is_what_its_definition_says(base, some_texts, order, boundar
         return
     parameters = tree.parameters("kneser-ney", base=base)
     for context in tree.contexts()[:40]:
-        found = distribution(parameters, tree.ids(context))
+        found = parameters.distribution(tree.ids(context))
         for word in [*tree.vocabulary(), "?"]:
             wanted = reference(tree, word, context, uniform=base == "uniform")
             assert found[tree.id.get(word, -1)] == pytest.approx(float(wanted), abs=1e-13)
@@ -173,7 +173,7 @@ def test_probabilities_sum_to_one_in_every_context(smoothing, base, some_texts, 
         return
     parameters = tree.parameters(smoothing, discount, base)
     for context in tree.contexts():
-        found = distribution(parameters, tree.ids(context))
+        found = parameters.distribution(tree.ids(context))
         assert found.sum() == pytest.approx(1, abs=1e-12)
         assert (found >= 0).all()
         if START in tree.id and boundaries:
@@ -195,7 +195,7 @@ def test_a_text_scores_the_sum_of_its_words(smoothing, some_texts, asked, order,
     with np.errstate(divide="ignore"):
         wanted = [
             sum(
-                np.log(distribution(parameters, tree.ids(context))[tree.id.get(word, -1)])
+                np.log(parameters.distribution(tree.ids(context))[tree.id.get(word, -1)])
                 for context, word in events(text, order, boundaries)
             )
             for text in asked
@@ -232,21 +232,21 @@ def test_each_class_has_its_own_probabilities_over_one_vocabulary():
         alone = Tree(own, 2)
         for smoothing in ("ml", "kneser-ney"):
             for context in alone.contexts():
-                mixed = distribution(both.parameters(smoothing), both.ids(context), k)
-                pure = distribution(alone.parameters(smoothing), alone.ids(context))
+                mixed = both.parameters(smoothing).distribution(both.ids(context), k)
+                pure = alone.parameters(smoothing).distribution(alone.ids(context))
                 for word in alone.vocabulary():
                     assert mixed[both.id[word]] == pytest.approx(pure[alone.id[word]])
     # With a prior the classes differ in their counts, never in the size of the vocabulary: a b c </s> <unk>
     added = both.parameters(Laplace())
-    assert distribution(added, [], 0)[both.id["c"]] == pytest.approx(2 / (6 + 5))
-    assert distribution(added, [], 1)[both.id["c"]] == pytest.approx(1 / (8 + 5))
+    assert added.distribution([], 0)[both.id["c"]] == pytest.approx(2 / (6 + 5))
+    assert added.distribution([], 1)[both.id["c"]] == pytest.approx(1 / (8 + 5))
 
 
 def test_a_class_that_saw_nothing_has_the_frequencies_of_all():
     tree = Tree(TEXTS, 2)
     tree.table = np.vstack([tree.table, np.zeros_like(tree.table)])
     for smoothing in ("ml", "kneser-ney"):
-        found = distribution(tree.parameters(smoothing), tree.ids(["a"]), 1)
+        found = tree.parameters(smoothing).distribution(tree.ids(["a"]), 1)
         assert found[tree.id["b"]] == pytest.approx(5 / 14)
         assert found.sum() == pytest.approx(1)
 
@@ -268,7 +268,7 @@ def test_every_probability_is_written_as_a_person_would(smoothing, base, written
     # a after <s>, b after a, an unknown word after b, the end after that
     tree = Tree(TEXTS, 2)
     parameters = tree.parameters(smoothing, base=base)
-    lines = terms(parameters, np.array(tree.ids(["a", "b", "?", END]), np.int32))
+    lines = parameters.terms(np.array(tree.ids(["a", "b", "?", END]), np.int32))
     assert [line[0].how for line in lines] == written
     for line, how in zip(lines, written):
         assert line[0].value == pytest.approx(eval(how.replace("·", "*")), rel=1e-5)
@@ -279,7 +279,7 @@ def test_every_probability_is_written_as_a_person_would(smoothing, base, written
 def test_what_is_written_is_what_it_comes_to(some_texts, order, smoothing, base):
     tree = Tree(some_texts, order)
     parameters = tree.parameters(smoothing, base=base)
-    for line in terms(parameters, np.array(tree.ids([*some_texts[0], "?", "a", "b", END]), np.int32)):
+    for line in parameters.terms(np.array(tree.ids([*some_texts[0], "?", "a", "b", END]), np.int32)):
         assert line[0].value == pytest.approx(eval(line[0].how.replace("·", "*")), rel=1e-4, abs=1e-9)
 
 
@@ -311,7 +311,7 @@ def test_words_are_drawn_by_their_probabilities(smoothing, context):
             tree.trie, sums, parameters.chances.direct, -1, begin, begin, parameters.end, 0, 1, generator
         )
         found[tree.words[words[0]] if ends[0] else END] += 1
-    wanted = distribution(parameters, tree.ids(context))
+    wanted = parameters.distribution(tree.ids(context))
     expected = {word: wanted[tree.id[word]] / (1 - wanted[-1]) for word in tree.vocabulary()}
     assert set(found) <= {word for word, p in expected.items() if p > 0}
     possible = [word for word, p in expected.items() if p > 0]
@@ -324,8 +324,8 @@ def test_transitions_in_a_long_text_are_those_of_the_model():
     parameters = tree.parameters("kneser-ney")
     words, _ = drawn(tree, parameters, n_words=20_000, seed=1)
     pairs = Counter(pairwise(words))
-    after = {w: distribution(parameters, tree.ids(["a"]))[tree.id[w]] for w in tree.vocabulary()}
-    begin = distribution(parameters, tree.ids([START]))
+    after = {w: parameters.distribution(tree.ids(["a"]))[tree.id[w]] for w in tree.vocabulary()}
+    begin = parameters.distribution(tree.ids([START]))
     again = begin[tree.id[END]]  # an empty document, after which another begins
     expected = {w: after[w] + after[END] * begin[tree.id[w]] / (1 - again) for w in "abc"}
     n = sum(pairs["a", w] for w in "abc")
@@ -345,7 +345,7 @@ def test_unknown_words_are_never_drawn():
     # "a" was followed by nothing, so that after it a prior that speaks of <unk> alone knows nothing else
     tree = Tree([["b", "a"]], 2, boundaries=False)
     parameters = tree.parameters(Dirichlet({"<unk>": 5.0}))
-    assert distribution(parameters, tree.ids(["a"]))[-1] == 1
+    assert parameters.distribution(tree.ids(["a"]))[-1] == 1
     words, _ = drawn(tree, parameters, n_words=500)
     assert set(words) == {"a", "b"}
 
@@ -398,7 +398,7 @@ def test_counts_of_no_text_are_noticed():
 
 def test_an_order_that_no_text_reaches_does_no_harm():
     tree = Tree([["a"], ["b"]], 4, boundaries=False)
-    assert distribution(tree.parameters("kneser-ney"), tree.ids(["a", "b"]))[tree.id["a"]] == 0.5
+    assert tree.parameters("kneser-ney").distribution(tree.ids(["a", "b"]))[tree.id["a"]] == 0.5
 
 
 @given(texts, st.integers(1, 3), st.integers(2, 4), st.booleans())
@@ -410,7 +410,7 @@ def test_rare_words_count_as_one_unknown_word(some_texts, order, min_count, boun
     rare = {word for word in "abcd" if 0 < tree.counts[(word,)] < min_count}
     masked = Tree([[UNKNOWN if w in rare else w for w in text] for text in some_texts], order, boundaries)
     counted = tree.counted()
-    folded, new = counted.folded(min_count, tree.id.get(END, -1))
+    folded, new = counted.fold_rare(min_count, tree.id.get(END, -1))
     if not rare:
         assert folded is counted
         return
@@ -429,13 +429,13 @@ def test_a_rare_word_that_stands_for_all_unknown_ones_is_not_drawn():
     tree = Tree([["a", UNKNOWN, "b"], [UNKNOWN, "a"]], 2, boundaries=False)
     unknown = tree.id[UNKNOWN]
     parameters = estimate(tree.counted(), 2, Smoothing("prior"), lambda: tree.words, -1, -1, unknown)
-    assert distribution(parameters, tree.ids(["a"]))[unknown] == 1  # so that after a the context gives way
+    assert parameters.distribution(tree.ids(["a"]))[unknown] == 1  # so that after a the context gives way
     sums = loops.running(tree.trie, parameters.chances, 0)
     begin = loops.contexts(tree.trie, [])
     words, _ = loops.draw(tree.trie, sums, False, unknown, begin, begin, -1, 300, 0, np.random.default_rng(0))
     assert {tree.words[i] for i in words} == {"a", "b"}
     added = estimate(tree.counted(), 2, Smoothing("prior", Laplace()), lambda: tree.words, -1, -1, unknown)
-    assert distribution(added, [])[unknown] == pytest.approx((2 + 1) / (5 + 3))  # V = {a, b, <unk>}
+    assert added.distribution([])[unknown] == pytest.approx((2 + 1) / (5 + 3))  # V = {a, b, <unk>}
 
 
 @pytest.mark.parametrize(
@@ -443,7 +443,7 @@ def test_a_rare_word_that_stands_for_all_unknown_ones_is_not_drawn():
     [
         (("kneser-nay", 2, 0.75, "observed"), InputError, "did you mean 'kneser-ney'"),
         ((3, 2, 0.75, "observed"), KindError, "smoothing must be a Prior"),
-        (("ml", 2, 1.5, "observed"), InputError, "discount is 1.5; it must lie between 0 and 1"),
+        (("ml", 2, 1.5, "observed"), InputError, "discount is 1.5; it must be at least 0 and at most 1"),
         (("ml", 2, float("nan"), "observed"), InputError, "discount is nan"),
         (("ml", 2, True, "observed"), KindError, "discount must be a number"),
         (("ml", 2, 0.5, "unform"), InputError, "did you mean 'uniform'"),

@@ -21,7 +21,7 @@ def problem(n=200, K=3, d=4, seed=0, weighted=False):
     scores[np.arange(n), codes] += np.linspace(1, 0, d)
     log_prior = np.log(np.bincount(codes, minlength=K) / n) + np.zeros((n, 1))
     rows = rng.integers(1, 4, n).astype(float) if weighted else np.ones(n)
-    return Problem(scores.copy(), log_prior, codes, rows), scores
+    return Problem.of(scores.copy(), log_prior, codes, rows), scores
 
 
 def penalised(p, scores, w, b, penalty):
@@ -79,7 +79,7 @@ def test_no_other_weights_do_better(penalty, shifted, weighted):
 
 def test_copies_share_what_one_of_them_has():
     p, scores = problem(400, d=1)
-    ten = Problem(np.repeat(scores, 10, axis=2), p.log_prior, p.codes, p.rows)
+    ten = Problem.of(np.repeat(scores, 10, axis=2), p.log_prior, p.codes, p.rows)
     alone, together = fit(p, 1e-3, True)[0], fit(ten, 1e-3, True)[0]
     np.testing.assert_allclose(together, together.mean(), rtol=1e-6)
     np.testing.assert_allclose(together.sum(), alone[0], rtol=1e-3)
@@ -87,7 +87,7 @@ def test_copies_share_what_one_of_them_has():
 
 def test_an_attribute_that_misleads_has_no_weight():
     p, scores = problem(d=2)
-    misleading = Problem(np.stack([scores[:, :, 0], -3 * scores[:, :, 0]], axis=2), p.log_prior, p.codes, p.rows)
+    misleading = Problem.of(np.stack([scores[:, :, 0], -3 * scores[:, :, 0]], axis=2), p.log_prior, p.codes, p.rows)
     weights = fit(misleading, 1.0, True)[0]
     assert weights[1] == 0
     assert weights[0] > 0.3
@@ -96,7 +96,7 @@ def test_an_attribute_that_misleads_has_no_weight():
 def test_what_all_classes_have_in_common_changes_nothing():
     p, scores = problem()
     common = np.random.default_rng(1).normal(size=(200, 1, 4)) * 100
-    other = Problem(scores + common, p.log_prior, p.codes, p.rows)
+    other = Problem.of(scores + common, p.log_prior, p.codes, p.rows)
     for one, two in zip(fit(p, 1.0, True), fit(other, 1.0, True)):
         np.testing.assert_allclose(one, two, atol=1e-6)
 
@@ -104,7 +104,7 @@ def test_what_all_classes_have_in_common_changes_nothing():
 def test_a_row_of_weight_three_is_three_rows():
     p, scores = problem(weighted=True)
     times = np.repeat(np.arange(200), p.rows.astype(int))
-    repeated = Problem(scores[times], p.log_prior[times], p.codes[times], np.ones(len(times)))
+    repeated = Problem.of(scores[times], p.log_prior[times], p.codes[times], np.ones(len(times)))
     for one, two in zip(fit(p, 1.0, True), fit(repeated, 1.0, True)):
         np.testing.assert_allclose(one, two, atol=1e-6)
 
@@ -138,7 +138,7 @@ def test_of_many_rows_none_are_held_out(monkeypatch):
 def test_impossible_classes_are_far_and_finite():
     p, scores = problem()
     scores[::3, 0, :] = -np.inf
-    other = Problem(scores, p.log_prior, p.codes, p.rows)
+    other = Problem.of(scores, p.log_prior, p.codes, p.rows)
     w, b = fit(other, 1.0, True)
     assert np.isfinite(w).all()
     assert np.isfinite(b).all()
@@ -148,7 +148,7 @@ def test_impossible_classes_are_far_and_finite():
 def test_the_set_that_does_best_on_rows_held_out_stays():
     p, scores = problem(n=120, d=1, seed=4)
     noise = np.random.default_rng(9).normal(size=(120, 3, 30))
-    both = Problem(np.concatenate([scores, noise], axis=2), p.log_prior, p.codes, p.rows)
+    both = Problem.of(np.concatenate([scores, noise], axis=2), p.log_prior, p.codes, p.rows)
     chosen = choose(both, [np.arange(31), np.array([0])], True, 0)
     assert not chosen.weights[1:].any()
     alone = choose(p, [np.array([0])], True, 0)

@@ -289,9 +289,9 @@ def test_cells_are_few_and_those_of_the_set_of_values(rows: list[tuple[float, in
             bits, tally = wanted, Tally()
             for part in range(4):
                 mine = place == part
-                tally = tally + Tally(discretiser.tallied("x", column[mine], labels[mine], 3, weights[mine], bits))
+                tally = tally + Tally(discretiser.tally_values("x", column[mine], labels[mine], 3, weights[mine], bits))
             found = discretiser.from_tally(tally, "x", 3, bits)
-            wanted = bits if bits == 64 else discretiser.finer(bits, len(found.at))
+            wanted = discretiser.finer(bits, len(found.at))
         assert (found.bits, found.at.tolist(), found.sums) == (whole.bits, whole.at.tolist(), whole.sums)
 
 

@@ -1,20 +1,16 @@
 """Sequences of words: each word is drawn given the few words before it.
 
-    p(w_1 … w_m) = Π p(w_i | w_(i-n+1) … w_(i-1))        n is the order; an order of 1 is a bag of words
-
-The vocabulary V is every word that was seen, "</s>" (the end of a text) where texts have boundaries, and "<unk>" (all
-words that were never seen). "<s>" only ever stands in a context. With c the count of the context and the word, N that
-of the context, T the number of different words seen after it, and `lower` the estimate one word shorter:
-
-    a prior        (c + a_w) / (N + Σ a)            ML, Laplace, Lidstone, the m-estimate, Dirichlet (MAP)
-    Kneser-Ney     max(v - d, 0) / Σ v  +  (d · T / Σ v) · lower        v = c for the longest n-grams; for shorter
-                   ones, the number of different words that were seen before them
-
-A context that was never seen, and for which a prior imagines nothing, stands aside for its longest suffix that was
-seen, so that probabilities sum to 1 in every context. Below the single words, Kneser-Ney has either nothing
-(base "observed": they are relative frequencies, and an unknown word has probability 0) or equal shares
-for all of V (base "uniform": no word is impossible).
+p(w_1 … w_m) = Π p(w_i | w_(i-n+1) … w_(i-1))        n is the order
+a prior        (c + a_w) / (N + Σ a)                 c: the count of context and word, N: of the context
+Kneser-Ney     max(v - d, 0) / Σ v  +  (d · T / Σ v) · lower        T: different words after it, v: c; for shorter
+n-grams, the number of different words before them; lower: the estimate one word shorter
 """
+
+# The vocabulary V is every word that was seen, "</s>" (the end of a text) where texts have boundaries, and "<unk>" (all
+# words that were never seen). "<s>" only ever stands in a context. A context that was never seen, and for which a prior
+# imagines nothing, stands aside for its longest suffix that was seen, so that probabilities sum to 1 in every context.
+# Below the single words, Kneser-Ney has either nothing (base "observed": an unknown word has probability 0) or equal
+# shares for all of V (base "uniform").
 
 from __future__ import annotations
 
@@ -30,6 +26,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, did_you_mean
 from ingenuo.families import word_features
 from ingenuo.kernels import ngrams as loops
+from ingenuo.rows.checks import check_number
 from ingenuo.rows.part import ListText, Text
 from ingenuo.show.arithmetic import Floats, Term, fraction, term
 from ingenuo.tally.bag import Bag
@@ -38,6 +35,8 @@ from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
 from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
+
+Nodes = NDArray[np.int64]
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 SMOOTHINGS = ("ml", "kneser-ney")
@@ -55,15 +54,8 @@ class Smoothing:
 
     @staticmethod
     def of(given: Any, order: int, discount: Any, base: Any) -> Smoothing:
-        """The smoothing that a user names: None, one of SMOOTHINGS, or a prior.
-
-        >>> Smoothing.of(None, 3, 0.75, "observed").method, Smoothing.of(None, 1, 0.75, "observed").prior
-        ('kneser-ney', Laplace(variance_floor=1e-09))
-        """
-        if isinstance(discount, bool) or not isinstance(discount, int | float | np.number):
-            raise KindError(f"discount must be a number, got {type(discount).__name__} {discount!r}")
-        if not 0 <= discount <= 1:
-            raise InputError(f"discount is {discount!r}; it must lie between 0 and 1, or what it takes is not there")
+        """The smoothing that a user names: None, one of SMOOTHINGS, or a prior."""
+        check_number("discount", discount, 0, 1)
         if not isinstance(base, str) or base not in BASES:
             raise InputError(f"base={base!r} is not known{did_you_mean(base, BASES)}")
         if given is None:
@@ -110,11 +102,10 @@ class Counted:
             np.add.at(result, nodes[single], counts[single])
         return result
 
-    def folded(self, min_count: float, end: int, unknown: int = -1) -> tuple[Counted, NDArray[np.int64]]:
+    def fold_rare(self, min_count: float, end: int, unknown: int = -1) -> tuple[Counted, NDArray[np.int64]]:
         """The counts as if every word (but the end) that was seen less often had been the same unknown one.
 
-        And for each word its new number, that of the unknown one being last; all are as they were where none is rare.
-        A word that was called unknown in the texts already is one of the rare ones.
+        And for each word its new number, that of the unknown one (also of those called so in texts) being last.
         """
         seen = self.seen()
         rare = (seen > 0) & (seen < min_count)
@@ -153,20 +144,72 @@ class SequenceParameters:
     start: NDArray[np.int64]  # the contexts a text starts in
     end: int  # the word that ends a text, or -1
 
+    def distribution(self, context: Sequence[int], k: int = 0) -> Floats:
+        """p(w | context) of every word, and in the last place of the unknown one."""
+        trie, chances = self.trie, self.chances
+        nodes = loops.contexts(trie, context)
+        result = chances.base.copy()
+        for node in nodes[-1:] if chances.direct else nodes:
+            if node < 0:
+                break
+            result *= chances.rest[node, k]
+            children = slice(trie.first[node], trie.first[node + 1])
+            result[trie.last[children]] += chances.own[children, k]
+        return result
+
+    def terms(self, words: NDArray[np.int32]) -> list[tuple[Term, ...]]:
+        """The probability of each word of a text in every class, written as the fractions it comes from."""
+        values, found = loops.probabilities(self.trie, self.chances, self.start, words)
+        seen = [self._seen(k) for k in range(len(self.counted.cells))]
+        lines = []
+        for place, word in enumerate(words.tolist()):
+            upto = min(len(self.start) - 1 + place, self.trie.order - 1) + 1
+            contexts, nodes = found[place, 0, :upto], found[place, 1, :upto]
+            written = [self._write(counts, word, contexts, nodes, k) for k, counts in enumerate(seen)]
+            lines.append(tuple(term(how, value) for how, value in zip(written, values[place])))
+        return lines
+
+    def _seen(self, k: int) -> NDArray[Any]:
+        """What is counted at every node: for Kneser-Ney, of the shorter n-grams, the different words before them."""
+        trie = self.trie
+        counts = loops.ordered(trie, self.counted.column(k))
+        if self.smoothing.method != "kneser-ney":
+            return counts
+        values, longest, single = loops.preceding(trie, counts), int(trie.levels[trie.order]), slice(1, trie.first[1])
+        values[longest:] = counts[longest:]
+        if not values[single].any():
+            values[single] = counts[single]
+        return values
+
+    def _write(self, seen: NDArray[Any], word: int, contexts: Nodes, nodes: Nodes, k: int) -> str:
+        """The estimate of one word as a person writes it; what a shorter context gives stands in it as a number."""
+        chances, length = self.chances, len(contexts) - 1
+        counts = [float(seen[node]) if node >= 0 else 0.0 for node in nodes]
+        ends = self.trie.first
+        totals = [float(seen[ends[at] : ends[at + 1]].sum()) if at >= 0 else 0.0 for at in contexts]
+        if chances.direct:
+            return fraction(counts[length], self.pseudo[word], totals[length], self.pseudo.sum())
+        while length > 0 and totals[length] == 0:
+            length -= 1
+        c, N, rest = counts[length], totals[length], float(chances.rest[int(contexts[length]), k])
+        if N == 0:
+            return f"{chances.base[word]:.6g}"
+        if rest == 0:
+            return fraction(c, 0, N, 0)
+        lower, discount = float(chances.base[word]), self.smoothing.discount
+        for n in range(length):
+            lower = chances.rest[contexts[n], k] * lower + (chances.own[nodes[n], k] if nodes[n] >= 0 else 0.0)
+        kept = f"({c:.12g} - {discount:g})/{N:.12g}" if c > discount else f"0/{N:.12g}"
+        return f"{kept} + {rest:.6g}·{lower:.6g}"
+
 
 def estimate(
-    counted: Counted,
-    order: int,
-    smoothing: Smoothing,
-    words: Callable[[], Sequence[str]],
-    start: int,
-    end: int,
+    counted: Counted, order: int, smoothing: Smoothing, words: Callable[[], Sequence[str]], start: int, end: int,
     unknown: int = -1,
-) -> SequenceParameters:
+) -> SequenceParameters:  # fmt: skip
     """Probabilities from the counts of every n-gram.
 
-    `words` gives the words' texts, for a prior that speaks of some of them; start, end and unknown are the places of
-    "<s>", "</s>" and "<unk>" among them, or -1.
+    `words` gives the words' texts, for a prior that names some; start, end and unknown are the places of special ones.
     """
     n_words, classes, seen = counted.n_words, len(counted.cells), counted.seen()
     if not seen.any():
@@ -209,87 +252,6 @@ def _imagined(prior: Prior, known: NDArray[np.bool_], words: Callable[[], Sequen
     return prior.pseudo_counts(labels)[[place[text] for text in texts.tolist()]]
 
 
-def distribution(parameters: SequenceParameters, context: Sequence[int], k: int = 0) -> Floats:
-    """p(w | context) of every word, and in the last place of the unknown one."""
-    trie, chances = parameters.trie, parameters.chances
-    nodes = loops.contexts(trie, context)
-    result = chances.base.copy()
-    for node in nodes[-1:] if chances.direct else nodes:
-        if node < 0:
-            break
-        result *= chances.rest[node, k]
-        children = slice(trie.first[node], trie.first[node + 1])
-        result[trie.last[children]] += chances.own[children, k]
-    return result
-
-
-def terms(parameters: SequenceParameters, words: NDArray[np.int32]) -> list[tuple[Term, ...]]:
-    """The probability of each word of a text in every class, written as the fractions it comes from."""
-    values, found = loops.probabilities(parameters.trie, parameters.chances, parameters.start, words)
-    seen = _seen(parameters)
-    most = parameters.trie.order - 1
-    lines = []
-    for place, word in enumerate(words.tolist()):
-        length = min(len(parameters.start) - 1 + place, most)
-        contexts, nodes = found[place, 0, : length + 1], found[place, 1, : length + 1]
-        written = [_written(parameters, counts, word, contexts, nodes, k) for k, counts in enumerate(seen)]
-        lines.append(tuple(term(how, value) for how, value in zip(written, values[place])))
-    return lines
-
-
-def _seen(parameters: SequenceParameters) -> list[NDArray[Any]]:
-    """What is counted at every node: for Kneser-Ney, of the shorter n-grams, the different words before them."""
-    trie, result = parameters.trie, []
-    longest = int(trie.levels[trie.order])
-    for k in range(len(parameters.counted.cells)):
-        counts = loops.ordered(trie, parameters.counted.column(k))
-        if parameters.smoothing.method != "kneser-ney":
-            result.append(counts)
-            continue
-        values = loops.preceding(trie, counts)
-        values[longest:] = counts[longest:]
-        if not values[1 : trie.first[1]].any():
-            values[1 : trie.first[1]] = counts[1 : trie.first[1]]
-        result.append(values)
-    return result
-
-
-def _written(
-    parameters: SequenceParameters,
-    seen: NDArray[Any],
-    word: int,
-    contexts: NDArray[np.int64],
-    nodes: NDArray[np.int64],
-    k: int,
-) -> str:
-    """The estimate of one word as a person writes it; what a shorter context gives stands in it as a number."""
-    trie, chances, smoothing = parameters.trie, parameters.chances, parameters.smoothing
-    length = len(contexts) - 1
-
-    def count(length: int) -> float:
-        return float(seen[nodes[length]]) if nodes[length] >= 0 else 0.0
-
-    def total(length: int) -> float:
-        context = contexts[length]
-        return float(seen[trie.first[context] : trie.first[context + 1]].sum()) if context >= 0 else 0.0
-
-    if chances.direct:
-        return fraction(count(length), parameters.pseudo[word], total(length), parameters.pseudo.sum())
-    while length > 0 and total(length) == 0:
-        length -= 1
-    context, c, N = int(contexts[length]), count(length), total(length)
-    rest = float(chances.rest[context, k])
-    if N == 0:
-        return f"{chances.base[word]:.6g}"
-    if rest == 0:
-        return fraction(c, 0, N, 0)
-    lower = float(chances.base[word])
-    for n in range(length):
-        lower = chances.rest[contexts[n], k] * lower + (chances.own[nodes[n], k] if nodes[n] >= 0 else 0.0)
-    kept = f"({c:.12g} - {smoothing.discount:g})/{N:.12g}" if c > smoothing.discount else f"0/{N:.12g}"
-    return f"{kept} + {rest:.6g}·{lower:.6g}"
-
-
 # Texts as sequences of numbered words, their n-grams counted, and a tally of those read as a model.
 
 
@@ -303,7 +265,7 @@ _ALL: Labels = np.zeros(1, np.int64)
 
 
 class Given(NamedTuple):
-    """Texts as they were given: to be cut into words, or with their words apart."""
+    """Texts as they were given: to be cut into words, or with their words separated."""
 
     text: Text
     separated: bool
@@ -323,19 +285,12 @@ class Reading:
         start, end, named = self._places([START, END, UNKNOWN]).tolist()
         v = self.vocabulary
         given = Counted(len(v.ends), v.parents, v.lasts, [(moved[at], c) for at, c in _cells(bag.over(classes))])
-        counted, new = given.folded(settings["min_count"], end, named)
+        counted, new = given.fold_rare(settings["min_count"], end, named)
         unknown = counted.n_words - 1 if counted is not given else -1
         self.new = np.append(new, unknown).astype(np.int32)  # the last place serves words that are not there
         self.n_words = counted.n_words
-        self.parameters: SequenceParameters = estimate(
-            counted,
-            self.order,
-            self.smoothing,
-            lambda: self.names[:-1],
-            int(self.new[start]) if start >= 0 else -1,
-            int(self.new[end]) if end >= 0 else -1,
-            unknown,
-        )
+        special = (int(self.new[place]) if place >= 0 else -1 for place in (start, end))
+        self.parameters = estimate(counted, self.order, self.smoothing, lambda: self.names[:-1], *special, unknown)
         self._sums: dict[int, tuple[Floats, Floats]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -354,21 +309,17 @@ class Reading:
     @cached_property
     def _tables(self) -> dict[bool, Any]:
         """What looks words up, as they are cut from texts and as they are given."""
-        plain = Words(token=r"\w+")
-        found = {True: word_features.lookup(self.vocabulary, plain, separated=True)}
+        found = {True: word_features.lookup(self.vocabulary, Words(token=r"\w+"), separated=True)}
         if self.words.stem is None:
             found[False] = word_features.lookup(self.vocabulary, self.words)
         return found
 
-    def _numbers(self, given: Given) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _numbers(self, given: Given) -> tuple[Nodes, Nodes]:
         """The places of the texts' words in the vocabulary, and where each text ends."""
-        words = given.words(self.words)
-        table = self._tables.get(given.separated)
-        if table is None:  # stems are found for each text again
-            table = word_features.lookup(self.vocabulary, words, given.text)
-        found: tuple[NDArray[np.int64], NDArray[np.int64]] = table.nodes(
-            given.text.pieces(words.errors), given.text.n_rows
-        )
+        words, text = given.words(self.words), given.text
+        # Stems are found for each text again.
+        table = self._tables.get(given.separated) or word_features.lookup(self.vocabulary, words, text)
+        found: tuple[Nodes, Nodes] = table.nodes(text.pieces(words.errors), text.n_rows)
         return found
 
     def _places(self, words: list[str]) -> NDArray[np.int64]:
@@ -446,27 +397,21 @@ class Reading:
 
 
 def count(
-    given: Given,
-    words: Words,
-    order: int,
-    boundaries: bool,
-    codes: NDArray[np.int32],
-    classes: Labels,
+    given: Given, words: Words, order: int, boundaries: bool, codes: NDArray[np.int32], classes: Labels,
     weights: Floats | None = None,
-) -> Tally:
+) -> Tally:  # fmt: skip
     """How often each class has each n-gram, up to the order, as a tally."""
-    settings = replace(given.words(words), ngrams=(1, order))
-    bag = word_features.count(
-        given.text, settings, codes, classes, weights, bounded=boundaries, separated=given.separated
-    )[0]
-    return Tally({NGRAMS: bag})
+    settings, how = (
+        replace(given.words(words), ngrams=(1, order)),
+        {"separated": given.separated, "bounded": boundaries},
+    )
+    return Tally({NGRAMS: word_features.count(given.text, settings, codes, classes, weights, **how)[0]})
 
 
 def check(tally: Tally, order: int) -> None:
     """Raise ForgetError if the counts are not those of any texts.
 
-    With boundaries, every n-gram is counted as often as its last words are with something before them, so that what
-    was never added would have left a negative count.
+    With boundaries, every n-gram is counted as often as its last words are with something before them.
     """
     bag = tally.bag(NGRAMS)
     if bag is None:

@@ -12,7 +12,7 @@ curves (0.38 nats on average against 0.48 without), over 7 collections of texts 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,19 +61,12 @@ class LengthScale:
         return np.asarray(divided - divided.max(axis=1, keepdims=True))
 
     def __str__(self) -> str:
-        return f", those of a text of n words by (n / {self.typical - 1:.4g})^{self.exponent:.2f} besides"
+        return f", those of a text of n words by (n / {self.typical - 1:.4g})^{self.exponent:.2f} as well"
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrator:
-    """A function from log posteriors to calibrated ones, learned once and never changed.
-
-    >>> import numpy as np
-    >>> sure = np.log([[0.99, 0.01], [0.99, 0.01], [0.99, 0.01], [0.01, 0.99]])
-    >>> found = fit("temperature", sure, np.array([0, 0, 1, 1]))
-    >>> np.exp(found.apply(sure[:1])).round(3).tolist()
-    [[0.803, 0.197]]
-    """
+    """A function from log posteriors to calibrated ones, learned once and never changed."""
 
     kind: str
     slope: float
@@ -94,7 +87,7 @@ class Calibrator:
     def apply(self, log_scores: Any, lengths: Any = None) -> Floats:
         """Calibrated log posteriors, rows × classes; each row's probabilities add to 1."""
         z = _check_scores(log_scores, self.n_classes)
-        words = _check_lengths(lengths, len(z))
+        words = None if lengths is None else _check_not_negative("length", lengths, len(z))
         if self.scale is None and words is not None and self.kind != "none":
             raise InputError("the calibrator was fitted without lengths, so give none")
         if self.scale is not None and words is None:
@@ -163,32 +156,33 @@ def from_arrays(kind: str, arrays: Mapping[str, NDArray[Any]], n_classes: int) -
         )
     given = {**Calibrator("none", 1.0, np.zeros(n_classes))._every_array(), **given}
     slope, lengths, shifts, sizes, knots, values = (given[name] for name in _ARRAYS["isotonic"])
-    if slope.shape != (1,) or slope.dtype.kind != "f" or not np.isfinite(slope[0]) or slope[0] < 0:
-        raise InputError(f"a slope is one number that is not negative, got {slope.tolist()}")
-    if shifts.shape != (n_classes,) or shifts.dtype.kind != "f" or not np.isfinite(shifts).all():
-        raise InputError(f"there must be a finite shift for each of {n_classes} classes, got {shifts.tolist()}")
+
+    def refuse(bad: Any, what: str) -> None:
+        if bad:
+            raise InputError(what)
+
+    def is_odd(array: NDArray[Any], *shapes: tuple[int, ...]) -> bool:
+        return array.shape not in shapes or array.dtype.kind != "f" or not bool(np.isfinite(array).all())
+
+    refuse(is_odd(slope, (1,)) or slope[0] < 0, f"a slope is one number that is not negative, got {slope.tolist()}")
+    finite = f"there must be a finite shift for each of {n_classes} classes, got {shifts.tolist()}"
+    refuse(is_odd(shifts, (n_classes,)), finite)
     scale = None
     if lengths.shape != (0,):
-        good = lengths.shape in ((2,), (2 + n_classes,)) and lengths.dtype.kind == "f" and np.isfinite(lengths).all()
-        if not good or lengths[0] < 1 or not 0 <= lengths[1] <= _LARGEST:
-            raise InputError(
-                f"a scale of lengths is a length of 1 or more and an exponent of 0 to 2, got {lengths.tolist()}"
-            )
+        odd = is_odd(lengths, (2,), (2 + n_classes,)) or lengths[0] < 1 or not 0 <= lengths[1] <= _LARGEST
+        refuse(odd, f"a scale of lengths is a length of 1 or more and an exponent of 0 to 2, got {lengths.tolist()}")
         scale = LengthScale(float(lengths[0]), float(lengths[1]), tuple(lengths[2:].tolist()))
     n_curves = len(_classes_with_a_curve(n_classes)) if kind == "isotonic" else 0
-    if sizes.shape != (n_curves,) or sizes.dtype.kind not in "iu" or (sizes < 1).any():
-        raise InputError(f"there must be {n_curves} curves of one point or more, got sizes {sizes.tolist()}")
+    odd = sizes.shape != (n_curves,) or sizes.dtype.kind not in "iu" or (sizes < 1).any()
+    refuse(odd, f"there must be {n_curves} curves of one point or more, got sizes {sizes.tolist()}")
     total = sum(sizes.tolist())
-    for array in (knots, values):
-        if array.shape != (total,) or array.dtype.kind != "f":
-            raise InputError(f"curves must have {total} points, got {array.dtype} of shape {array.shape}")
+    refuse(is_odd(knots, (total,)) or is_odd(values, (total,)), f"curves must have {total} finite points each")
     cuts = np.cumsum(sizes)[:-1]
     curves = tuple(zip(np.split(knots, cuts), np.split(values, cuts))) if n_curves else ()
     for at, p in curves:
-        if not np.isfinite(at).all() or not (np.diff(at) > 0).all():
-            raise InputError("the knots of an isotonic curve must be finite and rise")
-        if not ((p > 0) & (p < 1)).all() or not (np.diff(p) >= 0).all():
-            raise InputError("the values of an isotonic curve must lie between 0 and 1 and not fall")
+        refuse(not (np.diff(at) > 0).all(), "the knots of an isotonic curve must be finite and rise")
+        between = ((p > 0) & (p < 1)).all() and (np.diff(p) >= 0).all()
+        refuse(not between, "the values of an isotonic curve must lie between 0 and 1 and not fall")
     return Calibrator(kind, float(slope[0]), shifts.astype(np.float64), scale, curves)
 
 
@@ -197,20 +191,9 @@ def fit(
 ) -> Calibrator:
     """The calibrator of a kind with the least log loss on these rows, which the model must not have learned from.
 
-    Parameters
-    ----------
-    kind : {"none", "temperature", "platt", "isotonic"}
-        What is learned.
-    log_scores : array (rows, classes)
-        Log posteriors; -inf is a class that was held impossible.
-    codes : array (rows,)
-        The true classes, as places among the classes.
-    weights : array (rows,), optional
-        How much each row counts.
-    lengths : array (rows,), optional
-        How many words each row has; they are then needed to apply it, too.
-    prior : array (classes,), optional
-        The log prior of each class, which does not grow with the length.
+    `log_scores` are rows × classes, -inf for a class that was held impossible; `codes` the places of the true classes.
+    Where `lengths` (words of each row) are given, they are needed to apply it, too; `prior` is the log prior of each
+    class, which does not grow with the length.
     """
     _check_kind(kind)
     rows = _check_training(log_scores, codes, weights, lengths, prior)
@@ -276,32 +259,8 @@ def _learn_scale(learn: Any, d: Floats, rows: _Rows) -> LengthScale | None:
 
 
 def _temperature(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
-    """The slope by Newton's steps between bounds; one imaginary row is as likely of the second-best class."""
-    n_classes = d.shape[1]
-    # A row whose true class is held impossible has an infinite loss at any temperature, and says nothing of it.
-    possible = np.isfinite(d[np.arange(len(d)), codes])
-    d, w = d[possible], weights[possible]
-    truth = d[np.arange(len(d)), codes[possible]]
-    finite = np.where(np.isfinite(d), d, 0.0)  # to be multiplied with a probability of 0
-    g = _imaginary_drop(d)
-    low, high, slope = 0.0, np.inf, 1.0
-    for _ in range(_STEPS):
-        p = np.exp(slope * d)
-        total = p.sum(axis=1)
-        p *= finite
-        mean = p.sum(axis=1) / total
-        p *= finite
-        loss = float(w @ (np.log(total) - slope * truth)) + slope * g - np.log(slope)
-        gradient = float(w @ (mean - truth)) + g - 1 / slope
-        bend = float(w @ (p.sum(axis=1) / total - mean * mean).clip(0)) + 1 / slope**2
-        low, high = (slope, high) if gradient < 0 else (low, slope)
-        following = slope - gradient / bend
-        if not low < following < high:
-            following = slope * 8 if high == np.inf else (slope / 8 if low == 0 else float(np.sqrt(low * high)))
-        if abs(following - slope) <= 1e-10 * slope:
-            break
-        slope = following
-    return slope, np.zeros(n_classes), loss
+    """A slope alone."""
+    return _fit_softmax(d, codes, weights, shifted=False)
 
 
 def _imaginary_drop(d: Floats) -> float:
@@ -317,10 +276,10 @@ def _platt(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, flo
     """Platt's method: a slope and a shift of each class."""
     if d.shape[1] == 1:
         return 1.0, np.zeros(1), 0.0
-    return (_sigmoid if d.shape[1] == 2 else _softmax)(d, codes, weights)
+    return _fit_sigmoid(d, codes, weights) if d.shape[1] == 2 else _fit_softmax(d, codes, weights, shifted=True)
 
 
-def _sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+def _fit_sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
     """Of two classes, with Platt's targets, by Newton's steps on log odds of one size whatever their scale."""
     from scipy.special import expit
 
@@ -344,66 +303,89 @@ def _sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, f
         return table.T @ (w * (p - t)), table.T @ (table * (w * p * (1 - p))[:, np.newaxis])
 
     flat = np.array([0.0, np.log(share / (1 - share))])
-    at, total = _minimise(loss, derivatives, flat) if size > 0 else (flat, loss(flat))
+    at, total = minimise(loss, derivatives, flat) if size > 0 else (flat, loss(flat))
     if at[0] <= 0:  # scores that point the wrong way are not turned round, but left out
         at, total = flat, loss(flat)
     return float(at[0] / (size or 1.0)), np.array([0.0, at[1]]), total
 
 
-def _softmax(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
-    """Of more classes, by Newton's steps from the best temperature."""
+def _fit_softmax(d: Floats, codes: Codes, weights: Floats, *, shifted: bool) -> tuple[float, Floats, float]:
+    """A slope, and perhaps a shift of each class; one imaginary row is as likely of the second-best class."""
+    # A row whose true class is held impossible has an infinite loss whatever the slope, and says nothing of it.
     rows = np.isfinite(d[np.arange(len(d)), codes])
     d, y, w = d[rows], codes[rows], weights[rows]
     n, k = d.shape
     truth = d[np.arange(n), y]
-    finite = np.where(np.isfinite(d), d, 0.0)
+    finite = np.where(np.isfinite(d), d, 0.0)  # to be multiplied with a probability of 0
     seen = np.bincount(y, w, k)
     g = _imaginary_drop(d)
+
+    def scores(at: Floats) -> Floats:
+        m = at[0] * d + at[1:] if shifted else at[0] * d
+        m -= m.max(axis=1, keepdims=True)
+        return m
 
     def loss(at: Floats) -> float:
         if not at[0] > 0:
             return float("inf")
-        m = at[0] * d + at[1:]
-        top = m.max(axis=1)
-        total = top + np.log(np.exp(m - top[:, np.newaxis]).sum(axis=1)) - at[0] * truth
-        return float(w @ total - seen @ at[1:] + at[0] * g - np.log(at[0]) + at[1:] @ at[1:] / 2)
+        m, b = scores(at), at[1:] if shifted else np.zeros(k)
+        total = np.log(np.exp(m).sum(axis=1)) - m[np.arange(n), y]
+        return float(w @ total + at[0] * g - np.log(at[0]) + b @ b / 2)
 
     def derivatives(at: Floats) -> tuple[Floats, Floats]:
-        m = at[0] * d + at[1:]
-        p = np.exp(m - m.max(axis=1, keepdims=True))
+        p = np.exp(scores(at))
         p /= p.sum(axis=1, keepdims=True)
-        pd, wp = p * finite, p * w[:, np.newaxis]
+        pd = p * finite
         mean = pd.sum(axis=1)
-        gradient = np.concatenate([[w @ (mean - truth) + g - 1 / at[0]], wp.sum(axis=0) - seen + at[1:]])
-        bend = np.empty((k + 1, k + 1))
+        bend = np.empty((len(at), len(at)))
         bend[0, 0] = w @ ((pd * finite).sum(axis=1) - mean * mean).clip(0) + 1 / at[0] ** 2
+        slope = w @ (mean - truth) + g - 1 / at[0]
+        if not shifted:
+            return np.array([slope]), bend
+        wp = p * w[:, np.newaxis]
         bend[0, 1:] = bend[1:, 0] = w @ pd - mean @ wp
         bend[1:, 1:] = np.diag(wp.sum(axis=0) + 1) - p.T @ wp
-        return gradient, bend
+        return np.concatenate([[slope], wp.sum(axis=0) - seen + at[1:]]), bend
 
-    at, total = _minimise(loss, derivatives, np.concatenate([[_temperature(d, y, w)[0]], np.zeros(k)]))
-    return float(at[0]), np.asarray(at[1:] - at[1:].mean()), total
+    start = np.append(_temperature(d, y, w)[0], np.zeros(k)) if shifted else np.array([1 / max(g, 1e-300)])
+    at, total = minimise(loss, derivatives, start)
+    shifts = at[1:] - at[1:].mean() if shifted else np.zeros(k)
+    return float(at[0]), np.asarray(shifts), total
 
 
-def _minimise(loss: Any, derivatives: Any, at: Floats) -> tuple[Floats, float]:
-    """Newton's steps, each as far as the loss falls; and the loss there."""
-    total = loss(at)
+def minimise(
+    loss: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    at: Floats,
+    bounded: int = 0,
+) -> tuple[Floats, float]:
+    """Newton's steps, each as far as the loss falls, and the loss there; the first so many numbers are not negative.
+
+    One of those is held at 0, and out of the step, while the loss would fall only below it (Bertsekas 1982).
+    """
+    value = loss(at)
     for _ in range(_STEPS):
         gradient, bend = derivatives(at)
-        size = np.sqrt(np.maximum(np.diag(bend), 1e-300))  # the parameters are first brought to one size
-        even = bend / np.outer(size, size) + 1e-12 * np.eye(len(bend))
-        step = -np.linalg.solve(even, gradient / size) / size
-        length, reached = 1.0, loss(at + step)
-        while reached > total + 1e-4 * length * float(gradient @ step) and length > 1e-10:
+        free = np.flatnonzero((np.arange(len(at)) >= bounded) | (at > 1e-12) | (gradient <= 0))
+        size = np.sqrt(np.maximum(np.diag(bend)[free], 1e-300))  # the parameters are first brought to one size
+        even = bend[np.ix_(free, free)] / np.outer(size, size) + 1e-12 * np.eye(len(free))
+        step = np.zeros(len(at))
+        step[free] = -np.linalg.solve(even, gradient[free] / size) / size
+        last = -float(gradient @ step) <= 1e-13 * max(abs(value), 1.0)  # less than the loss has digits for
+        length = 1.0
+        while True:
+            reached = at + length * step
+            reached[:bounded] = np.maximum(reached[:bounded], 0)
+            after = loss(reached)
+            if last:
+                return reached, after
+            if after <= value + 1e-4 * float(gradient @ (reached - at)):
+                break
             length /= 2
-            reached = loss(at + length * step)
-        if length <= 1e-10:
-            break
-        gained = total - reached
-        at, total = at + length * step, reached
-        if gained <= 1e-12 * abs(total):
-            break
-    return at, total
+            if length < 1e-10:
+                return at, value
+        at, value = reached, after
+    return at, value
 
 
 # Curves.
@@ -502,23 +484,7 @@ def choose(
 ) -> tuple[Calibrator, Choice]:
     """The calibrator with the least log loss by cross-validation, fitted on all the rows, and what was tried.
 
-    Parameters
-    ----------
-    log_scores, codes, weights, lengths, prior
-        As for `fit`: log posteriors of rows that the model had not learned from, and what is true of them.
-    random_state : int
-        Seed for the folds.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rng = np.random.default_rng(0)
-    >>> odds = rng.normal(0, 4, 500)
-    >>> codes = (rng.random(500) < 1 / (1 + np.exp(-odds))).astype(int)
-    >>> sure = np.column_stack([np.zeros(500), 5 * odds])  # as if each piece of evidence had been counted five times
-    >>> calibrator, choice = choose(sure, codes)
-    >>> calibrator.describe()
-    'log odds s become 0.2036 s - 0.2075'
+    The rows are given as for `fit`; `random_state` is the seed of the folds.
     """
     rows = _check_training(log_scores, codes, weights, lengths, prior)
     counts = np.bincount(rows.codes[rows.weights > 0], minlength=rows.z.shape[1])
@@ -560,6 +526,13 @@ def _check_kind(kind: Any) -> None:
         raise InputError(f"calibration={kind!r} is not known{did_you_mean(kind, KINDS)}")
 
 
+def _refuse_first(bad: NDArray[np.bool_], values: Any, what: str, why: str) -> None:
+    """Raise for the first row that is bad: what it is there, and what it should be."""
+    if bad.any():
+        row = int(bad.argmax())
+        raise InputError(f"{what.format(row)} is {values[row].tolist()}{why}")
+
+
 def _check_scores(log_scores: Any, n_classes: int | None = None) -> Floats:
     """Log posteriors (rows × classes) as doubles; -inf is a class that is held impossible."""
     try:
@@ -571,16 +544,8 @@ def _check_scores(log_scores: Any, n_classes: int | None = None) -> Floats:
     if n_classes is not None and z.shape[1] != n_classes:
         raise InputError(f"the log scores have {z.shape[1]} classes, and the calibrator was fitted for {n_classes}")
     bad = ~(z < np.inf).all(axis=1) | (z == -np.inf).all(axis=1)
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(
-            f"row {row} of the log scores is {z[row].tolist()}; give log probabilities, of which one at least is finite"
-        )
+    _refuse_first(bad, z, "row {} of the log scores", "; give log probabilities, of which one at least is finite")
     return z
-
-
-def _check_lengths(lengths: Any, n_rows: int) -> Floats | None:
-    return None if lengths is None else _check_not_negative("length", lengths, n_rows)
 
 
 def _check_not_negative(name: str, given: Any, n_rows: int) -> Floats:
@@ -589,9 +554,7 @@ def _check_not_negative(name: str, given: Any, n_rows: int) -> Floats:
     if found.shape != (n_rows,):
         raise InputError(f"{name}s must be one for each of {n_rows} rows, got shape {found.shape}")
     bad = ~(np.isfinite(found) & (found >= 0))
-    if bad.any():
-        row = int(bad.argmax())
-        raise InputError(f"the {name} of row {row} is {found[row]}; {name}s are finite and not negative")
+    _refuse_first(bad, found, f"the {name} of row {{}}", f"; {name}s are finite and not negative")
     return found
 
 
@@ -604,13 +567,12 @@ def _check_training(log_scores: Any, codes: Any, weights: Any, lengths: Any, pri
     if len(z) == 0:
         raise InputError("there is no row to fit a calibrator on; give one at least")
     outside = (truth < 0) | (truth >= n_classes)
-    if outside.any():
-        row = int(outside.argmax())
-        raise InputError(f"the code of row {row} is {truth[row]}, and the classes are 0 to {n_classes - 1}")
+    _refuse_first(outside, truth, "the code of row {}", f", and the classes are 0 to {n_classes - 1}")
     w = np.ones(len(z)) if weights is None else _check_not_negative("weight", weights, len(z))
     if not w.sum() > 0:
         raise InputError("all weights are zero; give one row at least some weight")
     known = np.zeros(0) if prior is None else np.asarray(prior, np.float64)
     if prior is not None and (known.shape != (n_classes,) or not np.isfinite(known).all()):
         raise InputError(f"prior must be a finite logarithm for each of {n_classes} classes, got {known.tolist()}")
-    return _Rows(z, truth.astype(np.int64), w, _check_lengths(lengths, len(z)), tuple(known.tolist()))
+    words = None if lengths is None else _check_not_negative("length", lengths, len(z))
+    return _Rows(z, truth.astype(np.int64), w, words, tuple(known.tolist()))

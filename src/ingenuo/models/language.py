@@ -289,7 +289,7 @@ class LanguageModel(SequenceModel, Estimator):
         """The n most probable words after a context (as in `prob`), with their probabilities; ties in their order."""
         reading = self._reading()
         check_whole("n", n, 0)
-        p = ngrams.distribution(reading.parameters, reading.context(context))
+        p = reading.parameters.distribution(reading.context(context))
         places = np.flatnonzero(reading.parameters.known)
         if n < len(places):
             least = -np.partition(-p[places], n)[n - 1] if n else np.inf
@@ -414,7 +414,7 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         ids, before = np.append(found[0], p.end) if p.end >= 0 else found[0], len(p.start) - 1
         shown = [*[START] * before, *(reading.cut(row) if isinstance(row, str) else row), END]
         factors = [Factor("prior", "", self._parameters().prior)]
-        for at, terms in enumerate(ngrams.terms(p, ids.astype(np.int32)), before):
+        for at, terms in enumerate(p.terms(ids.astype(np.int32)), before):
             factors.append(Factor(" ".join(shown[max(at - self.order + 1, 0) : at]), shown[at], terms))
         return self._explain(found, factors)
 

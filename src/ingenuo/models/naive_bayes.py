@@ -30,7 +30,7 @@ from ingenuo.models.calibration import Calibrator, Choice
 from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, tally_chunk
 from ingenuo.models.left_out import leave_one_out, refuse_alone
 from ingenuo.models.model import CLASS, Tensors, check_is_fitted
-from ingenuo.models.tuning import Tuning, tune, unpacked
+from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
@@ -531,7 +531,7 @@ class NaiveBayes(Classifier):
         values: dict[str, Any] = {}
         arrays: dict[str, NDArray[Any]] = {}
         if "tuning_" in self.__dict__:
-            values["tuning"] = self.tuning_.packed()
+            values["tuning"] = self.tuning_.pack()
             arrays["shifts"] = self.tuning_.shifts
         if "calibrator_" in self.__dict__ and self._calibrated_as == self.calibration:
             values["calibrator"] = self.calibrator_.kind
@@ -544,7 +544,7 @@ class NaiveBayes(Classifier):
         """Set what `_extra` gave."""
         super()._restore(schema, tally, values, arrays)
         if "tuning" in values:
-            self.tuning_ = unpacked(schema, values["tuning"], arrays["shifts"])
+            self.tuning_ = unpack(schema, values["tuning"], arrays["shifts"])
         if "calibrator" in values:
             own = {name.removeprefix("calibrator/"): each for name, each in arrays.items() if name != "shifts"}
             self.calibrator_ = calibration.from_arrays(values["calibrator"], own, len(self.classes_))

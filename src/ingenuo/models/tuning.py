@@ -21,6 +21,7 @@ from ingenuo.errors import InputError
 from ingenuo.families.attributes import TUNED, Attribute, attributes_of
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels.threads import single_blas
+from ingenuo.models.calibration import minimise
 from ingenuo.models.left_out import log_priors
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.schema import FAMILIES, Schema
@@ -28,15 +29,14 @@ from ingenuo.show.table import aligned
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.prior import Laplace, Lidstone, Prior
 
-# Weights of attributes, none negative, and a shift of each class: the least log loss of rows that were left out.
+Floats = NDArray[np.float64]
 
+# Weights of attributes, none negative, and a shift of each class: the least log loss of rows that were left out.
 
 PENALTIES = (1.0, 3.0, 10.0)
 _FOLDS = 5
 _ENOUGH = 20_000  # rows: with more, no penalty of these makes a difference, and 1 is taken
 _PARTED = 1 << 14  # rows at a time
-_STEPS = 60
-_ENOUGH_GAINED = 1e-13  # of the loss, by a whole step: then it is the last
 _LEAST = 700.0  # nats below the best class: farther away counts as this
 
 
@@ -51,47 +51,39 @@ class Weighted:
     held_out: float | None  # and of rows that they were not fitted to, over folds; None where there were too many rows
 
 
+@dataclass(frozen=True)
 class Problem:
-    """Scores of rows by attributes: rows × classes × attributes."""
+    """Scores of rows by attributes: rows × classes × attributes, less what all classes have in common."""
 
-    def __init__(self, scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats) -> None:
-        top = scores.max(axis=1, keepdims=True)
-        self.scores = np.maximum(scores, top - _LEAST, out=scores)
-        self.scores -= self.scores.mean(axis=1, keepdims=True)  # what all classes have in common changes nothing
-        self.log_prior, self.codes, self.rows = log_prior, codes, rows
+    scores: Floats
+    log_prior: Floats
+    codes: NDArray[Any]
+    rows: Floats  # how often each counts
 
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """Rows, classes and attributes."""
-        n, K, d = self.scores.shape
-        return n, K, d
+    @staticmethod
+    def of(scores: Floats, log_prior: Floats, codes: NDArray[Any], rows: Floats) -> Problem:
+        """From scores that are written over."""
+        np.maximum(scores, scores.max(axis=1, keepdims=True) - _LEAST, out=scores)
+        scores -= scores.mean(axis=1, keepdims=True)
+        return Problem(scores, log_prior, codes, rows)
 
     def take(self, rows: NDArray[Any]) -> Problem:
         """Some of the rows."""
-        found = object.__new__(Problem)
-        found.scores, found.log_prior = self.scores[rows], self.log_prior[rows]
-        found.codes, found.rows = self.codes[rows], self.rows[rows]
-        return found
+        return Problem(self.scores[rows], self.log_prior[rows], self.codes[rows], self.rows[rows])
 
     def only(self, attributes: NDArray[np.intp]) -> Problem:
         """Some of the attributes."""
-        if len(attributes) == self.shape[2]:
+        if len(attributes) == self.scores.shape[2]:
             return self
-        found = object.__new__(Problem)
-        found.scores = np.ascontiguousarray(self.scores[:, :, attributes])
-        found.log_prior, found.codes, found.rows = self.log_prior, self.codes, self.rows
-        return found
+        return replace(self, scores=np.ascontiguousarray(self.scores[:, :, attributes]))
 
     def losses(self, weights: Floats, shifts: Floats) -> Floats:
         """The log loss of each row."""
-        s = self.scores @ weights + self.log_prior + shifts
-        top = s.max(axis=1)
-        found = np.log(np.exp(s - top[:, np.newaxis]).sum(axis=1)) + top - s[np.arange(len(s)), self.codes]
-        return np.asarray(np.minimum(found, _LEAST))
+        return log_losses(self.scores @ weights + self.log_prior + shifts, self.codes)
 
     def derivatives(self, weights: Floats, shifts: Floats) -> tuple[Floats, Floats]:
         """The first and second derivatives of the loss of all rows, by the weights and then by the shifts."""
-        n, K, d = self.shape
+        n, K, d = self.scores.shape
         first, second = np.zeros(d + K), np.zeros((d + K, d + K))
         for lo in range(0, n, _PARTED):
             part = slice(lo, min(lo + _PARTED, n))
@@ -113,44 +105,33 @@ class Problem:
         return first, second
 
 
-def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = None) -> tuple[Floats, Floats]:
-    """The weights and shifts of the least penalised loss, by Newton's steps that are cut at 0.
+def log_losses(joint: Floats, codes: NDArray[Any]) -> Floats:
+    """The log loss of each row; none counts for more than 700 nats."""
+    top = joint.max(axis=1)
+    with np.errstate(invalid="ignore"):
+        losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
+    return np.minimum(np.nan_to_num(losses, nan=_LEAST), _LEAST)
 
-    A weight is held at 0, and out of the step, while the loss would fall only below it (Bertsekas 1982).
-    """
-    _, K, d = problem.shape
-    anchor = np.concatenate([np.full(d, 1 / np.sqrt(d)), np.zeros(K)])
-    point = anchor.copy() if start is None else start
-    bounded = np.arange(d + K) < d
-    frozen = ~bounded & (not shifted)
+
+def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = None) -> tuple[Floats, Floats]:
+    """The weights and shifts of the least penalised loss."""
+    _, K, d = problem.scores.shape
+    anchor = np.append(np.full(d, 1 / np.sqrt(d)), np.zeros(K))
+    free = slice(None) if shifted else slice(d)
+
+    def split(at: Floats) -> tuple[Floats, Floats]:
+        return at[:d], at[d:] if shifted else np.zeros(K)
 
     def loss(at: Floats) -> float:
-        away = at - anchor
-        return float(problem.rows @ problem.losses(at[:d], at[d:])) + 0.5 * penalty * float(away @ away)
+        away = at - anchor[free]
+        return float(problem.rows @ problem.losses(*split(at))) + 0.5 * penalty * float(away @ away)
 
-    value = loss(point)
-    for _ in range(_STEPS):
-        gradient, bend = problem.derivatives(point[:d], point[d:])
-        gradient += penalty * (point - anchor)
-        held = frozen | (bounded & (point <= 1e-12) & (gradient > 0))
-        free = np.flatnonzero(~held)
-        step = np.zeros(d + K)
-        bend = bend[np.ix_(free, free)] + penalty * np.eye(len(free))
-        step[free] = -np.linalg.solve(bend, gradient[free])
-        if -float(gradient @ step) <= _ENOUGH_GAINED * max(value, 1.0):  # less than the loss has digits for
-            return np.maximum(point[:d] + step[:d], 0), point[d:] + step[d:]
-        length = 1.0
-        while length > 1e-8:
-            reached = point + length * step
-            reached[:d] = np.maximum(reached[:d], 0)
-            after = loss(reached)
-            if after <= value + 1e-4 * float(gradient @ (reached - point)):
-                break
-            length /= 2
-        else:
-            break
-        point, value = reached, after
-    return point[:d], point[d:]
+    def derivatives(at: Floats) -> tuple[Floats, Floats]:
+        gradient, bend = problem.derivatives(*split(at))
+        gradient, bend = gradient[free] + penalty * (at - anchor[free]), bend[free, free]
+        return gradient, bend + penalty * np.eye(len(at))
+
+    return split(minimise(loss, derivatives, (anchor if start is None else start)[free], bounded=d)[0])
 
 
 def choose(problem: Problem, sets: Sequence[NDArray[np.intp]], shifted: bool, seed: int) -> Weighted:
@@ -158,9 +139,8 @@ def choose(problem: Problem, sets: Sequence[NDArray[np.intp]], shifted: bool, se
 
     Where there are very many rows, all attributes are weighed: the first set.
     """
-    d = problem.shape[2]
     with single_blas():
-        if problem.shape[0] <= _ENOUGH:
+        if len(problem.scores) <= _ENOUGH:
             tried = [(*_penalty(problem.only(kept), shifted, seed), kept) for kept in sets if len(kept)]
             held_out, penalty, kept = min(tried, key=lambda each: each[0])
         else:
@@ -168,15 +148,14 @@ def choose(problem: Problem, sets: Sequence[NDArray[np.intp]], shifted: bool, se
         part = problem.only(kept)
         own, shifts = fit(part, penalty, shifted)
     loss = float(part.rows @ part.losses(own, shifts) / part.rows.sum())
-    weights = np.zeros(d)
+    weights = np.zeros(problem.scores.shape[2])
     weights[kept] = own
     return Weighted(weights, shifts, penalty, loss, held_out)
 
 
 def _penalty(problem: Problem, shifted: bool, seed: int) -> tuple[float, float]:
     """The least loss of rows held out, and the penalty that gives it."""
-    n = problem.shape[0]
-    fold = np.random.default_rng(seed).permutation(n) % _FOLDS
+    fold = np.random.default_rng(seed).permutation(len(problem.scores)) % _FOLDS
     found = np.zeros(len(PENALTIES))
     for f in range(_FOLDS):
         learned, held = problem.take(np.flatnonzero(fold != f)), problem.take(np.flatnonzero(fold == f))
@@ -189,8 +168,6 @@ def _penalty(problem: Problem, shifted: bool, seed: int) -> tuple[float, float]:
     return float(found[best] / problem.rows.sum()), PENALTIES[best]
 
 
-Floats = NDArray[np.float64]
-
 DENSITIES = ("gaussian", "histogram", "kernel", "equal-mass-5", "equal-mass-10", "equal-mass-20")
 FLOORS = (0.1, 0.01)
 ALPHAS = {"category": (0.1, 0.5, 1.0, 3.0), "text": (0.01, 0.03, 0.1, 0.3, 1.0), "count": (0.01, 0.1, 0.3, 1.0)}
@@ -202,32 +179,16 @@ _RANGE = (-7.0, 1.5)  # of the logarithm of a weight that is looked for
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """What was chosen, and what it gained; prints as a table.
+    """What was chosen, and what it gained; prints as a table."""
 
-    Attributes
-    ----------
-    attributes : tuple
-        For each column (or bag of counts): the density, the smoothing and the weight it was given.
-    shifts : array
-        What is added to the log prior of each class.
-    before, after : float
-        The log loss of the training rows, each left out, as the model would be without tuning, and as it is now.
-    held_out : float or None
-        The same for weights and shifts that were fitted to other rows; None where there were too many rows to ask.
-    alone : tuple of float
-        The log loss, left out, of each attribute by itself.
-    rows : int
-        How many rows it was chosen by.
-    """
-
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...]  # of each column (or bag of counts) the density, the smoothing and the weight
     classes: Labels
-    shifts: Floats
-    before: float
-    after: float
-    held_out: float | None
-    alone: tuple[float, ...]
-    rows: int
+    shifts: Floats  # what is added to the log prior of each class
+    before: float  # the log loss of the training rows, each left out, as it would be without tuning
+    after: float  # and as it is now
+    held_out: float | None  # the same with weights fitted to other rows; None where there were too many rows to ask
+    alone: tuple[float, ...]  # the log loss, left out, of each attribute by itself
+    rows: int  # how many rows it was chosen by
 
     @property
     def weights(self) -> dict[Any, float]:
@@ -241,14 +202,10 @@ class Tuning:
 
     def lines(self) -> list[list[str]]:
         """A line for each attribute."""
-        heads = ["column", "density", "smoothing", "weight", "log loss alone"]
-        return [
-            heads,
-            *(
-                [each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"]
-                for each, loss in zip(self.attributes, self.alone)
-            ),
-        ]
+        found = [["column", "density", "smoothing", "weight", "log loss alone"]]
+        for each, loss in zip(self.attributes, self.alone):
+            found.append([each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"])
+        return found
 
     @property
     def sentence(self) -> str:
@@ -261,7 +218,7 @@ class Tuning:
             f"{dropped}."
         )
 
-    def packed(self) -> dict[str, Any]:
+    def pack(self) -> dict[str, Any]:
         """All but the shifts as plain values, for a file."""
         return {
             "attributes": [
@@ -277,8 +234,7 @@ class Tuning:
         more = [f"… and {len(self.attributes) - 50} more"] if len(self.attributes) > 50 else []
         return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], *more, self.sentence])
 
-    def __repr__(self) -> str:
-        return str(self)
+    __repr__ = __str__
 
 
 def _weight(attribute: Attribute) -> str:
@@ -333,7 +289,7 @@ def tune(
         loss, best, scores[:, :, j] = best_of(rows, attribute, log_prior)
         chosen.append(best)
         alone.append(loss)
-    problem = Problem(scores, log_prior, codes, weights)
+    problem = Problem.of(scores, log_prior, codes, weights)
     helpful = np.flatnonzero(np.array(alone) < mean_loss(log_prior, rows))
     weighted = choose(problem, [np.arange(len(start)), helpful], shifted, seed)
     attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
@@ -374,66 +330,44 @@ def best_of(rows: LearnedRows, attribute: Attribute, log_prior: Floats) -> tuple
 
 
 def mean_loss(joint: Floats, rows: LearnedRows) -> float:
-    """The mean log loss; no row counts for more than 700 nats."""
-    top = joint.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        own = joint[np.arange(len(joint)), rows.chunk.coded]
-        losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - own
-    weights = rows.weights
-    return float(weights @ np.minimum(np.nan_to_num(losses, nan=700.0), 700.0) / weights.sum())
+    """The mean log loss of rows."""
+    return float(rows.weights @ log_losses(joint, rows.chunk.coded) / rows.weights.sum())
 
 
 def _loss_at_best_weight(scores: Floats, log_prior: Floats, rows: LearnedRows) -> float:
-    """The log loss of one attribute by itself at the weight that suits it best, by golden section."""
+    """The log loss of one attribute by itself at the weight that suits it best."""
+    from scipy.optimize import minimize_scalar
 
-    def loss(log_weight: float) -> float:
-        return mean_loss(log_prior + np.exp(log_weight) * scores, rows)
-
-    ratio = (np.sqrt(5) - 1) / 2
-    low, high = _RANGE
-    left, right = high - ratio * (high - low), low + ratio * (high - low)
-    at_left, at_right = loss(left), loss(right)
-    while high - low > 0.1:
-        if at_left < at_right:
-            high, right, at_right = right, left, at_left
-            left = high - ratio * (high - low)
-            at_left = loss(left)
-        else:
-            low, left, at_left = left, right, at_right
-            right = low + ratio * (high - low)
-            at_right = loss(right)
-    return min(at_left, at_right)
+    found = minimize_scalar(
+        lambda log_weight: mean_loss(log_prior + np.exp(log_weight) * scores, rows),
+        bounds=_RANGE, method="bounded", options={"xatol": 0.05},
+    )  # fmt: skip
+    return float(found.fun)
 
 
-def unpacked(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
+def unpack(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
     """What a file says was tuned; what no tuning could have given is refused."""
     homes = {name: schema.family(name) for name in schema.names.tolist()}
     attributes = []
     for names, home, family, prior, *figures in packed["attributes"]:
         weight, typical, exponent = (float(figure) for figure in figures)
-        start = [
-            each
-            for each in attributes_of(schema, prior, to_tune=True)
-            if each.columns.tolist() == names and each.home == home
-        ]
+        every = attributes_of(schema, prior, to_tune=True)
+        start = [each for each in every if each.columns.tolist() == names and each.home == home]
         if not start or any(homes[name] != home for name in names):
             raise InputError(f"the columns {names!r} are not tuned together in such a table")
-        allowed = {each.family for each in candidates(start[0])}
-        if family not in allowed or not isinstance(prior, Prior):
+        if family not in {each.family for each in candidates(start[0])} or not isinstance(prior, Prior):
             raise InputError(f"the columns {names!r} cannot be {family!r}")
         if not (np.isfinite(figures).all() and weight >= 0 and typical > 0 and 0 <= exponent <= 1):
             raise InputError(f"the weight of {names!r} is {weight!r}, for a length of {typical!r} to the {exponent!r}")
         if exponent and FAMILIES[home] not in ("text", "count"):
             raise InputError(f"the columns {names!r} have no length")
-        attributes.append(
-            replace(start[0], family=family, prior=prior, weight=weight, typical=typical, exponent=exponent)
-        )
+        chosen = {"family": family, "prior": prior, "weight": weight, "typical": typical, "exponent": exponent}
+        attributes.append(replace(start[0], **chosen))
     classes = labels_of(packed["classes"])
     if shifts.shape != (len(classes),) or shifts.dtype != np.float64 or not np.isfinite(shifts).all():
         raise InputError("the shifts of the classes are no finite doubles, one for each")
-    before, after, held_out, alone, rows = packed["losses"]
-    held = None if held_out is None else float(held_out)
-    losses = tuple(float(each) for each in alone)
-    if len(losses) != len(attributes):
+    before, after, held, alone, rows = packed["losses"]
+    if len(alone) != len(attributes):
         raise InputError("there is not a loss for each attribute")
-    return Tuning(tuple(attributes), classes, shifts, float(before), float(after), held, losses, int(rows))
+    losses = float(before), float(after), None if held is None else float(held), tuple(map(float, alone))
+    return Tuning(tuple(attributes), classes, shifts, *losses, int(rows))

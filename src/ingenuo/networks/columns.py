@@ -234,7 +234,7 @@ def count_values(rows: Labelled, options: Mapping[str, Any]) -> Tally:
     labels = np.append(find(classes, rows.classes), -1)[rows.labels]
     found: dict[str, Table] = {}
     for name, bits in options["bits"].items():
-        found |= discretise.tallied(name, rows.numbers(name), labels, len(classes), rows.weights, bits)
+        found |= discretise.tally_values(name, rows.numbers(name), labels, len(classes), rows.weights, bits)
     return Tally(found)
 
 
@@ -249,7 +249,7 @@ def _values_by_class(reduce: Reduce, seen: Tally, numbers: list[Any], classes: L
         tally, more = reduce(count_values, classes=classes, bits=bits), {}
         for name, these in bits.items():
             found[name] = discretise.from_tally(tally, name, len(classes), these)
-            wanted = these if these == discretise.EXACT else discretise.finer(these, len(found[name].at))
+            wanted = discretise.finer(these, len(found[name].at))
             if wanted != these:
                 more[name] = wanted
         bits = more
