@@ -200,7 +200,7 @@ def _subtract(
     rows.check(tally)
     counted = time.perf_counter()
     logs = left_out.leave_one_out(rows.model, rows.schema, rows.chunk, tally)
-    yield Answered(np.arange(rows.n_rows), logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
+    yield Answered(np.arange(len(rows)), logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
 
 
 def _refit(

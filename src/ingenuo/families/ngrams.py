@@ -289,8 +289,8 @@ class Reading:
         unknown = counted.n_words - 1 if counted is not given else -1
         self.new = np.append(new, unknown).astype(np.int32)  # the last place serves words that are not there
         self.n_words = counted.n_words
-        special = (int(self.new[place]) if place >= 0 else -1 for place in (start, end))
-        self.parameters = estimate(counted, self.order, self.smoothing, lambda: self.names[:-1], *special, unknown)
+        start, end = (int(self.new[place]) if place >= 0 else -1 for place in (start, end))
+        self.parameters = estimate(counted, self.order, self.smoothing, lambda: self.names[:-1], start, end, unknown)
         self._sums: dict[int, tuple[Floats, Floats]] = {}
 
     def __getstate__(self) -> dict[str, Any]:

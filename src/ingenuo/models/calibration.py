@@ -322,8 +322,7 @@ def _fit_softmax(d: Floats, codes: Codes, weights: Floats, *, shifted: bool) -> 
 
     def scores(at: Floats) -> Floats:
         m = at[0] * d + at[1:] if shifted else at[0] * d
-        m -= m.max(axis=1, keepdims=True)
-        return m
+        return np.asarray(m - m.max(axis=1, keepdims=True))
 
     def loss(at: Floats) -> float:
         if not at[0] > 0:

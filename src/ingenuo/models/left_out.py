@@ -37,7 +37,7 @@ from ingenuo.rows.part import Chunk
 from ingenuo.rows.rows import MemoryRows, Part, take_rows
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import logs
-from ingenuo.tally.exact import Exact, Real
+from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, labels_of, public
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
@@ -70,7 +70,9 @@ def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally, *, exa
     for row in odd.tolist():  # no class allows it: the one that does so least often wins, as in every answer
         single = rows.chunk.part(row, row + 1)
         trained = without(model, schema, tally - tally_chunk(single))
-        joint[row] = over_classes(_answers(trained, single), labels_of(trained.classes_), classes)[0]
+        joint[row] = over_classes(
+            trained._posterior(dict(single.blocks), 1, log=True), labels_of(trained.classes_), classes
+        )[0]
     return over_classes(joint, classes, wanted)
 
 
@@ -131,11 +133,6 @@ def over_classes(log_posterior: Floats, classes: Labels, wanted: Labels) -> Floa
     return found
 
 
-def _answers(trained: Any, chunk: Chunk) -> Floats:
-    found: Floats = trained._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
-    return found
-
-
 # A fold left out.
 
 
@@ -164,34 +161,42 @@ class ChunkRows:
         return self.chunk.classes
 
     @property
-    def n_rows(self) -> int:
-        """How many rows."""
-        return self.chunk.n_rows
-
-    @property
     def weights(self) -> Floats | None:
         """How often each row counts."""
         return self.chunk.weights
+
+    def __len__(self) -> int:
+        return self.chunk.n_rows
 
     @property
     def divisible(self) -> bool:
         """Not where documents are of unit length by the frequencies of the rows that are learned."""
         return all(words.norm is None for words in self.schema.texts.values())
 
+    def take(self, places: Places) -> Any:
+        """Some rows."""
+        return self.chunk.take(places)
+
     def count(self, tests: Sequence[Places]) -> tuple[list[Any], list[Tally]]:
-        """The rows of each test, and their tallies: one pass over pairs of a test and a class, where all are tables."""
+        """The rows of each test, and their tallies; of tables, by one pass over pairs of a test and a class."""
         taken, sizes, K = self.chunk.take(np.concatenate(tests)), [len(test) for test in tests], len(self.classes)
         parts = [taken.part(lo, hi) for lo, hi in pairwise(np.append(0, np.cumsum(sizes)).tolist())]
-        tables = all(FAMILY[name].in_tables for name in self.schema.families_used())
-        if not tables or len(tests) > _MOST:
+        if len(tests) > _MOST or not all(FAMILY[name].in_tables for name in self.schema.families_used()):
             return parts, [tally_chunk(part) for part in parts]
-        pairs = np.repeat(np.arange(len(tests), dtype=np.int32), sizes) * np.int32(K) + taken.coded
-        paired = tally_chunk(replace(taken, labels=pairs, classes=np.arange(len(tests) * K)))
-        return parts, _by_test(paired, len(tests), self.classes)
+        codes = np.repeat(np.arange(len(tests), dtype=np.int32), sizes) * np.int32(K) + taken.coded
+        pairs = np.arange(len(tests) * K)
+        found: list[dict[str, Any]] = [{} for _ in tests]
+        for name, table in tally_chunk(replace(taken, labels=codes, classes=pairs)).items():
+            assert isinstance(table, Table)
+            sums = table.over(pairs, *table.axes[1:])
+            for f, own in enumerate(found):
+                cells = sums.pick(0, np.arange(f * K, f * K + K))
+                own[name] = Table(table.names, (self.classes, *table.axes[1:]), cells, table.signed)
+        return parts, [Tally(own) for own in found]
 
     def recount(self, places: Places) -> Tally:
         """The histograms of all rows but these."""
-        others = np.delete(np.arange(self.n_rows), places)
+        others = np.delete(np.arange(len(self)), places)
         blocks = {name: block for name, block in self.chunk.blocks.items() if FAMILY[name].in_bins}
         return tally_chunk(replace(self.chunk, blocks=blocks).take(others)) if len(others) else Tally()
 
@@ -201,23 +206,18 @@ class ChunkRows:
 
     def train(self, places: Places, tally: Tally | None = None) -> Any:
         """The model that has learned the rows at these places, whose tally may be known."""
-        schema, chunk = self.schema, None
-        if tally is None or not self.model._is_additive:
-            schema, chunk = with_document_frequencies(schema, self.chunk.take(places))
-        tally = tally_chunk(chunk) if tally is None and chunk is not None else tally
-        assert tally is not None
-        trained = without(self.model, schema, tally)
-        if chunk is not None and not self.model._is_additive:
+        if tally is not None and self.model._is_additive:
+            return without(self.model, self.schema, tally)
+        schema, chunk = with_document_frequencies(self.schema, self.chunk.take(places))
+        trained = without(self.model, schema, tally_chunk(chunk) if tally is None else tally)
+        if not self.model._is_additive:
             trained._tune_and_calibrate(chunk)
         return trained
 
     def answer(self, trained: Any, part: Chunk) -> Floats:
         """What a model says of some rows."""
-        return _answers(trained, part)
-
-    def take(self, places: Places) -> Chunk:
-        """Some rows."""
-        return self.chunk.take(places)
+        found: Floats = trained._posterior(dict(part.blocks), part.n_rows, log=True)
+        return found
 
 
 @dataclass(frozen=True)
@@ -231,12 +231,10 @@ class TextRows:
     classes: Labels
     divisible = True
 
-    @property
-    def n_rows(self) -> int:
-        """How many texts."""
+    def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, places: Places) -> Part:
+    def take(self, places: Places) -> Any:
         """Some of the texts."""
         weights = None if self.weights is None else self.weights[places]
         return Part(take_rows(self.X, places), self.y[places], weights)
@@ -277,15 +275,15 @@ def learnable(model: Classifier, X: Any, y: Any, sample_weight: Any) -> ChunkRow
 
 def out_of_fold(rows: ChunkRows | TextRows, splits: Sequence[Split]) -> Iterator[Answered]:
     """For each split, what the model would say of its test rows had it learned its training rows only."""
-    for group in _groups(splits, rows.n_rows):
-        yield from _answer(rows, group)
+    for group, shared_out in _groups(splits, len(rows)):
+        yield from _answer(rows, group, shared_out and rows.divisible)
 
 
-def _answer(rows: ChunkRows | TextRows, group: Sequence[Split]) -> Iterator[Answered]:
+def _answer(rows: ChunkRows | TextRows, group: Sequence[Split], shared_out: bool) -> Iterator[Answered]:
     """The answers of splits that share out all the rows by subtraction, of others by counting their training rows."""
     began = time.perf_counter()
     parts: list[Any] = []
-    if _is_partition(group, rows.n_rows) and rows.divisible:
+    if shared_out:
         parts, tallies = rows.count([test for _, test in group])
         total = _sum(tallies)
         rows.check(total)
@@ -294,7 +292,7 @@ def _answer(rows: ChunkRows | TextRows, group: Sequence[Split]) -> Iterator[Answ
 
     def one(f: int) -> Answered:
         began = time.perf_counter()
-        train, test = train_rows(group[f][0], group[f][1], rows.n_rows), group[f][1]
+        train, test = train_rows(group[f][0], group[f][1], len(rows)), group[f][1]
         if rows.weights is not None and not rows.weights[train].any():
             raise InputError(
                 f"all the training rows of the fold that tests row {int(test[0])} have weight 0, so there is nothing "
@@ -303,8 +301,8 @@ def _answer(rows: ChunkRows | TextRows, group: Sequence[Split]) -> Iterator[Answ
         trained = rows.train(train, rests.without(tallies[f], test) if parts else None)
         trained._parameters()
         fitted = time.perf_counter()
-        asked: Any = parts[f] if parts else rows.take(test)
-        found, known = rows.answer(trained, asked), labels_of(trained.classes_)
+        found = rows.answer(trained, parts[f] if parts else rows.take(test))
+        known = labels_of(trained.classes_)
         posterior, unseen = over_classes(found, known, rows.classes), rows.classes[find(known, rows.classes) < 0]
         return Answered(test, posterior, unseen, spent + fitted - began, time.perf_counter() - fitted)
 
@@ -316,25 +314,6 @@ def _answer(rows: ChunkRows | TextRows, group: Sequence[Split]) -> Iterator[Answ
     yield from Parallel(n_jobs=width(), prefer="threads", return_as="generator")(
         delayed(one)(f) for f in range(len(group))
     )
-
-
-def _by_test(paired: Tally, tests: int, classes: Labels) -> list[Tally]:
-    """The tally of each test, from one whose classes are pairs: test · classes + class."""
-    found: list[dict[str, Any]] = [{} for _ in range(tests)]
-    pairs = np.arange(tests * len(classes))
-    for name, table in paired.items():
-        assert isinstance(table, Table)
-        sums = table.over(pairs, *table.axes[1:])
-        shape = (tests, len(classes), *sums.shape[1:])
-        own: list[Exact | Real]
-        if isinstance(sums, Exact):
-            limbs = sums.limbs.reshape(len(sums.limbs), *shape)
-            own = [Exact(limbs[:, f], sums.low) for f in range(tests)]
-        else:
-            own = [Real(values) for values in sums.values.reshape(shape)]
-        for tables, each in zip(found, own):
-            tables[name] = Table(table.names, (classes, *table.axes[1:]), each, table.signed)
-    return [Tally(tables) for tables in found]
 
 
 def _sum(tallies: Sequence[Tally]) -> Tally:
@@ -350,32 +329,19 @@ def train_rows(train: Places | None, test: Places, n_rows: int) -> Places:
     return np.delete(np.arange(n_rows), test) if train is None else train
 
 
-def _groups(splits: Sequence[Split], n_rows: int) -> Iterator[list[Split]]:
-    """Splits that follow each other and share out all the rows, together; others by themselves."""
+def _groups(splits: Sequence[Split], n_rows: int) -> Iterator[tuple[list[Split], bool]]:
+    """Splits that follow each other; and whether they share out all the rows, each learning what it does not test."""
     waiting: list[Split] = []
     covered = np.zeros(n_rows, np.bool_)
     for split in splits:
         if covered[split[1]].any():
-            yield waiting
+            yield waiting, False
             waiting, covered = [], np.zeros(n_rows, np.bool_)
         waiting.append(split)
         covered[split[1]] = True
         if covered.all():
-            yield waiting
+            once = sum(len(test) for _, test in waiting) == n_rows and len(waiting) > 1
+            yield waiting, once and all(train is None or len(train) + len(test) == n_rows for train, test in waiting)
             waiting, covered = [], np.zeros(n_rows, np.bool_)
     if waiting:
-        yield waiting
-
-
-def _is_partition(group: Sequence[Split], n_rows: int) -> bool:
-    """Whether the test rows are all the rows, each once, and the training rows all but the test rows."""
-    if sum(len(test) for _, test in group) != n_rows or len(group) < 2:
-        return False
-    seen = np.zeros(n_rows, np.bool_)
-    for train, test in group:
-        if train is not None and len(train) + len(test) != n_rows:  # none of which is both
-            return False
-        if seen[test].any():
-            return False
-        seen[test] = True
-    return bool(seen.all())
+        yield waiting, False

@@ -110,7 +110,7 @@ def log_losses(joint: Floats, codes: NDArray[Any]) -> Floats:
     top = joint.max(axis=1)
     with np.errstate(invalid="ignore"):
         losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
-    return np.minimum(np.nan_to_num(losses, nan=_LEAST), _LEAST)
+    return np.asarray(np.minimum(np.nan_to_num(losses, nan=_LEAST), _LEAST))
 
 
 def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = None) -> tuple[Floats, Floats]:
