@@ -191,7 +191,7 @@ def _subtract(
     """Each fold by the total less the fold; rows left out one by one at once, where that is quick."""
     began = time.perf_counter()
     rows = left_out.learnable(clone(model), X, y, weights)
-    one_by_one = len(splits) == rows.n_rows and all(train is None for train, _ in splits)
+    one_by_one = len(splits) == len(rows) and all(train is None for train, _ in splits)
     quick = isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
     if not (one_by_one and quick and isinstance(rows, ChunkRows)):
         yield from left_out.out_of_fold(rows, splits)
