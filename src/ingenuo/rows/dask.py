@@ -15,15 +15,14 @@ import pyarrow as pa
 from ingenuo.errors import EngineError, InputError, KindError
 from ingenuo.rows.engines import (
     TOGETHER,
+    EngineFrame,
     Merge,
     RemotePart,
     absolute,
-    is_number,
-    known,
+    cell_type,
+    columns_not_read,
     lacks_package,
     not_installed,
-    refuse_doubled,
-    set_aside,
     without_package,
 )
 
@@ -42,19 +41,16 @@ _EXACT = {} if tuple(map(int, pd.__version__.split(".")[:2])) >= (3, 1) else {"f
 _SAMPLE = 1 << 20  # bytes by which Dask checks the types
 
 
-class DaskFrame:
+class DaskFrame(EngineFrame):
     """A Dask DataFrame."""
 
-    lies_in_parts = True
     called = "the Dask frame"
 
     def __init__(self, frame: Any) -> None:
-        self.frame = frame
-        self.names: list[str] = [str(name) for name in frame.columns]
-        if self.names != list(frame.columns):
-            odd = next(name for name in frame.columns if not isinstance(name, str))
+        odd = next((name for name in frame.columns if not isinstance(name, str)), None)
+        if odd is not None:
             raise InputError(f"the Dask frame has a column called {odd!r}; name columns by strings")
-        refuse_doubled(self)
+        super().__init__(frame, list(frame.columns))
 
     @staticmethod
     def of(X: Any) -> DaskFrame:
@@ -70,14 +66,7 @@ class DaskFrame:
         """The type of each column; null for objects."""
         return pa.Schema.from_pandas(self.frame._meta, preserve_index=False).remove_metadata()
 
-    def place(self, part: int) -> str:
-        """Which partition it is."""
-        return f"partition {part}"
-
-    def column(self, given: Any, what: str) -> tuple[DaskFrame, str]:
-        """The frame that has a column, and the column's name."""
-        if isinstance(given, str):
-            return self, known(self, given)
+    def _own_column(self, given: Any, what: str) -> tuple[EngineFrame, str]:
         if not isinstance(given, dd.Series):
             raise KindError(
                 f"{what} of a Dask frame is the name of a column, or a Dask Series, not {type(given).__name__}"
@@ -102,7 +91,7 @@ class DaskFrame:
         """What the merged partitions come to."""
         held = delayed((part,), traverse=False, pure=False)  # once in the graph, however many tasks need it
         frames = self.frame[list(columns)].to_delayed()
-        return _merged([delayed(_of_frame)(held, number, each) for number, each in enumerate(frames)], merge)
+        return _merge_all([delayed(_reduce_frame)(held, number, each) for number, each in enumerate(frames)], merge)
 
     def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A Dask DataFrame with what a function answers to its rows in further columns, not yet computed."""
@@ -112,27 +101,22 @@ class DaskFrame:
 
 
 def read(scan: Any) -> DaskFrame:
-    """The files of a scan as Dask reads them, in the types that the scan found; columns set aside are empty."""
-    frames = [_parquet(scan, form) if form.format == "parquet" else _delimited(scan, form) for form in scan.forms()]
+    """The files of a scan as Dask reads them, in the types that the scan found; columns that are not read are empty."""
+    frames = [
+        dd.read_parquet(absolute(form.paths), columns=scan.schema.names, dtype_backend="pyarrow")
+        if form.format == "parquet"
+        else _read_delimited(scan, form)
+        for form in scan.forms()
+    ]
     frame = frames[0] if len(frames) == 1 else dd.concat(frames)
-    return DaskFrame(frame.assign(**dict.fromkeys(set_aside(scan))))
+    return DaskFrame(frame.assign(**dict.fromkeys(columns_not_read(scan))))
 
 
-def _parquet(scan: Any, form: Any) -> Any:
-    return dd.read_parquet(absolute(form.paths), columns=scan.schema.names, dtype_backend="pyarrow")
-
-
-def _delimited(scan: Any, form: Any) -> Any:
+def _read_delimited(scan: Any, form: Any) -> Any:
     """A partition for each file: a line end may stand within quotes, so that a file cannot be cut anywhere."""
     dialect, strings = form.dialect, pd.StringDtype("pyarrow")
-    types = {
-        field.name: "float64"  # and not whole: a later row may have a fraction
-        if is_number(scan, field.name) or pa.types.is_floating(field.type)
-        else "Int64"
-        if pa.types.is_integer(field.type)
-        else strings
-        for field in scan.schema
-    }
+    cells = {"double": "float64", "long": "Int64", "string": strings}
+    types = {field.name: cells[cell_type(scan, field)] for field in scan.schema}
     frame = dd.read_csv(
         absolute(form.paths), blocksize=None, sample=_SAMPLE, sep=dialect.separator, decimal=dialect.decimal,
         quotechar=dialect.quote or '"', quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
@@ -180,7 +164,7 @@ def _refuse_lacking() -> None:
         raise without_package("the Dask cluster") from None
 
 
-def _merged(level: list[Any], merge: Merge) -> bytes:
+def _merge_all(level: list[Any], merge: Merge) -> bytes:
     """The merged parts: a tree of tasks in a fixed order."""
     _refuse_lacking()
     while len(level) > 1:
@@ -201,7 +185,7 @@ def _merged(level: list[Any], merge: Merge) -> bytes:
         ) from None
 
 
-def _of_frame(held: tuple[RemotePart], number: int, frame: Any) -> bytes:
+def _reduce_frame(held: tuple[RemotePart], number: int, frame: Any) -> bytes:
     return held[0](number, _arrow(frame))
 
 

@@ -21,15 +21,15 @@ import pyarrow as pa
 from ingenuo.errors import EngineError, InputError, KindError
 from ingenuo.rows.engines import (
     TOGETHER,
+    EngineFrame,
     Merge,
     RemotePart,
     absolute,
-    is_number,
-    known,
+    cell_type,
+    columns_not_read,
+    first_line,
     lacks_package,
     not_installed,
-    refuse_doubled,
-    set_aside,
     without_package,
 )
 
@@ -56,23 +56,17 @@ _SUMS = "part int, sums binary"
 _ROW = pa.schema([("part", pa.int32()), ("sums", pa.binary())])
 
 
-class SparkFrame:
+class SparkFrame(EngineFrame):
     """A Spark DataFrame."""
 
-    lies_in_parts = True
     called = "the Spark frame"
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-        self.names: list[str] = list(frame.columns)
-        refuse_doubled(self)
 
     @staticmethod
     def of(X: Any) -> SparkFrame:
         """The frame."""
         if not hasattr(X, "mapInArrow"):
             raise KindError(f"a Spark DataFrame was expected, got {type(X).__name__}")
-        return SparkFrame(X)
+        return SparkFrame(X, list(X.columns))
 
     @property
     def schema(self) -> pa.Schema:
@@ -85,46 +79,37 @@ class SparkFrame:
                 fields.append(pa.field(field.name, pa.struct([])))  # which is refused, should it be learned from
         return pa.schema(fields)
 
-    def place(self, part: int) -> str:
-        """Which partition it is."""
-        return f"partition {part}"
-
-    def column(self, given: Any, what: str) -> tuple[SparkFrame, str]:
-        """The frame that has a column, and the column's name."""
-        if isinstance(given, str):
-            return self, known(self, given)
+    def _own_column(self, given: Any, what: str) -> tuple[EngineFrame, str]:
         if not isinstance(given, Column) and type(given).__name__ != "Column":
             raise KindError(f"{what} of a Spark frame is the name of a column, or a Column, not {type(given).__name__}")
         try:
             name = self.frame.select(given).columns[0]
         except PySparkException as error:
             raise InputError(
-                f"{what} is no column of the Spark frame ({_first_line(error)}); name one of its columns"
+                f"{what} is no column of the Spark frame ({first_line(error)}); name one of its columns"
             ) from None
-        if name in self.names:
-            return self, name
-        return SparkFrame(self.frame.withColumn(name, given)), name
+        return (self, name) if name in self.names else (SparkFrame.of(self.frame.withColumn(name, given)), name)
 
     def head(self, columns: Sequence[str], n: int) -> pa.Table:
         """The first rows of some columns."""
         try:
             return self.frame.select(*map(_column, columns)).limit(n).toArrow()
         except PySparkException as error:
-            raise _told(error) from None
+            raise _engine_error(error) from None
 
     def reduce(self, columns: Sequence[str], part: RemotePart, merge: Merge) -> bytes:
         """What the merged partitions come to."""
         chosen = self.frame.select(*map(_column, columns))
-        return _merged(_mapped(chosen, partial(_of_frame, part), _SUMS), merge)
+        return _merge_all(_map_batches(chosen, partial(_reduce_batches, part), _SUMS), merge)
 
     def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A Spark DataFrame with what a function answers to its rows in further columns, not yet computed."""
         schema = StructType([*self.frame.schema.fields, *from_arrow_schema(fields).fields])
-        return _mapped(self.frame, partial(_beside, answer), schema)
+        return _map_batches(self.frame, partial(_beside, answer), schema)
 
 
 def read(scan: Any, session: Any) -> SparkFrame:
-    """The files of a scan as Spark reads them, in the types that the scan found; columns set aside are empty."""
+    """The files of a scan as Spark reads them, in the types that the scan found; columns not read are empty."""
     frames = []
     try:
         for form in scan.forms():
@@ -132,17 +117,17 @@ def read(scan: Any, session: Any) -> SparkFrame:
             frames.append(
                 session.read.parquet(*paths).select(*map(_column, scan.schema.names))
                 if form.format == "parquet"
-                else _delimited(scan, form, paths, session)
+                else _read_delimited(scan, form, paths, session)
             )
         frame = reduce(lambda one, other: one.unionByName(other), frames)
-        for name in set_aside(scan):
+        for name in columns_not_read(scan):
             frame = frame.withColumn(name, functions.lit(None).cast("string"))
     except PySparkException as error:
-        raise _told(error) from None
-    return SparkFrame(frame)
+        raise _engine_error(error) from None
+    return SparkFrame.of(frame)
 
 
-def _delimited(scan: Any, form: Any, paths: list[str], session: Any) -> Any:
+def _read_delimited(scan: Any, form: Any, paths: list[str], session: Any) -> Any:
     """Cells are read as strings, of which those that are missing are taken out, and numbers made."""
     dialect = form.dialect
     if form.skipped > dialect.header_line:
@@ -154,22 +139,20 @@ def _delimited(scan: Any, form: Any, paths: list[str], session: Any) -> Any:
         encoding=form.encoding.removesuffix("-sig"), ignoreLeadingWhiteSpace=dialect.padded,
         ignoreTrailingWhiteSpace=dialect.padded, emptyValue="", nullValue="", **quotes,
     )  # fmt: skip
-    return frame.select(*(_typed(_column(field.name), field, scan, form).alias(field.name) for field in scan.schema))
 
+    def typed(field: pa.Field) -> Any:
+        type, cell = cell_type(scan, field), _column(field.name)
+        cell = cell if type == "string" else functions.trim(cell)
+        cell = functions.when(~cell.isin(list(form.missing)), cell)
+        if type == "double" and dialect.decimal != ".":
+            cell = functions.replace(cell, functions.lit(dialect.decimal), functions.lit("."))
+        return (cell if type == "string" else cell.cast(type)).alias(field.name)
 
-def _typed(cell: Any, field: pa.Field, scan: Any, form: Any) -> Any:
-    number = is_number(scan, field.name) or pa.types.is_floating(field.type)
-    number_or_label = functions.trim(cell) if number or pa.types.is_integer(field.type) else cell
-    filled = functions.when(~number_or_label.isin(list(form.missing)), number_or_label)
-    if number and form.dialect.decimal != ".":
-        filled = functions.replace(filled, functions.lit(form.dialect.decimal), functions.lit("."))
-    if number:
-        return filled.cast("double")
-    return filled.cast("long") if pa.types.is_integer(field.type) else filled
+    return frame.select(*map(typed, scan.schema))
 
 
 def _column(name: str) -> Any:
-    return functions.col(_quoted(name))
+    return functions.col("`" + name.replace("`", "``") + "`")  # a point in a name is no path
 
 
 @contextmanager
@@ -215,30 +198,24 @@ def _refuse_unreachable(master: str | None) -> None:
 
 
 def _no_session(master: str | None, error: Exception) -> str:
-    said = _first_line(error)
+    cause = first_line(error)
     if "JAVA_GATEWAY" in str(error) or "Java gateway" in str(error) or isinstance(error, FileNotFoundError):
-        return f"Spark could not start Java ({said}); install Java 17 or later, and set JAVA_HOME if it is not found"
+        return f"Spark could not start Java ({cause}); install Java 17 or later, and set JAVA_HOME if it is not found"
     return (
-        f"there is no Spark master at {master!r} ({said}); start one, and give its address, such as spark://host:7077"
+        f"there is no Spark master at {master!r} ({cause}); start one, and give its address, such as spark://host:7077"
     )
 
 
-def _first_line(error: BaseException) -> str:
-    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"  # a point in a name is no path
-
-
-def _mapped(frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: Any) -> Any:
+def _map_batches(
+    frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: Any
+) -> Any:
     """The frame that a function makes of the Arrow batches of another."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)  # which Arrow does not need
         return frame.mapInArrow(function, schema)
 
 
-def _merged(rows: Any, merge: Merge) -> bytes:
+def _merge_all(rows: Any, merge: Merge) -> bytes:
     """The merged parts, in the order of the partitions."""
     try:
         many = hasattr(rows, "rdd") and rows.rdd.getNumPartitions() > _MANY
@@ -250,22 +227,22 @@ def _merged(rows: Any, merge: Merge) -> bytes:
             return bytes(pairs.treeReduce(partial(_both, merge), depth=2)[1])
         found = sorted((row["part"], bytes(row["sums"])) for row in rows.collect())
     except PySparkException as error:
-        raise _told(error) from None
+        raise _engine_error(error) from None
     except Exception as error:
         if "Py4J" not in type(error).__name__:
             raise
-        raise _told(error) from None
+        raise _engine_error(error) from None
     return merge([sums for _, sums in found])
 
 
-def _told(error: Exception) -> EngineError:
-    said = str(error)
-    if lacks_package(said):
+def _engine_error(error: Exception) -> EngineError:
+    message = str(error)
+    if lacks_package(message):
         return without_package("Spark", "and let PYSPARK_PYTHON name the Python that has it")
-    lines = [line.strip() for line in said.splitlines() if line.strip() and not line.strip().startswith("at ")]
-    told = [line for line in lines if "Error" in line or "Exception" in line or line.startswith("[")]
-    told = told or lines or [type(error).__name__]
-    return EngineError(f"Spark could not do the work ({told[-1][:300]}); nothing was learned")
+    lines = [line.strip() for line in message.splitlines() if line.strip() and not line.strip().startswith("at ")]
+    causes = [line for line in lines if "Error" in line or "Exception" in line or line.startswith("[")]
+    cause = (causes or lines or [type(error).__name__])[-1]
+    return EngineError(f"Spark could not do the work ({cause[:300]}); nothing was learned")
 
 
 def _pair(row: Any) -> tuple[int, bytes]:
@@ -277,16 +254,13 @@ def _both(merge: Merge, one: tuple[int, bytes], two: tuple[int, bytes]) -> tuple
     return first[0], merge([first[1], second[1]])
 
 
-def _one_row(part: int, sums: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([part], pa.int32()), pa.array([sums], pa.binary())], schema=_ROW)
-
-
-def _of_frame(part: RemotePart, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _reduce_batches(part: RemotePart, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
-    yield _one_row(number, part(number, (pa.Table.from_batches([batch]) for batch in batches)))
+    sums = part(number, (pa.Table.from_batches([batch]) for batch in batches))
+    yield pa.RecordBatch.from_pydict({"part": [number], "sums": [sums]}, schema=_ROW)
 
 
 def _beside(answer: Callable[[pa.Table], pa.Table], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

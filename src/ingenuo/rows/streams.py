@@ -6,8 +6,7 @@ What `scan` gives is a stream, and so is what an Arrow stream hands out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -16,16 +15,22 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.rows.kinds import as_types, describe, infer_kind, is_string
-from ingenuo.rows.schema import FAMILIES, Schema
-from ingenuo.rows.source import SAMPLE
+from ingenuo.rows import checks
+from ingenuo.rows.kinds import as_types, describe, infer_kind, sort_of
+from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, is_path, is_stream, part_of, weightless
+from ingenuo.rows.schema import FAMILIES
+from ingenuo.rows.source import SAMPLE, Source, open_source
 from ingenuo.rows.typed import category, known_categories, reads_texts
 from ingenuo.tally.labels import Labels
+from ingenuo.tally.tally import Tally
 
 Progress = Callable[[int], object] | None
+Change = Callable[[int, pa.Table], pa.Table]
 
 # Before every seed: a user's data may have been drawn by the same generator with the same small seed.
 OURS = 0x1A6E
+_TOGETHER = 4  # batches that are summed at a time
+_LARGE = 1 << 26  # bytes, unless they are large
 
 
 class Stream:
@@ -37,7 +42,7 @@ class Stream:
     target: str | None = None  # the column to learn, where the format names it
     categories: Mapping[str, Sequence[str]] = {}  # the values that the format declares
     n_bytes: int | None = None
-    progress: Progress = None  # is told how many bytes have been read
+    progress: Progress = None  # is called with the number of bytes read so far
 
     @property
     def name(self) -> str:
@@ -72,15 +77,14 @@ class ArrowStream(Stream):
         self._reader: pa.RecordBatchReader | None = pa.RecordBatchReader.from_stream(stream)
         self._schema: pa.Schema = self._reader.schema
         self._first: list[pa.RecordBatch] = []
-        while sum(batch.num_rows for batch in self._first) < SAMPLE:
-            try:
-                self._first.append(self._reader.read_next_batch())
-            except StopIteration:
+        for batch in self._reader:
+            self._first.append(batch)
+            if sum(each.num_rows for each in self._first) >= SAMPLE:
                 break
         self.paths = [f"the {type(stream).__name__}"]
         self.names = self._schema.names
-        sample = pa.Table.from_batches(self._first, self._schema)
-        found = {name: infer_kind(name, sample.column(name).slice(0, SAMPLE)) for name in self.names}
+        sample = pa.Table.from_batches(self._first, self._schema).slice(0, SAMPLE)
+        found = {name: infer_kind(name, sample.column(name)) for name in self.names}
         self.kinds = {name: (kind.kind, kind.why) for name, kind in found.items()}
         self._types = {name: kind.type for name, kind in found.items()}
 
@@ -92,8 +96,8 @@ class ArrowStream(Stream):
             self._first = []
         elif hasattr(self._stream, "read_next_batch"):
             raise InputError(
-                f"{self.paths[0]} was read already, and can be read only once; what was asked for goes over the rows "
-                "again: give a table (reader.read_all()), or what can be read again"
+                f"{self.paths[0]} was read already, and can be read only once, and this goes over the rows again: give "
+                "a table (reader.read_all()), or what can be read again"
             )
         else:
             waiting = iter(pa.RecordBatchReader.from_stream(self._stream))
@@ -105,56 +109,53 @@ class ArrowStream(Stream):
 class Mapped(Stream):
     """A stream that is made of another: what a function makes of the number of each batch and the batch."""
 
+    left_out = 0  # rows without a class, as far as the stream has been read
+
     def __init__(
-        self,
-        stream: Any,
-        change: Callable[[int, pa.Table], pa.Table],
-        names: list[str] | None = None,
-        target: str | None = None,
+        self, stream: Any, change: Change, names: list[str] | None = None, target: str | None = None
     ) -> None:
         self.stream, self._change = stream, change
         self.names = list(stream.names) if names is None else names
         self.target = stream.target if target is None else target
-        self.paths, self.kinds, self.n_bytes, self.categories = (
-            stream.paths, stream.kinds, stream.n_bytes, stream.categories,
-        )  # fmt: skip
+        self.paths, self.kinds, self.categories = stream.paths, stream.kinds, stream.categories
+        self.n_bytes = stream.n_bytes
 
     @property
     def progress(self) -> Progress:  # type: ignore[override]
-        """What is told how many bytes have been read."""
+        """What is called with the number of bytes read so far."""
         return self.stream.progress  # type: ignore[no-any-return]
 
     @progress.setter
     def progress(self, progress: Progress) -> None:
         self.stream.progress = progress
 
+    def pairs(self) -> Iterator[tuple[pa.Table, pa.Table]]:
+        """The batches, and what is made of each."""
+        for number, batch in enumerate(self.stream.batches()):
+            yield batch, self._change(number, batch)
+
     def batches(self) -> Iterator[pa.Table]:
         """What is made of the batches."""
-        for number, batch in enumerate(self.stream.batches()):
-            yield self._change(number, batch)
+        self.left_out = 0
+        return (changed for _, changed in self.pairs())
+
+    @property
+    def note(self) -> str:
+        """A sentence on the rows that were left out, if there are any."""
+        if not self.left_out:
+            return ""
+        rows = "1 row has" if self.left_out == 1 else f"{self.left_out:,} rows have"
+        return f"{rows} no class in column {self.target!r}, and {'is' if self.left_out == 1 else 'are'} left out"
 
 
-def select_columns(stream: Any, names: list[str]) -> Stream:
+def select_columns(stream: Any, names: list[str]) -> Mapped:
     """Some of the columns."""
     return Mapped(stream, lambda _, batch: batch.select(names), names)
 
 
-def pick_rows(stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> Stream:
+def pick_rows(stream: Any, pick: Callable[[int, int], NDArray[np.bool_]]) -> Mapped:
     """Some of the rows: those that a function of the batch's number and length picks."""
     return Mapped(stream, lambda number, batch: batch.filter(pa.array(pick(number, batch.num_rows))))
-
-
-def describe_columns(stream: Any) -> Stream:
-    """The rows, whose columns say what they are and why; those that are set aside are there, and empty."""
-
-    def described(_: int, batch: pa.Table) -> pa.Table:
-        there = set(batch.column_names)
-        for place, name in enumerate(stream.names):
-            if name not in there:
-                batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
-        return describe(batch, stream.kinds)
-
-    return Mapped(stream, described)
 
 
 class Held(Mapped):
@@ -166,33 +167,160 @@ class Held(Mapped):
 
     def batches(self) -> Iterator[pa.Table]:
         """The one."""
-        yield self._table
+        return iter([self._table])
 
 
-class Labelled(Mapped):
-    """The rows that have a class; `left_out` counts the others, as far as they have been read."""
+def keep_labelled(stream: Any, target: str) -> Mapped:
+    """The rows that have a class; the others are counted."""
 
-    def __init__(self, stream: Any, target: str) -> None:
-        super().__init__(stream, self._with_class, target=target)
-        self.left_out = 0
-
-    def batches(self) -> Iterator[pa.Table]:
-        """Those rows, some at a time."""
-        self.left_out = 0
-        yield from super().batches()
-
-    def _with_class(self, _: int, batch: pa.Table) -> pa.Table:
-        classes = batch.column(self.target)
-        self.left_out += classes.null_count
+    def keep(_: int, batch: pa.Table) -> pa.Table:
+        classes = batch.column(target)
+        found.left_out += classes.null_count
         return batch.filter(classes.is_valid()) if classes.null_count else batch
 
-    @property
-    def note(self) -> str:
-        """A sentence on the rows that were left out, if there are any."""
-        if not self.left_out:
-            return ""
-        rows = "1 row has" if self.left_out == 1 else f"{self.left_out:,} rows have"
-        return f"{rows} no class in column {self.target!r}, and {'is' if self.left_out == 1 else 'are'} left out"
+    found = Mapped(stream, keep, target=target)
+    return found
+
+
+def describe_columns(stream: Any) -> Mapped:
+    """The rows, whose columns say what they are and why; those that are not read are there, and empty."""
+
+    def change(_: int, batch: pa.Table) -> pa.Table:
+        there = set(batch.column_names)
+        for place, name in enumerate(stream.names):
+            if name not in there:
+                batch = batch.add_column(place, name, pa.nulls(batch.num_rows))
+        return describe(batch, stream.kinds)
+
+    return Mapped(stream, change)
+
+
+# A stream as rows.
+
+
+class FileRows:
+    """Rows that come in batches, such as those of a file that no memory holds."""
+
+    is_here = False
+
+    def __init__(self, stream: Any, target: str | None, weight: str | None) -> None:
+        self.stream, self.target, self.weight = describe_columns(stream), target, weight
+        self.names = [name for name in stream.names if name not in (target, weight)]
+        self.name = str(stream.name)
+
+    def columns(self, model: Any, *, whole: bool = False) -> Source:
+        """What the columns are, as the stream has inferred them, or by its first rows."""
+        names = self.names
+        kinds = {name: self.stream.kinds[name] for name in names if name in self.stream.kinds}
+        if len(kinds) == len(names) and any(kind != "ignore" for kind, _ in kinds.values()):
+            return open_source(describe(pa.schema([(name, pa.null()) for name in names]).empty_table(), kinds))
+        first: list[pa.Table] = []
+        for batch in self.stream.batches():
+            if batch.num_rows:
+                first.append(batch.select(names))
+            if sum(each.num_rows for each in first) >= SAMPLE:
+                break
+        if not first:
+            raise InputError(f"{self.name}: there are no rows to learn from")
+        return open_source(concatenate(first))
+
+    def reduce(
+        self,
+        statistic: Statistic,
+        model: Any = None,
+        *,
+        done: int = 0,
+        after: Callable[[int, Total], None] | None = None,
+        **options: Any,
+    ) -> Tally:
+        """The sum over the batches: `done` of them are passed over, `after` is called after each with the sum so far."""
+        total = Total()
+        for n, part in self._numbered(done):
+            total.add(statistic(model, part, options))
+            if after is not None:
+                after(n, total.now())
+        return total.sum()
+
+    def parts(self) -> Iterator[Part]:
+        """Some batches at a time, but for those that have no weight."""
+        return (part for _, part in self._numbered())
+
+    def _numbered(self, done: int = 0) -> Iterator[tuple[int, Part]]:
+        """The parts, each with the number of its last batch."""
+        before = 0
+        for n, batch in self._gathered(done):
+            part = part_of(batch, self.target, self.weight, before=before)
+            if part.weights is not None and part.weights.dtype.kind in "fiu":
+                where = f"{self.name}, row {{}}: the weight in column {self.weight!r}"
+                checks.refuse_bad_weights(part.weights, where, before + 1)
+            before += batch.num_rows
+            if not weightless(part.weights):
+                yield n, part
+
+    def _gathered(self, done: int) -> Iterator[tuple[int, pa.Table]]:
+        """Some batches together, for each look at the columns of a table has its cost."""
+        waiting: list[pa.Table] = []
+        n = 0
+        for n, batch in enumerate(self.stream.batches(), start=1):
+            if n > done and batch.num_rows:
+                waiting.append(batch)
+            if waiting and (len(waiting) == _TOGETHER or sum(each.nbytes for each in waiting) > _LARGE):
+                yield n, concatenate(waiting)
+                waiting = []
+        if waiting:
+            yield n, concatenate(waiting)
+
+    def answer(self, model: Any, method: str) -> Any:
+        """The answers, as an array; the rows themselves are not kept."""
+        found = [getattr(model, f"_{method}")(part.X) for part in self.parts()]
+        if not found:
+            raise InputError(f"{self.name}: there are no rows to answer")
+        return np.concatenate(found)
+
+    def in_memory(self, instead: str = "") -> MemoryRows:
+        """All the rows, read at once."""
+        table = self.stream.table()
+        weights = part_of(table, None, self.weight).weights
+        return MemoryRows(table if self.weight is None else table.drop_columns([self.weight]), self.target, weights)
+
+
+def file_rows(
+    X: Any, y: Any, sample_weight: Any, declared: Collection[Any] = (), *, labelled: bool = True, model: Any = None
+) -> FileRows:
+    """The rows of a stream, a path or what hands out Arrow batches; arguments as of `rows_of`."""
+    if is_path(X):
+        from ingenuo.rows.files.scan import scan
+
+        X = scan(X)
+    stream = X if is_stream(X) else ArrowStream(X)
+    target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)
+    if hasattr(model, "schema_") and hasattr(stream, "declared"):  # a scan, which can be read again as other kinds
+        stream = _match_model(model, stream, target, () if weight is None else (weight,))
+    elif model is None and isinstance(declared, Mapping) and declared and hasattr(stream, "with_kinds"):
+        stream = stream.with_kinds(declared, target)
+    return FileRows(stream, target, weight)
+
+
+def target_and_weight(X: Any, y: Any, sample_weight: Any, *, labelled: bool = True) -> tuple[str | None, str | None]:
+    """The columns of a stream that hold the class and the weights."""
+    y = X.target if y is None else y
+    if y is None and labelled:
+        raise InputError(f"{X.name}: name the column to learn (--target COLUMN){did_you_mean('', X.names)}")
+    for what, name in (("y", y), ("sample_weight", sample_weight)):
+        if name is not None and not isinstance(name, str):
+            raise KindError(
+                f"rows that come in batches have their {what} in a column; name it, instead of giving {name!r}"
+            )
+        if name is not None:
+            _require_column(X, name)
+    if y is not None and y == sample_weight:
+        raise InputError(f"column {y!r} cannot be both the class and the weight; name another")
+    return y, sample_weight
+
+
+def _require_column(rows: Any, name: str, why: str = "") -> None:
+    if name not in rows.names:
+        raise InputError(f"{rows.name}: there is no column {name!r}{why}{did_you_mean(name, rows.names)}")
 
 
 # A few rows: drawn at random, or by their numbers.
@@ -203,7 +331,7 @@ def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int6
     rng, total = np.random.default_rng([OURS, seed]), 0
     kept: list[tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]] = []
 
-    def pruned() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:
+    def prune() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:
         tables, keys, numbers = zip(*kept)
         table = concatenate(tables)
         key, number = np.concatenate(keys), np.concatenate(numbers)
@@ -217,26 +345,22 @@ def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int6
         kept.append((batch, rng.random(batch.num_rows), numbers))
         total += batch.num_rows
         if sum(len(key) for _, key, _ in kept) > 2 * n:
-            kept = [pruned()]
+            kept = [prune()]
     if not kept:
         raise InputError(f"{stream.name}: there are no rows")
-    table, _, numbers = pruned()
+    table, _, numbers = prune()
     return table, numbers, total
 
 
-_PART = re.compile(r"\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?")
+_RANGE = re.compile(r"\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?")
 _MOST = 10_000
 
 
 def row_numbers(text: str) -> list[int]:
-    """Numbers of rows as they are written, counted from 1.
-
-    >>> row_numbers("3,7-9")
-    [3, 7, 8, 9]
-    """
+    """Numbers of rows as they are written, counted from 1: "3,7-9" is 3, 7, 8, 9."""
     found: list[int] = []
     for part in text.split(","):
-        matched = _PART.fullmatch(part)
+        matched = _RANGE.fullmatch(part)
         if matched is None:
             raise InputError(f"{part!r} in {text!r} is no row; write rows such as 3,7 or 7-9, counted from 1")
         first, last = int(matched[1]), int(matched[2] or matched[1])
@@ -244,25 +368,15 @@ def row_numbers(text: str) -> list[int]:
             raise InputError(f"{text!r} asks for row 0; rows are counted from 1")
         if last < first:
             raise InputError(f"{part.strip()!r} in {text!r} runs backwards; write {last}-{first}")
-        if last - first >= _MOST or len(found) + last - first >= _MOST:
+        if len(found) + last - first >= _MOST:
             raise InputError(f"{text!r} asks for more than {_MOST:,} rows; ask for fewer")
         found += range(first, last + 1)
     return found
 
 
 def read_rows(stream: Any, numbers: Sequence[int]) -> pa.Table:
-    r"""The rows of these numbers (from 1), in their order.
-
-    >>> import tempfile
-    >>> from ingenuo.rows.files.scan import scan
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with open(f"{folder}/rows.csv", "w") as file:
-    ...         _ = file.write("a,b\n1,x\n2,y\n3,x\n")
-    ...     read_rows(scan(f"{folder}/rows.csv"), [3, 1]).column("a").to_pylist()
-    [3, 1]
-    """
-    last, seen = max(numbers), 0
-    places: dict[int, int] = {}
+    """The rows of these numbers (from 1), in their order."""
+    last, seen, places = max(numbers), 0, dict[int, int]()
     parts: list[pa.Table] = []
     for batch in stream.batches():
         wanted = sorted({number - seen - 1 for number in numbers if seen < number <= seen + batch.num_rows})
@@ -306,102 +420,74 @@ def rows_for(
     target: str | None = None,
     *,
     labelled: bool = True,
-    besides: Sequence[str] = (),
+    extra: Sequence[str] = (),
     others: bool = False,
-) -> Any:
-    """The rows of a scan as a fitted model takes them, with their class where it is asked for, as `target`.
+) -> Mapped:
+    """The rows of a scan as a fitted model takes them; with `labelled`, those that have a class, as `target`.
 
-    Columns that the model does not know are left out, but for those named in `besides`; with `others` they are read all
-    the same, for `pairs`.
+    Columns that the model does not know are left out, but for those in `extra`; with `others` they are read all the
+    same, for `pairs`.
     """
     if not hasattr(model, "schema_"):
         raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
-    texts = reads_texts(model)
-    own, renamed = {} if texts else _kinds_of(model), {}
-    named = _target_of(model, rows, target) if labelled else None
-    more = [name for name in besides if name != named]
-    if not texts and model.schema_.named:
-        lacking = [name for name, kind in own.items() if kind != "ignore" and name not in rows.names]
-        if lacking:
-            raise InputError(
-                f"{rows.name}: there is no column {lacking[0]!r}, which the model was trained on"
-                f" (add it, left empty if it is not known){did_you_mean(lacking[0], rows.names)}"
-            )
-        kinds = {name: own[name] for name in rows.names if name != named and own.get(name, "ignore") != "ignore"}
-        kinds |= {name: _kind_besides(rows, name) for name in more if name not in kinds}
-        rows = rows.declared(kinds, target=named, others=others)
-        kept = [name for name in rows.names if name in kinds]
-    elif texts:
-        called = str(model.schema_.names[0]) if len(model.schema_) else "text"
-        column = called if called in rows.names else _text_column(rows, named or getattr(model, "_target", None))
-        kinds = {column: "text"} | {name: _kind_besides(rows, name) for name in more}
-        rows = rows.declared(kinds, target=named, others=others)
-        kept, renamed = list(kinds), {column: called}
+    target = _target_of(model, rows, target) if labelled else None
+    found = _match_model(model, rows, target, extra, others=others)
+    return found if target is None else keep_labelled(found, target)
+
+
+def _match_model(
+    model: Any, rows: Any, target: str | None, extra: Sequence[str] = (), *, others: bool = False
+) -> Mapped:
+    """The columns of a scan that a fitted model knows, of the types that it knows them by, and some more."""
+    schema, renamed = model.schema_, {}
+    kinds = {name: _kind_of_extra(rows, name) for name in extra if name != target}
+    if reads_texts(model):
+        called = str(schema.names[0]) if len(schema) else "text"
+        column = called if called in rows.names else _text_column(rows, target or getattr(model, "_target", None))
+        kinds, renamed = {column: "text"} | kinds, {column: called}
+    elif schema.named:
+        cut = getattr(model, "cuts_", {})  # a network's categories may be numbers that it cuts
+        own = {name: "number" if name in cut else FAMILIES[schema.family(name)] for name in schema.names.tolist()}
+        own = {name: kind for name, kind in own.items() if kind != "ignore"}
+        for name in own:
+            _require_column(rows, name, ", which the model was trained on (add it, left empty if it is not known)")
+        kinds = {n: own.get(n) or kinds[n] for n in rows.names if n != target and (n in own or n in kinds)}
+    if schema.named or renamed:
+        rows = rows.declared(kinds, target=target, others=others)
+        read = list(kinds)
     else:
-        kept = [name for name in rows.names if name != named]
-    read = [*kept, *([] if named is None else [named])]
+        read = [name for name in rows.names if name != target]
+    read += [] if target is None else [target]
     names = [renamed.get(name, name) for name in read]
-    taken = partial(_as_model_knows, model=model, target=named, read=read, names=names)
-    found = Matched(rows, taken, names, named)
-    return found if named is None else Labelled(found, named)
+    known = [_known_values(model, name, target) for name in read]
+
+    def change(_: int, batch: pa.Table) -> pa.Table:
+        # A file of text has "1" and "true" where a model that learned from another source may have 1 and True.
+        columns = [
+            column
+            if values is None or (sort_of(column.type) == "string") == (values.dtype.kind not in "biuf")
+            else _as_known(column, values)
+            for column, values in zip(batch.select(read).columns, known)
+        ]
+        return pa.Table.from_arrays(columns, names)
+
+    return Mapped(rows, change, names, target)
 
 
-def match_stream(model: Any, stream: Any, target: str | None, weight: str | None) -> Any:
-    """A stream as a fitted model takes it, where it can be read again as other kinds."""
-    if not hasattr(stream, "declared") or not hasattr(model, "schema_"):
-        return stream
-    besides = [] if weight is None else [weight]
-    found = rows_for(model, stream, target, labelled=target is not None, besides=besides)
-    return found if target is None else found.stream  # rows without a class are refused, not left out
-
-
-def _kind_besides(rows: Any, name: str) -> str:
+def _kind_of_extra(rows: Any, name: str) -> str:
     """What a column is that the model has no use for."""
-    if name not in rows.names:
-        raise InputError(f"{rows.name}: there is no column {name!r}{did_you_mean(name, rows.names)}")
+    _require_column(rows, name)
     kind = rows.kinds.get(name, ("ignore", ""))[0]
     return "category" if kind in ("ignore", "text") else str(kind)
 
 
-def _kinds_of(model: Any) -> dict[Any, str]:
-    """What each column of a model is read as; a network's categories may be numbers that it cuts."""
-    schema, cut = model.schema_, getattr(model, "cuts_", {})
-    return {name: "number" if name in cut else FAMILIES[schema.family(name)] for name in schema.names.tolist()}
-
-
-class Matched(Mapped):
-    """Rows as a fitted model takes them."""
-
-    def pairs(self) -> Iterator[tuple[pa.Table, pa.Table]]:
-        """Some rows with all the columns that are read, and what the model takes of them."""
-        for number, batch in enumerate(self.stream.batches()):
-            yield batch, self._change(number, batch)
-
-
-def _as_model_knows(
-    _: int, batch: pa.Table, model: Any, target: str | None, read: list[str], names: list[str]
-) -> pa.Table:
-    """The columns of a model, with categories and classes of the types that it knows them by.
-
-    A file of text has "1" and "true" where a model that learned from another source may have 1 and True.
-    """
-    batch = batch.select(read)
-    for place, name in enumerate(read):
-        known, type = _known_values(model, name, target), batch.schema.field(place).type
-        is_text = is_string(type.value_type if pa.types.is_dictionary(type) else type)
-        if known is not None and is_text != (known.dtype.kind not in "biuf"):
-            batch = batch.set_column(place, name, _as_known(batch.column(place), known))
-    return batch.rename_columns(names)
-
-
 def _known_values(model: Any, name: str, target: str | None) -> Labels | None:
     """The classes, or the categories of a column, that a model knows; None where it knows none."""
-    schema: Schema = model.schema_
+    schema, known = model.schema_, None
     if name == target:
         known = getattr(model, "classes_", None)
-    else:
-        own = name in schema.names.tolist() and FAMILIES[schema.family(name)] == "category"
-        known = known_categories(model, name, schema) if own else None
+    elif name in schema.names.tolist() and FAMILIES[schema.family(name)] == "category":
+        known = known_categories(model, name, schema)
     return known if known is not None and len(known) else None
 
 
@@ -417,19 +503,18 @@ def _as_known(column: pa.ChunkedArray, known: Labels) -> pa.ChunkedArray:
     return pa.chunked_array([values.take(encoded.indices)])
 
 
-def _target_of(model: Any, rows: Any, target: str | None = None) -> str:
+def _target_of(model: Any, rows: Any, target: str | None) -> str:
     """The column that holds the class: as named, as the model knows it, or as the format of the file has it."""
     known = getattr(model, "_target", None)
-    for name in (target, known, rows.target):
-        if name is not None and (name in rows.names or name == target):
-            break
-    else:
+    if target is not None:
+        _require_column(rows, target)
+        return target
+    found = next((str(name) for name in (known, rows.target) if name is not None and name in rows.names), None)
+    if found is None and known:
         raise InputError(
             f"{rows.name}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
             "name the column that holds the class (--target COLUMN)"
-            if known
-            else f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}"
         )
-    if name not in rows.names:
-        raise InputError(f"{rows.name}: there is no column {name!r}{did_you_mean(name, rows.names)}")
-    return str(name)
+    if found is None:
+        raise InputError(f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}")
+    return found
