@@ -21,10 +21,10 @@ from ingenuo.explanation.explain import explain
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
 from ingenuo.rows import checks
-from ingenuo.rows.rows import is_stream, take_rows, target_and_weight
+from ingenuo.rows.rows import is_stream, take_rows
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, open_source
-from ingenuo.rows.streams import draw_rows
+from ingenuo.rows.streams import draw_rows, target_and_weight
 from ingenuo.show import page, plots
 from ingenuo.show.format import count, percent, sentence, shortened
 

@@ -111,9 +111,7 @@ class Mapped(Stream):
 
     left_out = 0  # rows without a class, as far as the stream has been read
 
-    def __init__(
-        self, stream: Any, change: Change, names: list[str] | None = None, target: str | None = None
-    ) -> None:
+    def __init__(self, stream: Any, change: Change, names: list[str] | None = None, target: str | None = None) -> None:
         self.stream, self._change = stream, change
         self.names = list(stream.names) if names is None else names
         self.target = stream.target if target is None else target
@@ -233,7 +231,7 @@ class FileRows:
         after: Callable[[int, Total], None] | None = None,
         **options: Any,
     ) -> Tally:
-        """The sum over the batches: `done` of them are passed over, `after` is called after each with the sum so far."""
+        """The sum over the batches: `done` of them are skipped; `after` is called with their number and the sum."""
         total = Total()
         for n, part in self._numbered(done):
             total.add(statistic(model, part, options))

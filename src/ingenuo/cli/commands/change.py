@@ -55,7 +55,7 @@ def _change(what: str, given: Given) -> None:
     from ingenuo.cli.work.change import change
 
     model = options.load(path)
-    rows = options.open_rows(model, given["files"], given, target, besides=[] if weight is None else [weight])
+    rows = options.open_rows(model, given["files"], given, target, extra=[] if weight is None else [weight])
     calibrating = options.open_rows(model, [again], given, target) if again else None
     with options.watched(rows, "learning" if what == "update" else "forgetting"):
         done = change(what, model, rows, options.about(path), weight=weight, calibrate_with=calibrating)

@@ -18,8 +18,7 @@ from ingenuo.evaluation.comparison import TESTED, Comparison
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.model import clone
 from ingenuo.models.registry import COMMANDS
-from ingenuo.rows.rows import target_and_weight
-from ingenuo.rows.streams import choose_columns, rows_for
+from ingenuo.rows.streams import choose_columns, rows_for, target_and_weight
 
 AUDIT = ("protected", "templates", "groups", "class_", "reference", "column", "confidence", "seed")  # options of it
 
@@ -53,7 +52,7 @@ def open_judged(
     seen = learned_already(options.about(path), scanned)
     if seen:
         options.say(f"note: {seen}")
-    rows = rows_for(model, scanned, target, besides=[] if weight is None else [weight])
+    rows = rows_for(model, scanned, target, extra=[] if weight is None else [weight])
     return Judged(model, scanned, rows, target, [f"{seen}."] if seen else [])
 
 
@@ -87,7 +86,7 @@ def audits_of(
         raise InputError("rows were given and no column that says their groups; name it, or leave the rows out")
     if protected:
         labelled = target is not None or rows.target is not None or getattr(model, "_target", None) in rows.names
-        stream = rows_for(model, rows, target, labelled=labelled, besides=protected)
+        stream = rows_for(model, rows, target, labelled=labelled, extra=protected)
         X, y = stream.table(), stream.target
         known = [str(each) for each in model.schema_.names.tolist()]
         for name in protected:

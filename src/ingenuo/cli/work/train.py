@@ -24,9 +24,9 @@ from ingenuo.models.model import clone, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.rows.engines import Engine, Files
-from ingenuo.rows.rows import FileRows, Total, rows_of, target_and_weight
+from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
-from ingenuo.rows.streams import OURS, Held, Labelled, choose_columns, pick_rows
+from ingenuo.rows.streams import OURS, FileRows, Held, choose_columns, keep_labelled, pick_rows, target_and_weight
 from ingenuo.show.table import aligned
 from ingenuo.tally.tally import Tally
 
@@ -84,7 +84,7 @@ def train(
     rows = choose_columns(model, rows, target)
     target, weight = target_and_weight(rows, target, weight)
     assert target is not None
-    rows = Labelled(rows, target)
+    rows = keep_labelled(rows, target)
     _declare_values(model, rows, target)
     judged, how = None, ""
     if checkpoint is not None:
