@@ -26,8 +26,7 @@ from benchmarks.corpora import Texts, for_fasttext, table
 from benchmarks.report import Absent, Bar, farthest
 from benchmarks.weighted import TOKEN, WeightedLogistic
 from ingenuo.kernels.threads import width
-from ingenuo.models.discriminant import GaussianDiscriminant
-from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 

@@ -24,10 +24,9 @@ _NAMES = {
     "explanation.strongest": "strongest",
     "models.attribute_selection": "AttributeSelector",
     "models.bayes_optimal": "BayesOptimalClassifier",
-    "models.discriminant": "GaussianDiscriminant",
+    "models.discriminant": "GaussianDiscriminant LeastSquaresClassifier",
     "models.hypotheses": "Hypotheses",
     "models.language": "LanguageModel LanguageModelClassifier",
-    "models.least_squares": "LeastSquaresClassifier",
     "models.naive_bayes": "NaiveBayes",
     "models.network_classifier": "NetworkClassifier",
     "models.regressor": "NaiveBayesRegressor",
@@ -64,10 +63,10 @@ if TYPE_CHECKING:
     from ingenuo.models.attribute_selection import AttributeSelector as AttributeSelector
     from ingenuo.models.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
     from ingenuo.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
+    from ingenuo.models.discriminant import LeastSquaresClassifier as LeastSquaresClassifier
     from ingenuo.models.hypotheses import Hypotheses as Hypotheses
     from ingenuo.models.language import LanguageModel as LanguageModel
     from ingenuo.models.language import LanguageModelClassifier as LanguageModelClassifier
-    from ingenuo.models.least_squares import LeastSquaresClassifier as LeastSquaresClassifier
     from ingenuo.models.naive_bayes import NaiveBayes as NaiveBayes
     from ingenuo.models.network_classifier import NetworkClassifier as NetworkClassifier
     from ingenuo.models.regressor import NaiveBayesRegressor as NaiveBayesRegressor

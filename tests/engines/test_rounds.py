@@ -13,9 +13,8 @@ from tests.engines.rows_in_parts import Listed, listed, mixed
 from ingenuo import store
 from ingenuo.errors import EngineError, InputError, KindError, RefusedError
 from ingenuo.models import remote
-from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
-from ingenuo.models.least_squares import LeastSquaresClassifier
 from ingenuo.models.model import tally_rows
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.regressor import NaiveBayesRegressor

@@ -21,10 +21,9 @@ from ingenuo.datasets import diabetes, play_tennis, weather
 from ingenuo.errors import IngenuoError
 from ingenuo.explanation.explain import explain, explained_page
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
-from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.hypotheses import Hypotheses
 from ingenuo.models.language import LanguageModelClassifier
-from ingenuo.models.least_squares import LeastSquaresClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor

@@ -15,9 +15,8 @@ from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
-from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.language import LanguageModelClassifier
-from ingenuo.models.least_squares import LeastSquaresClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor

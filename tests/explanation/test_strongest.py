@@ -14,9 +14,8 @@ from sklearn.datasets import load_iris
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError
 from ingenuo.explanation.strongest import strongest
-from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.language import LanguageModelClassifier
-from ingenuo.models.least_squares import LeastSquaresClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor

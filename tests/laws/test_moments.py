@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from ingenuo.errors import ForgetError, InputError, MergeError
 from ingenuo.families.covariance import EACH, POOLED
-from ingenuo.models.discriminant import GaussianDiscriminant
-from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.moments import Moments
 

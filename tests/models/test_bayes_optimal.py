@@ -257,7 +257,7 @@ def test_what_cannot_be_done_is_not_there_and_says_why(iris, name):
         ({"estimators": [OurGaussianNB()]}, KindError, ["(name, classifier)", "GaussianNB"]),
         ({"estimators": [("a", OurGaussianNB()), ("a", OurGaussianNB())]}, InputError, ["not unique"]),
         ({"estimators": [("svm", LinearSVC())]}, KindError, ["'svm'", "LinearSVC", "CalibratedClassifierCV"]),
-        ({"folds": 1}, InputError, ["folds is 1"]),
+        ({"folds": 1}, InputError, ["folds", "is 1; it must be at least 2"]),
         ({"folds": None}, KindError, ["folds", "prefit"]),
         ({"folds": "five"}, KindError, ["folds", "'five'", "prefit"]),
         ({"folds": 151}, InputError, ["151 folds", "n_samples=150"]),

@@ -9,8 +9,7 @@ from sklearn.datasets import load_iris
 
 import ingenuo as ing
 from ingenuo.errors import ForgetError, InputError, KindError, RefusedError
-from ingenuo.models.discriminant import GaussianDiscriminant
-from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.show.plots import curves
 
 X, Y = load_iris(return_X_y=True)

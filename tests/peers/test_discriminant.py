@@ -12,8 +12,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticD
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB as TheirGaussianNB
 
-from ingenuo.models.discriminant import GaussianDiscriminant
-from ingenuo.models.least_squares import LeastSquaresClassifier
+from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 
 SETS = {"iris": load_iris, "wine": load_wine, "breast cancer": load_breast_cancer}
 

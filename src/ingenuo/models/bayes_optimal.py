@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.models.classifier import Answering, summary_html
@@ -24,7 +24,7 @@ from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
-from ingenuo.rows.source import is_texts, open_source
+from ingenuo.rows.source import is_texts
 from ingenuo.show.arithmetic import CLASSES
 from ingenuo.show.arithmetic import logs as logs_of
 from ingenuo.show.format import plain
@@ -32,7 +32,9 @@ from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, find, labels_of, public, unite
 from ingenuo.tally.tally import Table, Tally
 
-# One answer as the vote of several models: what each says, times its weight, and the sums.
+Floats = NDArray[np.float64]
+
+PREFIT = "prefit"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -66,16 +68,13 @@ class Vote(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data."""
-        classes = self.classes.tolist()
-        found = {
-            "prediction": classes[int(np.argmax(self.posterior))],
-            "votes": [
-                {"name": name, "weight": weight, "probabilities": dict(zip(classes, row))}
-                for name, weight, row in zip(self.names, self.weights.tolist(), self.probabilities.tolist())
-            ],
-            "posterior": dict(zip(classes, self.posterior.tolist())),
-        }
-        return plain(found)  # type: ignore[no-any-return]
+        classes, posterior = self.classes.tolist(), self.posterior
+        votes = [
+            {"name": name, "weight": weight, "probabilities": dict(zip(classes, row))}
+            for name, weight, row in zip(self.names, self.weights.tolist(), self.probabilities.tolist())
+        ]
+        found = {"prediction": classes[int(np.argmax(posterior))], "votes": votes}
+        return plain({**found, "posterior": dict(zip(classes, posterior.tolist()))})  # type: ignore[no-any-return]
 
     def _title(self) -> str:
         return f"Why {self.prediction}?"
@@ -83,22 +82,20 @@ class Vote(Shown):
     def _blocks(self) -> list[str | Block]:
         order = np.argsort(-self.posterior, kind="stable").tolist()
         shown, hidden = sorted(order[:CLASSES]) if len(order) <= CLASSES else order[:CLASSES], order[CLASSES:]
-        rows: list[list[Any]] = []
-        for name, weight, row in zip(self.names, self.weights, self.probabilities):
-            rows.append([str(name), weight, *chain(*((f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}") for k in shown))])
+        rows: list[list[Any]] = [
+            [str(name), weight, *chain(*((f"× {row[k]:.6f}", f"= {weight * row[k]:.6f}") for k in shown))]
+            for name, weight, row in zip(self.names, self.weights, self.probabilities)
+        ]
         rows.append(["sum", None, *chain(*(("", f"= {self.posterior[k]:.6f}") for k in shown))])
         heads = ["", "weight", *chain(*((str(self.classes[k]), "") for k in shown))]
+        table = PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1)
+        answer = f"→ {self.prediction}, with probability {self.posterior.max():.6f}"
         together = f"together {self.posterior[hidden].sum():.2g}"
         return [
-            PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1),
-            f"→ {self.prediction}, with probability {self.posterior.max():.6f}",
+            table,
+            answer,
             *([f"({len(hidden)} less probable classes are not shown; {together})"] if hidden else []),
         ]
-
-
-Floats = NDArray[np.float64]
-
-PREFIT = "prefit"
 
 
 @dataclass(eq=False, repr=False)
@@ -189,20 +186,17 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         names = tuple(name for name, _ in given)
         with checks.ours():
             self._validate_names(names)
-        folds = self.folds
-        if folds != PREFIT and (isinstance(folds, bool) or not isinstance(folds, int | np.integer)):
-            raise KindError(f'folds must be a whole number, or "prefit", got {type(folds).__name__} {folds!r}')
-        if folds != PREFIT and int(folds) < 2:
-            raise InputError(f"folds is {folds}; rows are learned from and scored apart in 2 folds at least")
-        if self.priors is not None and not isinstance(self.priors, Mapping):
-            raise KindError(
-                "priors must be a mapping from a classifier's name to its probability, "
-                f"got {type(self.priors).__name__} {self.priors!r}"
-            )
+        if self.folds != PREFIT:
+            checks.check_whole('folds, unless it is "prefit",', self.folds, 2)
         if self.priors is not None:
-            total = sum(read_number(p, f"the prior of {name!r}") for name, p in self.priors.items())
-            if abs(float(total) - 1) > 1e-9:
-                raise InputError(f"the priors sum to {float(total):g}; they must sum to 1: divide each by that")
+            if not isinstance(self.priors, Mapping):
+                raise KindError(
+                    "priors must be a mapping from a classifier's name to its probability, "
+                    f"got {type(self.priors).__name__} {self.priors!r}"
+                )
+            total = float(sum(read_number(p, f"the prior of {name!r}") for name, p in self.priors.items()))
+            if abs(total - 1) > 1e-9:
+                raise InputError(f"the priors sum to {total:g}; they must sum to 1: divide each by that")
         return names
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -222,8 +216,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
             X = X.tocsr()
         elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):  # no rows can be taken of it
             X = np.asarray(X)
-        with checks.ours():
-            n_rows = _num_samples(X)
+        n_rows = checks.count_rows(X)
         if n_rows == 0:
             raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: give some rows")
         codes, classes = checks.labels(self, y, n_rows)
@@ -242,15 +235,16 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         known = labels_of([]) if self.folds == PREFIT else classes
         for estimator in fitted:
             known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
-        self._note_columns(X)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        if not is_texts(X):
+            with checks.ours():
+                validate_data(self, X, skip_check_array=True, reset=True)
         self._names, self._backend = _columns_of(X)
-        self.hypotheses_ = found
+        self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods
         self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
-        self.log_likelihoods_ = found.log_likelihoods
-        self.estimators_ = fitted
-        self.classes_ = public(known)
-        self._rows_by_class = np.bincount(find(known, classes)[codes], minlength=len(known))
-        self._target = target
+        self.estimators_, self.classes_, self._target = fitted, public(known), target
+        self._seen = Tally({CLASS: Table.of({"class": classes}, np.bincount(codes, minlength=len(classes)))})
         return self
 
     def _out_of_fold(
@@ -286,19 +280,12 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         refuted = np.isneginf(logs[scored][:, possible])
         if refuted.any(axis=0).all():
             at = {names[h]: int(scored[refuted[:, place].argmax()]) for place, h in enumerate(possible)}
-            told = [f"{name!r} that of row {row} ({classes.tolist()[codes[row]]!r})" for name, row in at.items()]
+            rows = [f"{name!r} that of row {row} ({classes.tolist()[codes[row]]!r})" for name, row in at.items()]
             raise InputError(
                 "every classifier gives the true label of some row probability 0, so none of them is possible: "
-                f"{', '.join(told[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
+                f"{', '.join(rows[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
             )
         return before.update(scored)
-
-    def _note_columns(self, X: Any) -> None:
-        for name in ("n_features_in_", "feature_names_in_"):
-            self.__dict__.pop(name, None)
-        if not is_texts(X):
-            with checks.ours():
-                validate_data(self, X, skip_check_array=True, reset=True)
 
     # Answering.
 
@@ -306,35 +293,23 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         """P(class | row, h): hypotheses × rows × classes; nothing is asked of those of weight 0."""
         check_is_fitted(self)
         known = labels_of(self.classes_.tolist())
-        X = self._without_target(X)
-        result: Floats | None = None
-        for h, (estimator, weight) in enumerate(zip(self.estimators_, self.weights_.values())):
-            if weight == 0:
-                continue
-            found = np.asarray(estimator.predict_proba(X), np.float64)
-            if result is None:
-                result = np.zeros((len(self.estimators_), len(found), len(known)))
-            result[h][:, find(known, labels_of(np.asarray(estimator.classes_).tolist()))] = found
-        assert result is not None, "weights sum to 1"
+        X = checks.without_target(X, self._target, Schema.of({}))
+        weights = list(self.weights_.values())
+        result = np.zeros((len(weights), checks.count_rows(X), len(known)))
+        for h in np.flatnonzero(weights).tolist():
+            own = labels_of(np.asarray(self.estimators_[h].classes_).tolist())
+            result[h][:, find(known, own)] = np.asarray(self.estimators_[h].predict_proba(X), np.float64)
         return result
-
-    def _without_target(self, X: Any) -> Any:
-        """A table without the column that was learned as the label, should it still be there."""
-        if self._target is None or not checks.is_frame(X) or self._target not in open_source(X).names.tolist():
-            return X
-        return checks.target_column(X, self._target)[0]
 
     def _predict_proba(self, X: Any) -> Floats:
         """Σ_h weight_h · P(class | row, h)."""
-        each = self._each(X)
-        return np.tensordot(np.array(list(self.weights_.values())), each, axes=1)
+        return np.tensordot(np.array(list(self.weights_.values())), self._each(X), axes=1)
 
     def _predict_log_proba(self, X: Any) -> Floats:
         return logs_of(self._predict_proba(X))
 
     def _predict(self, X: Any) -> NDArray[Any]:
-        best = self._predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[best])
+        return np.asarray(self.classes_[self._predict_proba(X).argmax(axis=1)])
 
     def explain(self, row: Any) -> Vote:
         """One row's prediction as a vote: what each classifier says, times its weight, and the sums.
@@ -345,17 +320,12 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
             What a mapping leaves out is missing.
         """
         check_is_fitted(self)
-        one = self._one(row)
-        with checks.ours():
-            n_rows = _num_samples(one)
+        one = self._one(checks.without_target(row, self._target, Schema.of({})))
+        n_rows = checks.count_rows(one)
         if n_rows != 1:
             raise InputError(f"one row was expected, got a table of {n_rows}; give table[i:i+1]")
-        return Vote(
-            labels_of(self.classes_.tolist()),
-            tuple(self.weights_),
-            np.array(list(self.weights_.values())),
-            self._each(one)[:, 0],
-        )
+        weights = np.array(list(self.weights_.values()))
+        return Vote(labels_of(self.classes_.tolist()), tuple(self.weights_), weights, self._each(one)[:, 0])
 
     def _one(self, row: Any) -> Any:
         """One row as a table, of the kind that was learned from."""
@@ -379,11 +349,9 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         shell: str = super()._repr_html_inner()
         if "weights_" not in self.__dict__:
             return shell
-        known = labels_of(self.classes_.tolist())
-        seen = Tally({CLASS: Table.of({"class": known}, self._rows_by_class)})
-        lines = [["classifier", "log-likelihood", "weight"]]
-        lines += [[name, f"{self.log_likelihoods_[name]:.6g}", f"{w:.6f}"] for name, w in self.weights_.items()]
-        return summary_html(seen, Schema.of({}), known) + PrintedTable(lines[0], lines[1:]).html() + shell
+        lines = [[name, f"{self.log_likelihoods_[name]:.6g}", f"{w:.6f}"] for name, w in self.weights_.items()]
+        summary = summary_html(self._seen, Schema.of({}), labels_of(self.classes_.tolist()))
+        return summary + PrintedTable(["classifier", "log-likelihood", "weight"], lines).html() + shell
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -408,11 +376,10 @@ class _HeldOut:
 
 def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:
     """log P(true label | row) by a fitted classifier; -inf where it does not know the label."""
-    with np.errstate(divide="ignore"):
-        if hasattr(estimator, "predict_log_proba"):  # which may tell more than the logarithm of what underflowed
-            found = np.asarray(estimator.predict_log_proba(X), np.float64)
-        else:
-            found = np.log(np.asarray(estimator.predict_proba(X), np.float64))
+    if hasattr(estimator, "predict_log_proba"):  # which may tell more than the logarithm of what underflowed
+        found = np.asarray(estimator.predict_log_proba(X), np.float64)
+    else:
+        found = logs_of(np.asarray(estimator.predict_proba(X), np.float64))
     places = find(labels_of(np.asarray(estimator.classes_).tolist()), classes)[codes]
     logs: Floats = np.where(places >= 0, found[np.arange(len(codes)), places], -np.inf)
     if np.isnan(logs).any():
