@@ -11,8 +11,7 @@ struct Columns {
     const u64* addresses;
     const i64 *types, *strides;
     const u32 *offsets, *tops;  // of each column the first slot, and how many lie behind it
-    i64 n_rows, n_columns;
-    bool rowwise;
+    i64 n_rows, n_columns, rowwise;
 };
 
 // Slots of a block: in 2 kB of codes in one piece, or of columns that are read side by side.
@@ -126,10 +125,10 @@ INLINE void count_slots(const u32* slots, i64 n, u32* cells) {
 // counts, lanes x slots of the labels x slots of the codes. The labels are a column like others, so that rows without a
 // class have their slots too. Lanes (a power of two) are taken in turn, else a frequent cell of a small table waits for
 // its own last store (5 cycles) at every row.
-API(void, tally_codes)(const u64* addresses, const i64* types, const i64* strides, const u32* offsets, const u32* tops,
-                       i64 n_rows, i64 n_columns, i64 rowwise, const void* labels, i64 type, i64 lanes, i64 n_classes,
-                       i64 n_slots, u32* __restrict counts) {
-    const Columns c = {addresses, types, strides, offsets, tops, n_rows, n_columns, rowwise != 0};
+API(void, tally_codes)(const Columns* columns, const void* labels, i64 type, i64 lanes, i64 n_classes, i64 n_slots,
+                       u32* __restrict counts) {
+    const Columns c = *columns;
+    const i64 n_rows = c.n_rows, n_columns = c.n_columns;
     const u32 none = 0, beyond = (u32)(n_classes - 1), lane = (u32)(n_classes * n_slots);
     Block block;
     block.first = -1;
@@ -190,9 +189,9 @@ static void (*const ADD_ROWS[WIDTH])(const Columns&, const Block&, i64, i64, i64
     add_rows<1>, add_rows<2>, add_rows<3>, add_rows<4>, add_rows<5>, add_rows<6>, add_rows<7>, add_rows<8>};
 
 // out[i, k] += table[slot of row i and column j, k], one column after another. Returns whether a code is below zero.
-API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, const u32* offsets, const u32* tops,
-                    i64 n_rows, i64 n_columns, i64 rowwise, const double* table, i64 classes, double* out) {
-    const Columns c = {addresses, types, strides, offsets, tops, n_rows, n_columns, rowwise != 0};
+API(i64, add_codes)(const Columns* columns, const double* table, i64 classes, double* out) {
+    const Columns c = *columns;
+    const i64 n_rows = c.n_rows, n_columns = c.n_columns;
     Block block;
     block.first = -1;
     bool negative = false;
@@ -216,8 +215,8 @@ API(i64, add_codes)(const u64* addresses, const i64* types, const i64* strides, 
 // own and left behind, so that the loop has no branches.
 
 // out = above * card + code, or `missing` where either is below zero.
-template <class T> INLINE void join_codes(const i64* above, const i32* codes, i64 n, i64 card, i64 missing, T* out) {
-    for (i64 i = 0; i < n; i++) out[i] = (T)(above[i] < 0 || codes[i] < 0 ? missing : above[i] * card + codes[i]);
+INLINE void join_codes(const i64* above, const i32* codes, i64 n, i64 card, i64 missing, u32* out) {
+    for (i64 i = 0; i < n; i++) out[i] = (u32)(above[i] < 0 || codes[i] < 0 ? missing : above[i] * card + codes[i]);
 }
 
 // tables[offsets[c] + (code + 1) * width + cell] += the row's weight (1, where these are whole numbers), for each of COUNT
@@ -234,20 +233,6 @@ INLINE void count_columns(const u32* cells, const i32* codes, i64 n_rows, i64 n,
         const T weight = whole ? (T)1 : (T)weights[i];
         for (int c = 0; c < COUNT; c++) at[c][own[c][i] * width + cell] += weight;
     }
-}
-
-// Join a column to the configurations of others and, where there is a map (all -1), number them as they first come.
-// Returns how many there are, or 0 without a map.
-API(i64, number_configurations)(const i64* above, const i32* codes, i64 n, i64 card, i64 mapped, i64* map, i64* keys) {
-    join_codes(above, codes, n, card, -1, keys);
-    i64 found = 0;
-    for (i64 i = 0; mapped && i < n; i++)
-        if (keys[i] >= 0) {
-            i64& place = map[keys[i]];
-            if (place < 0) place = found++;
-            keys[i] = place;
-        }
-    return found;
 }
 
 // log Gamma(x) of a positive x: Stirling's series, which from 10 on is right to the last places of a double.
@@ -290,55 +275,23 @@ INLINE void score_table(const T* table, i64 width, i64 card, i64 states, double 
 // The tables of the columns with the cells (above, node), zeros before; counts without weights, else doubles. Where there are
 // to be terms, each table has a prior, a term and a total.
 API(void, count_tables)(const i64* above, const i32* codes, i64 n_rows, i64 node, i64 states, const i64* columns,
-                        const i64* cards, i64 m, i64 weighted, const double* weights, i64 width, const i64* offsets,
-                        void* all, i64 scored, const double* priors, double* terms, double* totals) {
+                        const i64* cards, i64 m, const double* weights, i64 width, const i64* offsets, void* all,
+                        const double* priors, double* terms, double* totals) {
     u32 cells[SLOTS];
-    with_sums(weighted, all, [&](auto* tables) {
+    with_sums(weights != nullptr, all, [&](auto* tables) {
         for (i64 lo = 0, n; lo < n_rows; lo += n) {
             n = smaller<i64>(SLOTS, n_rows - lo);
+            const double* own = weights ? weights + lo : nullptr;
             join_codes(above + lo, codes + node * n_rows + lo, n, states, width - 1, cells);
             i64 k = 0;
             for (; k + 4 <= m; k += 4)
-                count_columns<4>(cells, codes + lo, n_rows, n, columns + k, weights + lo, width, offsets + k, tables);
+                count_columns<4>(cells, codes + lo, n_rows, n, columns + k, own, width, offsets + k, tables);
             for (; k < m; k++)
-                count_columns<1>(cells, codes + lo, n_rows, n, columns + k, weights + lo, width, offsets + k, tables);
+                count_columns<1>(cells, codes + lo, n_rows, n, columns + k, own, width, offsets + k, tables);
         }
-        for (i64 k = 0; scored && k < m; k++)
+        for (i64 k = 0; priors && k < m; k++)
             score_table(tables + offsets[k], width, cards[k], states, priors[k], terms + k, totals + k);
     });
-}
-
-// sum n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class c, a, b), where
-// q = (n_bc - 1/2) / (n_c - 1 + B/2) and B values of b occur. `by_class` is room for classes x values of b.
-API(double, information_of_others)(const double* counts, i64 classes, i64 firsts, i64 seconds, double* by_class) {
-    const i64 size = firsts * seconds;
-    double half = 0.0, total = 0.0;
-    for (i64 c = 0; c < classes; c++)
-        for (i64 a = 0; a < firsts; a++)
-            for (i64 b = 0; b < seconds; b++) by_class[c * seconds + b] += counts[c * size + a * seconds + b];
-    for (i64 b = 0; b < seconds; b++) {
-        bool seen = false;
-        for (i64 row = 0; row < classes * firsts; row++) seen |= counts[row * seconds + b] > 0;
-        half += seen ? 0.5 : 0.0;
-    }
-    for (i64 c = 0; c < classes; c++) {
-        double of_class = 0.0;
-        for (i64 b = 0; b < seconds; b++) of_class += by_class[c * seconds + b];
-        const double below = larger(of_class - 1.0, 0.0) + half;
-        for (i64 a = 0; a < firsts; a++) {
-            const double* row = counts + c * size + a * seconds;
-            double alike = 0.0;
-            for (i64 b = 0; b < seconds; b++) alike += row[b];
-            if (alike <= 0) continue;
-            alike = larger(alike - 1.0, 0.0) + half;
-            for (i64 b = 0; b < seconds; b++)
-                if (row[b] > 0) {
-                    const double q = (larger(by_class[c * seconds + b] - 1.0, 0.0) + 0.5) / below;
-                    total += row[b] * log_of((larger(row[b] - 1.0, 0.0) + half * q) / (alike * q));
-                }
-        }
-    }
-    return total;
 }
 
 // sums[k] += the table's number k of each of n rows.
@@ -389,73 +342,4 @@ API(void, average_parents)(const i32* codes, i64 n, i64 d, const double* roots, 
         for (i64 k = 0; k < K; k++) total[k] = log_of(total[k] / (double)models);
         for (i64 k = 0; k < K; k++) out[k] = total[k] + (largest[k] == -HUGE_VAL ? 0.0 : largest[k]);
     }
-}
-
-// The log loss of rows whose log joint is joint + sign * scores, none more than MOST_LOSS.
-static const double MOST_LOSS = 700.0;
-enum { LOSSES = 256, FACTORS = 16 };  // rows at a time; so many factors, none more than 2, share a logarithm
-
-// Of two classes: sum log(1 + e^-d), d the log odds of the true class.
-static double loss_of_two(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
-                          i64 n) {
-    double total = 0.0, gap[LOSSES], own[LOSSES], logs[FACTORS];
-    for (i64 lo = 0, m; lo < n; lo += m, joint += 2 * m, scores += 2 * m) {
-        m = smaller<i64>(LOSSES, n - lo);
-        for (i64 i = 0; i < m; i++) {
-            const double d = joint[2 * i + 1] - joint[2 * i] + sign * (scores[2 * i + 1] - scores[2 * i]);
-            const double odds = codes[lo + i] == 1 ? d : -d;
-            own[i] = odds < 0.0 ? -odds : 0.0;
-            gap[i] = exp_of(odds < 0.0 ? odds : -odds);
-        }
-        if (weights) {
-            for (i64 i = 0; i < m; i++) gap[i] = log1p_of(gap[i]) + own[i];
-            for (i64 i = 0; i < m; i++) total += weights[lo + i] * smaller(gap[i], MOST_LOSS);
-            continue;
-        }
-        for (i64 i = 0; i < m; i++) total += smaller(own[i], MOST_LOSS);
-        for (i64 i = m; i < LOSSES; i++) gap[i] = 0.0;
-        for (int f = 0; f < FACTORS; f++) logs[f] = 1.0;
-        for (i64 i = 0; i < LOSSES; i += FACTORS)
-            for (int f = 0; f < FACTORS; f++) logs[f] *= 1.0 + gap[i + f];
-        for (int f = 0; f < FACTORS; f++) logs[f] = log_of(logs[f]);
-        for (int f = 0; f < FACTORS; f++) total += logs[f];
-    }
-    return total;
-}
-
-// Of any number of classes; `room` is for LOSSES + K numbers.
-static double loss_of_many(const double* joint, const double* scores, double sign, const i32* codes, const double* weights,
-                           i64 n, i64 K, double* room) {
-    double total = 0.0, own[LOSSES], below[LOSSES];
-    for (i64 lo = 0, m; lo < n; lo += m, joint += m * K, scores += m * K) {
-        m = smaller(larger<i64>(LOSSES / K, 1), n - lo);
-        for (i64 e = 0; e < m * K; e++) room[e] = joint[e] + sign * scores[e];
-        for (i64 i = 0; i < m; i++) {
-            double top = room[i * K];
-            for (i64 k = 1; k < K; k++) top = larger(top, room[i * K + k]);
-            own[i] = top - room[i * K + codes[lo + i]];
-            for (i64 k = 0; k < K; k++) room[i * K + k] -= top;
-        }
-        for (i64 e = 0; e < m * K; e++) room[e] = exp_of(room[e]);
-        for (i64 i = 0; i < m; i++) {
-            below[i] = 0.0;
-            for (i64 k = 0; k < K; k++) below[i] += room[i * K + k];
-        }
-        for (i64 i = 0; i < m; i++) own[i] += log_of(below[i]);
-        for (i64 i = 0; i < m; i++) total += (weights ? weights[lo + i] : 1.0) * smaller(own[i], MOST_LOSS);
-    }
-    return total;
-}
-
-API(double, log_loss)(const double* joint, const double* scores, double sign, const i32* codes, i64 weighted,
-                      const double* weights, i64 n, i64 K, double* room) {
-    if (!weighted) weights = NULL;
-    return K == 2 ? loss_of_two(joint, scores, sign, codes, weights, n)
-                  : loss_of_many(joint, scores, sign, codes, weights, n, K, room);
-}
-
-// into[offsets[rows[i]]:] = data[starts[i]:starts[i] + lengths[i]] for each row i of a piece.
-API(void, copy_rows)(const u8* data, const i64* starts, const i64* lengths, i64 n, const i64* rows, const i64* offsets,
-                     u8* into) {
-    for (i64 i = 0; i < n; i++) memcpy(into + offsets[rows[i]], data + starts[i], (size_t)lengths[i]);
 }

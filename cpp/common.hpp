@@ -1,7 +1,7 @@
 // What every kernel uses: the types, the exported names, and the choice of a function by the type of an array.
 //
 // The sources are compiled once for each instruction set (see compile.py). Each time, every exported function has the
-// set's name in front, base_ or avx2_, and ingenuo.kernels.native picks one. There is no C++ run-time library: no std::,
+// set's name in front, base_ or avx2_, and ingenuo.kernels picks one. There is no C++ run-time library: no std::,
 // no exceptions, no new. Nothing here checks its arguments; Python has done so.
 #pragma once
 #include <math.h>
@@ -47,7 +47,7 @@ INLINE Vector every(double x) { return x - (Vector){}; }  // x - 0 is x, of whic
 template <class T> INLINE T smaller(T a, T b) { return b < a ? b : a; }
 template <class T> INLINE T larger(T a, T b) { return a < b ? b : a; }
 
-// The codes of the types of arrays, as native.TYPES has them; f is called with the pointer, typed.
+// The codes of the types of arrays, as kernels.TYPES has them; f is called with the pointer, typed.
 enum Type { I8, I16, I32, I64, U8, U16, U32, U64, F32, F64 };
 template <class F> INLINE auto with_integers(i64 type, const void* p, F f) {
     switch (type) {

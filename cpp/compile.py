@@ -13,6 +13,7 @@ import argparse
 import hashlib
 import os
 import platform
+import re
 import shlex
 import subprocess
 import sys
@@ -57,6 +58,13 @@ def sources_hash(folder: Path = HERE) -> str:
     for path in sorted([*folder.glob("*.cpp"), *folder.glob("*.hpp"), *folder.glob("compile.py")]):
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def signatures(folder: Path = HERE) -> str:
+    """The declarations of the exported functions, one a line, as a C string: Python calls them by these."""
+    pattern = re.compile(r"^API\(([\w*]+), (\w+)\)\s*\(((?:[^()]|\([^()]*\))*)\) \{", re.MULTILINE)
+    found = [match.groups() for path in sorted(folder.glob("*.hpp")) for match in pattern.finditer(path.read_text())]
+    return "\n".join(f'"{kind} {name}({" ".join(arguments.split())})\\n"' for kind, name, arguments in found)
 
 
 @cache
@@ -113,6 +121,8 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
     with tempfile.TemporaryDirectory() as folder:
         caches = {"ZIG_GLOBAL_CACHE_DIR": folder, "ZIG_LOCAL_CACHE_DIR": folder} if zig else {}
 
+        Path(folder, "signatures.h").write_text(signatures())
+
         def run(*call: str) -> None:
             done = subprocess.run(
                 [*compiler, *call], env=os.environ | caches, capture_output=True, text=True, errors="replace"
@@ -122,7 +132,7 @@ def library(output: Path, compiler: Sequence[str] = (), *, sanitize: bool = Fals
 
         def compiled(name: str, more: Sequence[str]) -> str:
             made = str(Path(folder, f"{name}.o"))
-            run(*flags, *more, f"-DVARIANT={name}", "-c", str(HERE / "kernels.cpp"), "-o", made)
+            run(*flags, *more, f"-DVARIANT={name}", f"-I{folder}", "-c", str(HERE / "kernels.cpp"), "-o", made)
             return made
 
         with ThreadPoolExecutor() as pool:

@@ -3,19 +3,26 @@
 #include "common.hpp"
 #include "math.hpp"
 
-// Sparse matrices by rows: f(entries, columns, ends). Python has made all other types of entries into these.
-template <class F> INLINE void with_csr(i64 type, i64 wide, const void* data, const void* indices, const void* indptr, F f) {
-    const auto with_entries = [&](auto* entries) {
-        if (wide) f(entries, (const i64*)indices, (const i64*)indptr);
-        else f(entries, (const i32*)indices, (const i32*)indptr);
-    };
+// Entries of a matrix, typed. Python has made all other types into these.
+template <class F> INLINE void with_entries(i64 type, const void* data, F f) {
     switch (type) {
-        case U8: return with_entries((const u8*)data);
-        case I32: return with_entries((const i32*)data);
-        case I64: return with_entries((const i64*)data);
-        case F32: return with_entries((const float*)data);
-        default: return with_entries((const double*)data);
+        case U8: return f((const u8*)data);
+        case I32: return f((const i32*)data);
+        case I64: return f((const i64*)data);
+        case F32: return f((const float*)data);
+        default: return f((const double*)data);
     }
+}
+// Sparse matrices by rows: f(entries, columns, ends).
+struct Csr {
+    const void *data, *indices, *indptr;
+    i64 type, wide;
+};
+template <class F> INLINE void with_csr(const Csr& m, F f) {
+    with_entries(m.type, m.data, [&](auto* entries) {
+        if (m.wide) f(entries, (const i64*)m.indices, (const i64*)m.indptr);
+        else f(entries, (const i32*)m.indices, (const i32*)m.indptr);
+    });
 }
 
 static const double LARGEST = 1.7976931348623157e308;
@@ -34,19 +41,16 @@ template <class T> INLINE void inspect_row(const T* row, i64 n, double lowest, d
     found[2] += beyond;
 }
 API(void, inspect_entries)(i64 type, const void* data, i64 n, double lowest, double limit, i64* found) {
-    if (type == F32) inspect_row((const float*)data, n, lowest, limit, found);
-    else inspect_row((const double*)data, n, lowest, limit, found);
+    with_entries(type, data, [=](auto* entries) { inspect_row(entries, n, lowest, limit, found); });
 }
 
-// Add columns first..last of each row, times its weight, to its class's row of the table. Doubles are inspected on the way,
-// while they are at hand.
+// Add each row, times its weight, to its class's row of the table. Doubles are inspected on the way, while they are at hand.
 template <class T>
-static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const T* weights,
-                           bool presence, double lowest, T* table, i64* found) {
+static void add_dense_rows(const T* block, i64 n, i64 m, const i64* labels, const T* weights, bool presence, double lowest,
+                           T* table, i64* found) {
     const bool whole = (T)0.5 == 0;
-    const i64 m = last - first;
     for (i64 i = 0; i < n; i++) {
-        const T* row = block + i * stride + first;
+        const T* row = block + i * m;
         if (!whole) inspect_row(row, m, lowest, LARGEST, found);
         if (labels[i] < 0) continue;
         const T weight = weights[i];
@@ -59,11 +63,11 @@ static void add_dense_rows(const T* block, i64 n, i64 stride, i64 first, i64 las
     }
 }
 API(void, tally_dense)
-(i64 whole, const void* block, i64 n, i64 stride, i64 first, i64 last, const i64* labels, const void* weights, i64 presence,
- double lowest, void* table, i64* found) {
+(i64 whole, const void* block, i64 n, i64 m, const i64* labels, const void* weights, i64 presence, double lowest, void* table,
+ i64* found) {
     with_sums(!whole, table, [=](auto* sums) {
         typedef decltype(sums) T;
-        add_dense_rows((T)block, n, stride, first, last, labels, (T)weights, presence, lowest, sums, found);
+        add_dense_rows((T)block, n, m, labels, (T)weights, presence, lowest, sums, found);
     });
 }
 
@@ -83,9 +87,9 @@ static void add_sparse_rows(const T* data, const I* indices, const I* indptr, co
     }
 }
 API(void, tally_csr)
-(i64 type, i64 wide, i64 whole, const void* data, const void* indices, const void* indptr, const i64* rows, i64 n,
- const i64* labels, i64 first, const void* weights, i64 presence, void* table, i64 n_columns) {
-    with_csr(type, wide, data, indices, indptr, [&](auto* entries, auto* at, auto* ends) {
+(const Csr* matrix, i64 whole, const i64* rows, i64 n, const i64* labels, i64 first, const void* weights, i64 presence,
+ void* table, i64 n_columns) {
+    with_csr(*matrix, [&](auto* entries, auto* at, auto* ends) {
         with_sums(!whole, table, [&](auto* sums) {
             add_sparse_rows(entries, at, ends, rows, n, labels, first, (decltype(sums))weights, presence, sums, n_columns);
         });
@@ -94,9 +98,8 @@ API(void, tally_csr)
 
 // out[i, k] += x table[column, k] over the entries of a row, in their order.
 API(void, add_csr)
-(i64 type, i64 wide, const void* data, const void* indices, const void* indptr, i64 first, i64 last, i64 presence,
- const double* table, i64 classes, double* out) {
-    with_csr(type, wide, data, indices, indptr, [&](auto* entries, auto* at, auto* ends) {
+(const Csr* matrix, i64 first, i64 last, i64 presence, const double* table, i64 classes, double* out) {
+    with_csr(*matrix, [&](auto* entries, auto* at, auto* ends) {
         const i64 all = ends[last];
         for (i64 i = first; i < last; i++) {
             const i64 begin = ends[i], end = ends[i + 1];
@@ -146,58 +149,35 @@ API(void, add_dense)(const double* X, i64 n, i64 d, const double* weights, i64 p
     for (; i < n; i++) multiply_rows<1>(X + i * d, d, weights, padded, out + i * width, width);
 }
 
-// out[v, k] = log(c + pseudo) - log_totals[k], c the count of column v in class k, or (with others) in all other classes.
+// out[v, k] = log(c + pseudo) - log_totals[k], c the count of column v in class k, or (given the whole columns) in all others.
 // Most counts are small, so logarithms are looked up: logs has those of the first `known` whole counts where one
 // pseudo-count is shared; else a column's zero is looked up. In tiles that stay in the cache.
 enum { TILE = 64 };
 template <class T>
-static void log_shares(const T* counts, i64 classes, i64 n, const T* whole, bool others, const double* pseudo, bool shared,
-                       const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v,
-                       i64 step_k) {
+static void log_shares(const T* counts, i64 classes, i64 n, const T* whole, const double* pseudo, const double* logs, i64 known,
+                       const double* log_totals, i64 first, i64 last, double* out) {
     double zero[TILE];
     for (i64 start = first; start < last; start += TILE) {
         const i64 stop = smaller<i64>(start + TILE, last);
-        if (!shared)
+        if (!logs)
             for (i64 v = start; v < stop; v++) zero[v - start] = log_of(pseudo[v]);
         for (i64 k = 0; k < classes; k++) {
             const T* row = counts + k * n;
             for (i64 v = start; v < stop; v++) {
                 T c = row[v];
-                if (others) c = whole[v] > c ? whole[v] - c : (T)0;
+                if (whole) c = whole[v] > c ? whole[v] - c : (T)0;
                 double log;
-                if (shared) log = c >= 0 && c < known && c == (T)(i64)c ? logs[(i64)c] : log_of((double)c + pseudo[0]);
+                if (logs) log = c >= 0 && c < known && c == (T)(i64)c ? logs[(i64)c] : log_of((double)c + pseudo[0]);
                 else log = c == 0 ? zero[v - start] : log_of((double)c + pseudo[v]);
-                out[v * step_v + k * step_k] = log - log_totals[k];
+                out[v * classes + k] = log - log_totals[k];
             }
         }
     }
 }
 API(void, log_shares)
-(i64 integers, const void* counts, i64 classes, i64 n, const void* whole, i64 others, const double* pseudo, i64 shared,
- const double* logs, i64 known, const double* log_totals, i64 first, i64 last, double* out, i64 step_v, i64 step_k) {
+(i64 integers, const void* counts, i64 classes, i64 n, const void* whole, const double* pseudo, const double* logs, i64 known,
+ const double* log_totals, i64 first, i64 last, double* out) {
     with_sums(!integers, counts, [=](auto* cells) {
-        log_shares(cells, classes, n, (decltype(cells))whole, others, pseudo, shared, logs, known, log_totals, first, last, out,
-                   step_v, step_k);
+        log_shares(cells, classes, n, (decltype(cells))whole, pseudo, logs, known, log_totals, first, last, out);
     });
-}
-
-// out[v, k] = log p - log(1 - p), p = (c + pseudo) / totals[k]; Σ log(1 - p) of each tile goes to absent. log1p keeps what
-// log(total - c + pseudo) - log(total) would cancel. present and rest hold the logarithms of small counts.
-API(void, log_odds)
-(const i64* counts, i64 classes, i64 n, double pseudo, const double* totals, const double* log_totals, const double* present,
- i64 known, const double* rest, i64 rest_known, i64 first_tile, i64 last_tile, double* out, double* absent) {
-    for (i64 tile = first_tile; tile < last_tile; tile++)
-        for (i64 k = 0; k < classes; k++) {
-            const i64* row = counts + k * n;
-            double total = 0;
-            for (i64 v = tile * TILE; v < smaller<i64>((tile + 1) * TILE, n); v++) {
-                const i64 c = row[v];
-                const double share = ((double)c + pseudo) / totals[k];
-                const double log_rest = c < rest_known ? rest[k * rest_known + c] : log1p_of(-share);
-                const double log_present = c < known ? present[c] : log_of((double)c + pseudo);
-                out[v * classes + k] = log_present - log_totals[k] - log_rest;
-                total += log_rest;
-            }
-            absent[tile * classes + k] = total;
-        }
 }

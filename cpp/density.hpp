@@ -116,17 +116,14 @@ INLINE i64 best_class(const double* joint, i64 n_classes) {
     return best;
 }
 
-// The class with the largest joint in each row; rows without a finite maximum are marked odd.
-API(void, best)(const double* joint, i64 n, i64 n_classes, i64* best, u8* odd) {
-    for (i64 i = 0; i < n; i++, joint += n_classes) {
-        best[i] = best_class(joint, n_classes);
-        odd[i] = !(fabs(joint[best[i]]) < HUGE_VAL);
-    }
-}
-
 // Turn log joints into posteriors (or their logs) in place: exp(j - top) / sum, the sum in the order of the classes.
-// Rows without a finite maximum are left as they are, and marked odd.
-API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, u8* odd) {
+// Rows without a finite maximum are left as they are, and marked odd. Given `best`, find only the class with the largest joint.
+API(void, posterior)(double* joint, i64 n, i64 n_classes, i64 log, i64* best, u8* odd) {
+    for (i64 i = 0; best && i < n; i++) {
+        best[i] = best_class(joint + i * n_classes, n_classes);
+        odd[i] = !(fabs(joint[i * n_classes + best[i]]) < HUGE_VAL);
+    }
+    if (best) return;
     enum { ROOM_FOR = 1024 };
     double exponentials[ROOM_FOR], tops[ROOM_FOR], totals[ROOM_FOR];
     const i64 K = n_classes, step = larger((i64)1, ROOM_FOR / larger(K, (i64)1));
@@ -212,9 +209,10 @@ static void add_row(const Curves& curves, const double* x, i64 d, i64 width, i64
 API(i64, add_curves)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, const i64* ways, const double* scales,
                      const double* more, const double* origins, const double* inverses, const i64* first,
                      const double* last, const double* lines, const double* points, const double* means,
-                     const double* over, const double* constants, i64 again, const double* given, double* out, i64* left,
+                     const double* over, const double* constants, const double* given, double* out, i64* left,
                      i64* n_left, u8* outside, i64* at, double* rest) {
     const Curves curves = {ways, points, means, over, constants};
+    const bool again = given;
     i64 others = 0;
     for (i64 i = 0; i < n; i++) {
         const i64 row = again ? left[i] : i;
@@ -295,7 +293,6 @@ static i64 finest_exponent(double low, double high) {
     for (; b - a >= BINS; e++) a >>= 1, b >>= 1;
     return e;
 }
-API(i64, finest_exponent)(double low, double high) { return finest_exponent(low, high); }
 
 // Add neighbouring bins of one column's rings, whose bins in use are a..b, so many times over.
 static void coarsen(i32* rings, i64 n_classes, i64 a, i64 b, i64 steps) {
@@ -510,8 +507,8 @@ static void measure_areas(const i32* drawn, const double* weights, const i32* or
 // were answered rightly, that it is true of and that it was answered for; and measure the areas of each score.
 // drawn: (2, n, REPLICATES); work: (n_numbers + n_bins + 3 classes + 3, REPLICATES).
 API(void, bootstrap)(i64 seed, i64 first, i64 last, i64 n_replicates, i64 n, const double* numbers, i64 n_numbers,
-                     const double* gaps, const i8* bins, i64 n_gaps, i64 n_bins, const i32* codes, const i32* predicted,
-                     i64 n_classes, const double* weights, i64 weighted, const i32* orders, const u8* marks, i64 n_scores,
+                     const double* gaps, const i8* bins, i64 n_bins, const i32* codes, const i32* predicted,
+                     i64 n_classes, const double* weights, const i32* orders, const u8* marks, i64 n_scores,
                      const i32* positives, double* sums, double* binned, double* classes, double* roc, double* pr,
                      i32* drawn, double* work) {
     enum { R = REPLICATES };
@@ -519,7 +516,6 @@ API(void, bootstrap)(i64 seed, i64 first, i64 last, i64 n_replicates, i64 n, con
     double *in_bins = work + n_numbers * R, *right = in_bins + n_bins * R, *of_class = right + K * R;
     double *answered = of_class + K * R, *total = answered + K * R, *areas = total + R;
     i32 *one = drawn + n * R, *counts = drawn;
-    if (!weighted) weights = 0;
     for (i64 r = first; r < last; r += R) {
         const i64 m = smaller(last - r, (i64)R);
         memset(one, 0, (u64)(n * R) * 4);
@@ -534,7 +530,7 @@ API(void, bootstrap)(i64 seed, i64 first, i64 last, i64 n_replicates, i64 n, con
                 return lanes([&](int q) { return there.part[q] > Vector{} ? w.part[q] * x : Vector{}; });
             };
             for (i64 c = 0; c < n_numbers; c++) add(work + c * R, times(numbers[i * n_numbers + c]));
-            if (n_gaps) add(in_bins + bins[i] * R, times(gaps[i]));
+            if (gaps) add(in_bins + bins[i] * R, times(gaps[i]));
             add(of_class + codes[i] * R, w);
             add(answered + predicted[i] * R, w);
             if (predicted[i] == codes[i]) add(right + codes[i] * R, w);

@@ -37,8 +37,13 @@ namespace ngrams {
 }
 
 #if defined(FIRST)
-// What the loader asks first: from which sources the library was made, and which instruction set this machine has.
+// What the loader asks first: from which sources the library was made, its functions, and this machine's instruction set.
 EXPORTED const char* ingenuo_sources() { return SOURCES; }
+EXPORTED const char* ingenuo_signatures() {
+    return
+#include "signatures.h"  // which compile.py makes
+        ;
+}
 #if defined(__x86_64__) && !defined(ONLY)
 #include <cpuid.h>
 // By cpuid itself: no __cpu_model, which not every compiler's run-time library has.

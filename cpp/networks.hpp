@@ -17,10 +17,9 @@ enum { CELLS = 64, FULL = 4 };
 // All tables end to end, and of each family where its members are and their strides. Behind the tables, up to `size`,
 // is scratch space for the sums.
 struct Tables {
-    i64 n_nodes;
     const i64 *cards, *offsets, *starts, *family, *strides;
     double* cells;
-    i64 base, size;
+    i64 n_nodes, base, size;
 };
 
 struct Factor {
@@ -252,12 +251,10 @@ INLINE i64 cell_of(const Tables& t, const i64* strides, i64 v, const i32* row) {
 
 // Each row's log joint with every class: rows without missing cells in one pass, from tables that have the target's axis
 // last (by_class, where its stride is 0), others by sums. Returns 0 where there is no memory.
-API(i64, joint_rows)(const i32* codes, i64 n, i64 m, i64 target, const i64* cards, const i64* offsets, const i64* starts,
-                     const i64* family, const i64* strides, const i64* child_starts, const i64* children,
-                     const i64* upwards, const double* by_class, const i64* class_strides, double* cells, i64 base,
-                     i64 size, double* out, i64* wide) {
-    const Tables t = {m, cards, offsets, starts, family, strides, cells, base, size};
-    const i64 n_classes = cards[target];
+API(i64, joint_rows)(const Tables* tables, const i32* codes, i64 n, i64 target, const i64* child_starts, const i64* children,
+                     const i64* upwards, const double* by_class, const i64* class_strides, double* out, i64* wide) {
+    const Tables t = *tables;
+    const i64 m = t.n_nodes, n_classes = t.cards[target];
     Room room;
     if (!make_room(t, room)) return 0;
     room.with_target[target] = 1;
@@ -265,7 +262,7 @@ API(i64, joint_rows)(const i32* codes, i64 n, i64 m, i64 target, const i64* card
     for (i64 i = 0; i < n; i++, codes += m, out += n_classes) {
         bool complete = true;
         for (i64 v = 0; v < m; v++) {
-            room.free[v] = v == target || (codes[v] < 0 && cards[v] > 1);
+            room.free[v] = v == target || (codes[v] < 0 && t.cards[v] > 1);
             complete &= v == target || !room.free[v];
         }
         double shared = 0.0;
@@ -296,24 +293,24 @@ API(i64, joint_rows)(const i32* codes, i64 n, i64 m, i64 target, const i64* card
 
 // Add each row's expected counts to `counts`, which lies as the tables and their scratch space do, and find its log
 // probability. Returns 0 where there is no memory.
-API(i64, count_expected)(const i32* codes, i64 n, i64 m, const double* weights, const i64* cards, const i64* offsets,
-                         const i64* starts, const i64* family, const i64* strides, double* cells, i64 base, i64 size,
-                         double* counts, double* logs, i64* wide) {
-    const Tables t = {m, cards, offsets, starts, family, strides, cells, base, size};
+API(i64, count_expected)(const Tables* tables, const i32* codes, i64 n, const double* weights, double* counts, double* logs,
+                         i64* wide) {
+    const Tables t = *tables;
+    const i64 m = t.n_nodes;
     Room room;
     if (!make_room(t, room)) return 0;
     for (i64 i = 0; i < n; i++, codes += m) {
-        for (i64 v = 0; v < m; v++) room.free[v] = codes[v] < 0 && cards[v] > 1;
+        for (i64 v = 0; v < m; v++) room.free[v] = codes[v] < 0 && t.cards[v] > 1;
         i64 end;
         const Outcome outcome = sum_out_missing(codes, -1, t, room, NULL, logs + i, &end);
         wide[i] = outcome == WIDE;
         if (outcome != SUMMED || weights[i] == 0.0) continue;
         for (i64 v = 0; v < m; v++) {
             bool complete = true;
-            for (i64 f = starts[v]; f < starts[v + 1]; f++) complete &= !room.free[family[f]];
-            if (complete) counts[cell_of(t, strides, v, codes)] += weights[i];
+            for (i64 f = t.starts[v]; f < t.starts[v + 1]; f++) complete &= !room.free[t.family[f]];
+            if (complete) counts[cell_of(t, t.strides, v, codes)] += weights[i];
         }
-        for (i64 cell = base; cell < end; cell++) counts[cell] = 0.0;
+        for (i64 cell = t.base; cell < end; cell++) counts[cell] = 0.0;
         for (i64 s = room.n_sums - 1; s >= 0; s--) {
             const Factor& made = room.factors[room.sums[s].result];
             if (made.n_axes == 0) counts[made.begin] = weights[i];

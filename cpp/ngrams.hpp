@@ -10,12 +10,11 @@ struct Tree {
     const i32 *first, *last;
 };
 
-// The places of the order, sorted by their key, ties as they were: a counting sort. `ends` is n_keys + 1 zeros.
-API(void, sort_places)(const i64* keys, i64 n, i64 n_keys, const i64* order, i64* ends, i64* result) {
-    for (i64 i = 0; i < n; i++) ends[keys[i] + 1]++;
-    for (i64 key = 0; key < n_keys; key++) ends[key + 1] += ends[key];
-    for (i64 i = 0; i < n; i++) result[ends[keys[order[i]]]++] = order[i];
-}
+// How probability is shared out among K classes.
+struct Chances {
+    const double *own, *rest, *base;
+    i64 direct, unknown, K;  // `unknown`: the place of the unknown word in the base, its last
+};
 
 // The first place in low..high that is not before what is looked for.
 template <class F> INLINE i64 find_first(i64 low, i64 high, F before) {
@@ -56,29 +55,22 @@ API(i64, link_suffixes)(const i32* first, const i32* last, i64 start, i64 stop, 
 }
 
 // own = max(v - discount, 0) / (sum v + added), rest = (added + sum min(v, discount)) / (sum v + added), of class k of K.
-// Added is what is imagined in every context and, with `distinct`, one for each word that was seen there. A context that
-// was never seen, and in which nothing is imagined, leaves all to the one below.
+// Added is what is imagined in every context. A context that was never seen, and in which nothing is imagined, leaves all to
+// the one below.
 API(void, share_contexts)(const i32* first, const double* values, i64 start, i64 stop, double discount, double imagined,
-                          i64 distinct, i64 k, i64 K, double* own, double* rest) {
+                          i64 k, i64 K, double* own, double* rest) {
     for (i64 context = start; context < stop; context++) {
-        double total = 0.0, spared = 0.0, added = imagined;
+        double total = 0.0, spared = 0.0;
         for (i64 node = first[context]; node < first[context + 1]; node++) {
             total += values[node];
             spared += smaller(values[node], discount);
-            if (distinct && values[node] > 0) added += 1.0;
         }
-        total += added;
-        rest[context * K + k] = total > 0 ? (added + spared) / total : 1.0;
+        total += imagined;
+        rest[context * K + k] = total > 0 ? (imagined + spared) / total : 1.0;
         for (i64 node = first[context]; total > 0 && node < first[context + 1]; node++)
             own[node * K + k] = larger(values[node] - discount, 0.0) / total;
     }
 }
-
-// How probability is shared out among K classes.
-struct Chances {
-    const double *own, *rest, *base;
-    i64 direct, unknown, K;  // `unknown`: the place of the unknown word in the base, its last
-};
 
 // The contexts after some words: history[L] is the node of the last L words, -1 where it is not there, L = 0..length.
 // nodes[L + 1] is that of those and the next word, and values its probability in every class.
@@ -109,15 +101,16 @@ INLINE void advance(i64 order, Walk& walk) {
 }
 
 // Add the logarithms of the probabilities of the sequences low..high, and with an end word (not -1) of that as well; none
-// is taken for less than the floor. Or (`each`) the probability of each word goes to out, and to `found`, words x 2 x order,
+// is taken for less than the floor. Or the probability of each word goes to out, and to `found`, words x 2 x order,
 // the nodes of its contexts, and of these with the word, -1 where there is none. `room` is for 2 order + 1 nodes, `values`
 // for n_values numbers, at least K: as many logarithms are taken at a time.
-API(void, score_sequences)(const i32* first, const i32* last, const double* own, const double* rest, const double* base,
-                           i64 n_base, i64 direct, i64 K, i64 order, const i64* start, i64 n_start, i64 end,
-                           const i32* words, const i64* ends, i64 low, i64 high, double floor, i64* room, double* values,
-                           i64 n_values, double* out, i64 each, i64* found) {
+API(void, score_sequences)(const i32* first, const i32* last, const Chances* shares, i64 order, const i64* start, i64 n_start,
+                           i64 end, const i32* words, const i64* ends, i64 low, i64 high, double floor, i64* room,
+                           double* values, i64 n_values, double* out, i64* found) {
     const Tree tree = {first, last};
-    const Chances chances = {own, rest, base, direct, n_base - 1, K};
+    const Chances& chances = *shares;
+    const i64 K = chances.K;
+    const bool each = found;
     for (i64 row = low; row < high; row++) {
         Walk walk = {n_start - 1, room, room + order};
         memcpy(walk.history, start, (size_t)n_start * sizeof *start);
@@ -127,10 +120,10 @@ API(void, score_sequences)(const i32* first, const i32* last, const double* own,
             for (i64 i = 0; i < n; i++) {
                 const i64 word = place + i < ends[row] ? words[place + i] : end;
                 follow_word(tree, chances, order, word, walk, values + i * K);
-                i64* nodes = found + (place + i) * 2 * order;
                 for (i64 L = 0; each && L < order; L++) {
-                    nodes[L] = L <= walk.length ? walk.history[L] : -1;
-                    nodes[order + L] = L <= walk.length ? walk.nodes[L + 1] : -1;
+                    i64* nodes = found + (place + i) * 2 * order + L;
+                    nodes[0] = L <= walk.length ? walk.history[L] : -1;
+                    nodes[order] = L <= walk.length ? walk.nodes[L + 1] : -1;
                 }
                 advance(order, walk);
             }

@@ -57,12 +57,18 @@ struct Mantissa {
     }
 };
 
-// The n rows in the order of their class: class k has rows[ends[k - 1]..ends[k]]; ends has a cell more than classes.
+// The n rows in the order of their class: class k has rows[ends[k - 1]..ends[k]]; ends has a cell more than classes. Rows
+// below zero are left out.
 INLINE void sort_by_class(const i32* labels, i64 n, i64 n_classes, i64* rows, i64* ends) {
     for (i64 k = 0; k <= n_classes; k++) ends[k] = 0;
-    for (i64 i = 0; i < n; i++) ends[labels[i] + 1]++;
+    for (i64 i = 0; i < n; i++)
+        if (labels[i] >= 0) ends[labels[i] + 1]++;
     for (i64 k = 0; k < n_classes; k++) ends[k + 1] += ends[k];
-    for (i64 i = 0; i < n; i++) rows[ends[labels[i]]++] = i;
+    for (i64 i = 0; i < n; i++)
+        if (labels[i] >= 0) rows[ends[labels[i]]++] = i;
+}
+API(void, sort_by_class)(const i32* labels, i64 n, i64 n_classes, i64* rows, i64* ends) {
+    sort_by_class(labels, n, n_classes, rows, ends);
 }
 
 // ab - p, which is a double where p is the rounded ab and neither leaves the normal numbers: Dekker's product.
@@ -463,7 +469,7 @@ static void own_densities(const double* x, i64 n, double w, const Centred& all, 
 // Add the log densities of rows start.. to out (1 or columns x rows x classes), each under Gaussians that have not learned
 // it; mark cells (rows x columns) that cannot be trusted. The sums and variances have a row more, of the whole columns.
 API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_classes, const i32* codes,
-                    const double* weights, i64 weighted, const double* centres, const double* counts, const double* first,
+                    const double* weights, const double* centres, const double* counts, const double* first,
                     const double* second, const double* means, const double* inverse, const double* constants,
                     const double* variances, const i64* state, double floor, i64 unbiased, i64 apart, double* out,
                     u8* doubtful) {
@@ -473,7 +479,7 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
     const Centred sums = {centres, counts, first, second};
     for (i64 row = start; row < start + n; row++, X += d) {
         const i64 y = codes[row];
-        const double w = weighted ? weights[row] : 1.0;
+        const double w = weights ? weights[row] : 1.0;
         for (i64 j = 0; j < d; j++) {
             const double x = X[j];
             const i64 at = j % COLUMNS, whole = n_classes * d + j;

@@ -240,18 +240,18 @@ enum { DIGIT = 22, FIRST_PLACE = -110, PLACES = 220 };
 
 // The digits of x, or of w x where there are weights: first their places (width 0), which are marked in each column's index,
 // then themselves, n x width, at the places that the index has.
-API(void, cut_digits)(const double* X, i64 n, i64 d, const double* weights, i64 weighted, i64* index, double* digits, i64 width) {
+API(void, cut_digits)(const double* X, i64 n, i64 d, const double* weights, i64* index, double* digits, i64 width) {
     for (i64 i = 0; i < n; i++) {
-        if (weighted && weights[i] == 0.0) continue;
-        const Mantissa w(weighted ? weights[i] : 1.0);
+        if (weights && weights[i] == 0.0) continue;
+        const Mantissa w(weights ? weights[i] : 1.0);
         for (i64 j = 0; j < d; j++) {
             const double x = X[i * d + j];
             if (x == 0.0) continue;
             const Mantissa a(x);
-            const i64 position = weighted ? w.e + a.e - 106 : a.e - 53, first = floor_divide(position, DIGIT);
-            const double sign = (weighted && weights[i] < 0) != (x < 0) ? -1.0 : 1.0;
+            const i64 position = weights ? w.e + a.e - 106 : a.e - 53, first = floor_divide(position, DIGIT);
+            const double sign = (weights && weights[i] < 0) != (x < 0) ? -1.0 : 1.0;
             i64* place = index + j * PLACES + first - FIRST_PLACE;
-            u128 left = (weighted ? (u128)w.m * a.m : a.m) << (position - DIGIT * first);
+            u128 left = (weights ? (u128)w.m * a.m : a.m) << (position - DIGIT * first);
             for (; left; place++, left >>= DIGIT) {
                 const u64 digit = (u64)left & (((u64)1 << DIGIT) - 1);
                 if (digit && width) digits[i * width + *place] += sign * (double)digit;

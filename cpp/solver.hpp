@@ -52,22 +52,10 @@ static void columns_of(i64 what, const ByColumn& X, i64 first, i64 last, const d
 
 // GATHER puts Xᵀ V into out, TIMES adds X V, GRAM X S Xᵀ V and SQUARES X² S; S is squares, or ones where there are none.
 API(void, sparse_columns)
-(i64 what, const i64* starts, const i32* rows, const double* values, i64 plain, i64 first, i64 last, const double* V,
- const double* squares, i64 scaled, i64 width, double* held, double* out) {
+(i64 what, const i64* starts, const i32* rows, const double* values, i64 first, i64 last, const double* V,
+ const double* squares, i64 width, double* held, double* out) {
     const ByColumn X = {starts, rows, values};
-    (plain ? columns_of<true> : columns_of<false>)(what, X, first, last, V, scaled ? squares : NULL, width, held, out);
-}
-
-// Entries put in the order of their columns; within one they stay in theirs. places holds the start of each column, and is
-// moved on; an entry of column -1 is left out.
-API(void, sort_by_column)
-(const i32* rows, const i32* columns, const double* values, i64 n, i64 plain, i64* places, i32* new_rows, double* new_values) {
-    for (i64 c = 0; c < n; c++) {
-        if (columns[c] < 0) continue;
-        const i64 at = places[columns[c]]++;
-        new_rows[at] = rows[c];
-        if (!plain) new_values[at] = values[c];
-    }
+    (values ? columns_of<false> : columns_of<true>)(what, X, first, last, V, squares, width, held, out);
 }
 
 enum { BATCH = 256 };  // rows of two classes whose exponentials are taken together
@@ -77,7 +65,7 @@ enum { BATCH = 256 };  // rows of two classes whose exponentials are taken toget
 // diagonal) in the lengths are added to slope and bend. work has (size + 1) (columns + 1) doubles.
 API(double, cross_entropy)
 (const double* logits, i64 n_rows, i64 columns, const double* directions, const double* lengths, i64 size, const i32* labels,
- const double* weights, i64 weighted, i64 first, i64 last, double* slope, double* bend, double* work, double* out) {
+ const double* weights, i64 first, i64 last, double* slope, double* bend, double* work, double* out) {
     double *mean = work + columns, *products = mean + size, loss = 0, moved[BATCH], e[BATCH], l[BATCH], held[BATCH];
     for (i64 lo = first; columns == 1 && lo < last; lo += BATCH) {
         const i64 n = smaller<i64>(BATCH, last - lo);
@@ -89,14 +77,14 @@ API(double, cross_entropy)
         for (i64 i = 0; i < n; i++) l[i] = log1p_of(e[i]);
         double* residuals = size ? held : out + lo;
         for (i64 i = 0; i < n; i++) {
-            const double w = weighted ? weights[lo + i] : 1.0, y = labels[lo + i];
+            const double w = weights ? weights[lo + i] : 1.0, y = labels[lo + i];
             const double p = (z[i] >= 0 ? 1.0 : e[i]) / (1.0 + e[i]), wrong = y == 0 ? z[i] : -z[i];
             l[i] = w * (l[i] + (wrong > 0 ? wrong : 0.0));
             residuals[i] = w * (p - y);
         }
         for (i64 i = 0; i < n; i++) loss += l[i];
         for (i64 i = 0; size && i < n; i++) {
-            const double w = weighted ? weights[lo + i] : 1.0, curve = w * e[i] / ((1.0 + e[i]) * (1.0 + e[i]));
+            const double w = weights ? weights[lo + i] : 1.0, curve = w * e[i] / ((1.0 + e[i]) * (1.0 + e[i]));
             for (i64 m = 0; m < size; m++) {
                 const double d = directions[m * n_rows + lo + i];
                 slope[m] += residuals[i] * d;
@@ -105,7 +93,7 @@ API(double, cross_entropy)
         }
     }
     for (i64 i = first; columns > 1 && i < last; i++) {
-        const double w = weighted ? weights[i] : 1.0;
+        const double w = weights ? weights[i] : 1.0;
         const i64 y = labels[i];
         double *powers = size ? work : out + i * columns, total = 0;
         for (i64 k = 0; k < columns; k++) powers[k] = logits[i * columns + k];

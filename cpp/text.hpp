@@ -1260,7 +1260,7 @@ struct Distinct {
     }
 };
 
-// What each node adds to the log joint; kernels/lookup.py says how.
+// What each node adds to the log joint; kernels/text.py says how.
 struct Weights {
     const i64* info;        // (nodes, 2)
     const double* cells;    // (cells, 2)

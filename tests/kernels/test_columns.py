@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from ingenuo.kernels.softmax import Columns
+from ingenuo.kernels.counts import Columns
 from ingenuo.kernels.threads import limited
 
 ordinary = settings(deadline=None, max_examples=30)

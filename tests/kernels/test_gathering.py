@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingenuo.kernels.text import gathered
+from ingenuo.kernels.text import gather_rows
 
 texts = st.lists(st.one_of(st.just(b""), st.binary(max_size=9), st.text(max_size=5).map(str.encode)), max_size=12)
 
@@ -30,7 +30,7 @@ def pieces_of(rows, cuts):
 def test_every_row_has_the_bytes_it_had(rows, cuts, data):
     pieces, firsts = pieces_of(rows, cuts)
     wanted = data.draw(st.lists(st.integers(0, len(rows) - 1), max_size=15) if rows else st.just([]))
-    found, offsets = gathered(pieces, firsts, np.array(wanted, np.intp))
+    found, offsets = gather_rows(pieces, firsts, np.array(wanted, np.intp))
     assert offsets[0] == 0
     assert len(offsets) == len(wanted) + 1
     assert [bytes(found[lo:hi]) for lo, hi in pairwise(offsets)] == [rows[row] for row in wanted]
@@ -39,6 +39,6 @@ def test_every_row_has_the_bytes_it_had(rows, cuts, data):
 def test_bytes_that_may_only_be_read_are_read():
     data = np.frombuffer(b"onetwo", np.uint8)
     assert not data.flags.writeable
-    found, offsets = gathered([(data, np.array([0, 3, 6]))], np.array([0]), np.array([1, 1, 0]))
+    found, offsets = gather_rows([(data, np.array([0, 3, 6]))], np.array([0]), np.array([1, 1, 0]))
     assert bytes(found) == b"twotwoone"
     assert offsets.tolist() == [0, 3, 6, 9]

@@ -14,7 +14,7 @@ from tests.laws import harsh
 
 from ingenuo.errors import InputError
 from ingenuo.kernels import threads
-from ingenuo.kernels.histograms import BINS, LEAST_EXPONENT, histograms, weighted_histograms
+from ingenuo.kernels.moments import BINS, LEAST_EXPONENT, histograms, weighted_histograms
 from ingenuo.rows.part import Numbers
 from ingenuo.tally.exact import Exact
 

@@ -58,7 +58,7 @@ class Tree:
         parents = [np.array([place[gram[:-1]] for gram in level], np.int32) for level in levels[1:]]
         lasts = [np.array([place[gram[-1:]] for gram in level], np.int32) for level in levels[1:]]
         self.parents, self.lasts = parents, lasts
-        self.trie = loops.build(parents, lasts, len(self.words), order)
+        self.trie = loops.build_trie(parents, lasts, len(self.words), order)
         labels = np.zeros(len(some_texts), int) if classes is None else np.asarray(classes)
         self.table = np.array(
             [
@@ -105,8 +105,8 @@ def test_continuations_of_a_context_stand_side_by_side_sorted_by_their_word():
 @settings(max_examples=30, deadline=None)
 def test_the_words_before_an_n_gram_are_counted_once_each(some_texts, order, boundaries, seed):
     tree = Tree(some_texts, order, boundaries, seed)
-    counts = loops.ordered(tree.trie, tree.table[0])
-    found = loops.preceding(tree.trie, counts)
+    counts = loops.order_counts(tree.trie, tree.table[0])
+    found = loops.count_preceding(tree.trie, counts)
     for node, place in enumerate(tree.trie.old, 1):
         gram = tree.grams[place]
         assert found[node] == sum(1 for longer in tree.counts if longer[1:] == gram)
@@ -284,8 +284,8 @@ def test_what_is_written_is_what_it_comes_to(some_texts, order, smoothing, base)
 
 
 def drawn(tree, parameters, context=None, n_words=0, n_documents=0, seed=0):
-    begin = parameters.start if context is None else loops.contexts(tree.trie, tree.ids(context))
-    sums = loops.running(tree.trie, parameters.chances, 0)
+    begin = parameters.start if context is None else loops.find_contexts(tree.trie, tree.ids(context))
+    sums = loops.sum_shares(tree.trie, parameters.chances, 0)
     end = parameters.end if tree.boundaries else -1
     generator = np.random.default_rng(seed)
     words, ends = loops.draw(
@@ -302,8 +302,8 @@ def test_words_are_drawn_by_their_probabilities(smoothing, context):
     tree = Tree(some_texts, 3)
     parameters = tree.parameters(smoothing, base="uniform")
     n = 4000
-    sums = loops.running(tree.trie, parameters.chances, 0)
-    begin = loops.contexts(tree.trie, tree.ids(context))
+    sums = loops.sum_shares(tree.trie, parameters.chances, 0)
+    begin = loops.find_contexts(tree.trie, tree.ids(context))
     generator = np.random.default_rng(0)
     found = Counter()
     for _ in range(n):  # the first word of a text of one; the end of a document shows as one that has no words
@@ -364,8 +364,8 @@ def test_a_document_without_an_end_is_given_up(monkeypatch):
 
 def test_draws_are_those_of_the_generator():
     tree = Tree(TEXTS, 1, boundaries=False)
-    sums = loops.running(tree.trie, tree.parameters("ml").chances, 0)
-    begin = loops.contexts(tree.trie, [])
+    sums = loops.sum_shares(tree.trie, tree.parameters("ml").chances, 0)
+    begin = loops.find_contexts(tree.trie, [])
     for bits in (np.random.PCG64, np.random.MT19937):
         drawn, plain = np.random.Generator(bits(3)), np.random.Generator(bits(3))
         words, _ = loops.draw(tree.trie, sums, False, -1, begin, begin, -1, 10_000, 0, drawn)
@@ -388,12 +388,12 @@ def test_a_sequence_is_scored_the_same_alone_and_among_others():
 
 def test_counts_of_no_text_are_noticed():
     tree = Tree(TEXTS, 2)
-    counts = loops.ordered(tree.trie, tree.table[0])
-    assert loops.consistent(tree.trie, counts)
+    counts = loops.order_counts(tree.trie, tree.table[0])
+    assert loops.is_consistent(tree.trie, counts)
     counts[1 + tree.trie.old.tolist().index(tree.grams.index(("b",)))] -= 1
-    assert not loops.consistent(tree.trie, counts)
+    assert not loops.is_consistent(tree.trie, counts)
     with pytest.raises(InputError, match="of 3 words is there without its last 2"):  # a b b, but no b b
-        loops.build([np.array([0], np.int32), np.array([0], np.int32)], [np.array([1], np.int32)] * 2, 2, 3)
+        loops.build_trie([np.array([0], np.int32), np.array([0], np.int32)], [np.array([1], np.int32)] * 2, 2, 3)
 
 
 def test_an_order_that_no_text_reaches_does_no_harm():
@@ -430,8 +430,8 @@ def test_a_rare_word_that_stands_for_all_unknown_ones_is_not_drawn():
     unknown = tree.id[UNKNOWN]
     parameters = estimate(tree.counted(), 2, Smoothing("prior"), lambda: tree.words, -1, -1, unknown)
     assert parameters.distribution(tree.ids(["a"]))[unknown] == 1  # so that after a the context gives way
-    sums = loops.running(tree.trie, parameters.chances, 0)
-    begin = loops.contexts(tree.trie, [])
+    sums = loops.sum_shares(tree.trie, parameters.chances, 0)
+    begin = loops.find_contexts(tree.trie, [])
     words, _ = loops.draw(tree.trie, sums, False, unknown, begin, begin, -1, 300, 0, np.random.default_rng(0))
     assert {tree.words[i] for i in words} == {"a", "b"}
     added = estimate(tree.counted(), 2, Smoothing("prior", Laplace()), lambda: tree.words, -1, -1, unknown)

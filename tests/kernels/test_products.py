@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import moments, products, threads
+from ingenuo.kernels import moments, threads
 from ingenuo.rows.part import Numbers
 
 RNG = np.random.default_rng(0)
@@ -49,11 +49,11 @@ NUMBERS = {
 def test_sums_are_those_of_fractions(kind):
     X = NUMBERS[kind]
     labels = (np.arange(len(X)) % 3).astype(np.int32)
-    counts, sums, pooled = products.sums(table(X), labels, 3, pooled=True)
+    counts, sums, pooled = moments.products(table(X), labels, 3, pooled=True)
     assert pooled.fractions().tolist() == cells(X)
     assert counts.floats().tolist() == np.bincount(labels, minlength=3).tolist()
     assert sums == moments.moments(table(X), labels, 3)[1]
-    again, same, each = products.sums(table(X), labels, 3, pooled=False)
+    again, same, each = moments.products(table(X), labels, 3, pooled=False)
     assert (again, same) == (counts, sums)
     assert [row.tolist() for row in each.fractions()] == [cells(X[labels == k]) for k in range(3)]
 
@@ -64,9 +64,9 @@ def test_weighted_products_are_those_of_fractions(kind):
     labels = (np.arange(len(X)) % 2).astype(np.int32)
     weights = np.where(np.arange(len(X)) % 3, RNG.uniform(0, 3, len(X)), RNG.integers(0, 5, len(X)))
     weights[-1] = 1e-300
-    pooled = products.weighted_products(table(X), labels, weights, 2, pooled=True)
+    pooled = moments.products(table(X), labels, 2, weights, pooled=True)[2]
     assert pooled.fractions().tolist() == cells(X, weights)
-    each = products.weighted_products(table(X), labels, weights, 2, pooled=False)
+    each = moments.products(table(X), labels, 2, weights, pooled=False)[2]
     assert [row.tolist() for row in each.fractions()] == [cells(X[labels == k], weights[labels == k]) for k in (0, 1)]
 
 
@@ -77,9 +77,9 @@ def test_few_different_weights_give_the_same_as_many(kind):
     few = np.array([0.0, 1.0, 2.0, 0.1])[np.arange(len(X)) % 4]
     nothing, many = np.zeros((70, 3)), np.arange(1.0, 71.0)  # rows of zeros add nothing, with as many weights
     for pooled in (True, False):
-        found = products.weighted_products(table(X), labels, few, 2, pooled=pooled)
-        given = table(np.vstack([X, nothing])), np.append(labels, np.zeros(70, np.int32)), np.append(few, many)
-        assert found == products.weighted_products(*given, 2, pooled=pooled)
+        found = moments.products(table(X), labels, 2, few, pooled=pooled)[2]
+        given = table(np.vstack([X, nothing])), np.append(labels, np.zeros(70, np.int32)), 2, np.append(few, many)
+        assert found == moments.products(*given, pooled=pooled)[2]
         wanted = [cells(X, few)] if pooled else [cells(X[labels == k], few[labels == k]) for k in (0, 1)]
         assert np.atleast_2d(found.fractions()).tolist() == wanted
 
@@ -94,14 +94,14 @@ def test_order_and_threads_do_not_matter():
         found = []
         for width, places in ((1, slice(None)), (3, slice(None)), (2, order)):
             with threads.limited(width):
-                found.append(products.sums(table(X[places]), labels[places], 4, pooled=pooled))
+                found.append(moments.products(table(X[places]), labels[places], 4, pooled=pooled))
         assert found[0] == found[1] == found[2]
 
 
 def test_numbers_that_all_round_one_way_are_added_in_smaller_blocks():
     """Of a constant column every row has the same slices: their values at five points may be too large for 128 rows."""
     X = np.repeat(np.array([[0.1, 1 / 3, 1e-7 / 3, 1.3e5 / 7, 0.7]]), 300, axis=0)
-    assert products.sums(table(X), np.zeros(300, np.int32), 1, pooled=True)[2].fractions().tolist() == [
+    assert moments.products(table(X), np.zeros(300, np.int32), 1, pooled=True)[2].fractions().tolist() == [
         300 * cell for cell in cells(X[:1])
     ]
 
@@ -112,7 +112,7 @@ def test_any_number_of_rows_and_columns_will_do(n, d):
     X = RNG.normal(size=(n, d)) * 10.0 ** RNG.integers(-3, 4, d)
     labels = (np.arange(n) % 2).astype(np.int32)
     few = X[:, [0, d - 1]]
-    counts, _, found = products.sums(table(X), labels, 2, pooled=True)
+    counts, _, found = moments.products(table(X), labels, 2, pooled=True)
     assert counts.floats().tolist() == [(n + 1) // 2, n // 2]
     corners = found.pick(0, np.array([0, d * (d - 1) // 2, d * (d + 1) // 2 - 1]))
     assert corners.fractions().tolist() == cells(few)
@@ -125,9 +125,9 @@ def test_blocks_that_need_fewer_slices_may_come_in_any_order():
     outlier = np.vstack([long[:100], [[1e200, 1.0, -1e-200]], long[:27]])
     X = np.vstack([whole, short, whole, long, outlier, whole, short, long, outlier, long])
     labels = np.zeros(len(X), np.int32)
-    assert products.sums(table(X), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
+    assert moments.products(table(X), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
     scaled = X * np.repeat(2.0 ** np.array([0, 40, -40, 300, 0, -300, 0, 80, 5, 0]), 128)[:, np.newaxis]
-    assert products.sums(table(scaled), labels, 1, pooled=True)[2].fractions().tolist() == cells(scaled)
+    assert moments.products(table(scaled), labels, 1, pooled=True)[2].fractions().tolist() == cells(scaled)
 
 
 @pytest.mark.parametrize("layout", ["by rows", "by columns", "every second", "eight bytes on"])
@@ -139,7 +139,7 @@ def test_the_layout_of_the_numbers_does_not_matter(layout):
         "every second": np.repeat(np.repeat(X, 2, axis=0), 2, axis=1)[::2, ::2],
         "eight bytes on": np.frombuffer(b"12345678" + X.tobytes(), offset=8).reshape(X.shape),
     }[layout]
-    assert products.sums(table(given), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
+    assert moments.products(table(given), labels, 1, pooled=True)[2].fractions().tolist() == cells(X)
 
 
 def test_a_row_with_a_missing_value_is_left_out():
@@ -147,7 +147,7 @@ def test_a_row_with_a_missing_value_is_left_out():
     incomplete = X.copy()
     incomplete[[3, 700, 1999], [0, 1, 2]] = np.nan
     whole = np.delete(X, [3, 700, 1999], axis=0)
-    assert products.sums(table(incomplete), labels, 1, pooled=True) == products.sums(
+    assert moments.products(table(incomplete), labels, 1, pooled=True) == moments.products(
         table(whole), labels[:1997], 1, pooled=True
     )
 
@@ -156,7 +156,7 @@ def test_a_row_with_a_missing_value_is_left_out():
 def test_numbers_of_any_type_are_read(dtype):
     X = RNG.integers(0, 100, (5000, 3))
     labels = np.zeros(5000, np.int32)
-    _, _, found = products.sums(table(np.asfortranarray(X.astype(dtype))), labels, 1, pooled=True)
+    _, _, found = moments.products(table(np.asfortranarray(X.astype(dtype))), labels, 1, pooled=True)
     assert found.floats().tolist() == [(X[:, i] * X[:, j]).sum() for i in range(3) for j in range(i + 1)]
 
 
@@ -165,4 +165,4 @@ def test_the_first_infinite_cell_is_named():
     X[8000, 1], X[8500, 0] = -np.inf, np.inf
     for width in (1, 2):
         with threads.limited(width), pytest.raises(InputError, match="column 'x1', row 8000"):
-            products.sums(table(X), labels, 1, pooled=True)
+            moments.products(table(X), labels, 1, pooled=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from ingenuo.kernels import scatter as loops
+from ingenuo.errors import InputError
+from ingenuo.kernels import densities as loops
 from ingenuo.kernels import threads
 from ingenuo.rows.part import Numbers
 
@@ -27,17 +28,9 @@ def rows():
 
 def test_complete_finds_the_rows_without_a_hole():
     X = RNG.normal(size=(9000, 4))
-    assert loops.complete(table(X)) is None
+    assert loops.find_complete(table(X)) is None
     X[[0, 17, 8999], [1, 3, 0]] = np.nan
-    assert np.setdiff1d(np.arange(9000), loops.complete(table(X))).tolist() == [0, 17, 8999]
-
-
-def test_kept_rows_are_those_at_the_places():
-    X = RNG.normal(size=(100, 3))
-    kept = loops.Kept(table(X), np.array([2, 3, 50, 99]))
-    assert kept.shape == (4, 3)
-    assert np.array_equal(kept.rows(1, 4), X[[3, 50, 99]])
-    assert kept.place(2, 1) == "column 'x1', row 50"
+    assert np.setdiff1d(np.arange(9000), loops.find_complete(table(X))).tolist() == [0, 17, 8999]
 
 
 @pytest.mark.parametrize("width", [1, 3])
@@ -47,9 +40,8 @@ def test_lines_are_dot_products_and_rows_with_holes_are_left_alone(rows, width):
     X[[5, 20_000], [0, 6]] = np.nan
     centre, constants, out = X[1], np.array([1.0, 2.0, 3.0]), np.ones((len(X), 3))
     with threads.limited(width):
-        holes, infinite = loops.add_lines(table(X), centre, means, constants, out)
+        holes = loops.add_lines(table(X), centre, means, constants, out)
     assert holes.tolist() == [5, 20_000]
-    assert infinite is None
     assert (out[holes] == 1).all()
     whole = np.delete(np.arange(len(X)), holes)
     np.testing.assert_allclose(out[whole], 1 + (X[whole] - centre) @ means.T + constants, rtol=1e-12, atol=1e-13)
@@ -62,7 +54,7 @@ def test_distances_are_those_of_the_inverse_covariance(rows, shared):
     X[7, 2] = np.nan
     roots = RNG.normal(size=(7, 7)) if shared else RNG.normal(size=(3, 7, 7))
     centre, constants, out = means[0], np.arange(3.0), np.zeros((len(X), 3))
-    holes, _ = loops.add_distances(table(X), centre, roots, means - centre, constants, out)
+    holes = loops.add_distances(table(X), centre, roots, means - centre, constants, out)
     assert holes.tolist() == [7]
     assert not out[7].any()
     for k in range(3):
@@ -76,8 +68,10 @@ def test_the_first_infinite_cell_is_named(rows):
     X = X.copy()
     X[15_000, 3], X[19_000, 1] = -np.inf, np.inf
     out = np.zeros((len(X), 3))
-    assert loops.add_lines(table(X), X[0], means, np.zeros(3), out)[1] == (15_000, 3)
-    assert loops.add_distances(table(X), X[0], np.eye(7), means, np.zeros(3), out)[1] == (15_000, 3)
+    for add, given in ((loops.add_lines, means), (loops.add_distances, np.eye(7))):
+        rest = [means] if add is loops.add_distances else []
+        with pytest.raises(InputError, match="column 'x3', row 15000: -inf is infinite"):
+            add(table(X), X[0], given, *rest, np.zeros(3), out)
 
 
 def by_hand(X, centre, weights, constants, out):
@@ -121,9 +115,8 @@ def test_a_row_has_the_same_distance_alone_and_among_others(shared):
 
 def test_no_rows_have_no_scores():
     out = np.zeros((0, 2))
-    holes, infinite = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)
+    holes = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)
     assert len(holes) == 0
-    assert infinite is None
 
 
 def test_scores_go_into_an_array_of_any_layout():

@@ -14,7 +14,7 @@ from tests.laws import harsh
 
 from ingenuo.errors import ForgetError, InputError, MergeError
 from ingenuo.kernels import threads
-from ingenuo.kernels.histograms import BINS
+from ingenuo.kernels.moments import BINS
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.histogram import Histogram, bins_name

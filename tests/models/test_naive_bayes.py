@@ -688,7 +688,7 @@ def test_frames_whose_columns_are_called_by_numbers_are_matched_by_them():
 
 def test_infinity_is_refused_in_answering_as_in_learning():
     model = NaiveBayes().fit([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0]], [0, 1, 1])
-    with pytest.raises(InputError, match="column 'x1', row 1 is infinite"):
+    with pytest.raises(InputError, match="column 'x1', row 1: inf is infinite"):
         model.predict_proba([[0.0, 1.0], [1.0, np.inf]])
 
 

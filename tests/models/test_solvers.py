@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, logsumexp, softmax
 
-from ingenuo.kernels import softmax as loops
-from ingenuo.kernels.softmax import Columns
+from ingenuo.kernels import counts as loops
+from ingenuo.kernels.counts import Columns
 from ingenuo.kernels.threads import limited
 from ingenuo.models.solver import Curvature, Dense, Few, OverFeatures, OverRows, Point, Problem, minimise
 from ingenuo.rows.part import Numbers

@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.evaluation.intervals import exact
-from ingenuo.kernels import bootstrap
+from ingenuo.kernels import densities
 
 
 def answers(load, seed=0, share=0.5):
@@ -122,7 +122,7 @@ def test_each_replicate_measures_what_scikit_learn_measures_on_its_rows(load, we
     # How often a row was drawn is the sum of a column that is 1 for it and 0 elsewhere.
     seed = int(np.random.default_rng([0, 2]).integers(0, 1 << 64, dtype=np.uint64))
     nothing = (np.zeros(0), np.zeros(0, np.int8), 0)
-    times = bootstrap.replicates(
+    times = densities.draw_replicates(
         20, seed, np.eye(n), *nothing, rows.codes, rows.predicted, len(classes), None, np.zeros((0, n)),
         np.zeros(0, np.int32),
     ).sums  # fmt: skip

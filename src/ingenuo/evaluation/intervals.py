@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
-from ingenuo.kernels import bootstrap
+from ingenuo.kernels.densities import draw_replicates
 
 Floats = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ def of_rows(rows: Predictions, replicates: int, random_state: int) -> Resampled:
         block = judged[first : first + _SCORES]
         ranked = np.ascontiguousarray(scores[block]) if block else scores
         found.append(
-            bootstrap.replicates(
+            draw_replicates(
                 replicates, seed, numbers, gaps, bins, BINS, rows.codes, rows.predicted, n_classes, rows.weights,
                 ranked, np.array(block, np.int32),
             )

@@ -66,11 +66,7 @@ class CategoricalParameters(Parameters):
             known = places >= 0
             log_thetas[known] = logs(table.thetas).T[places[known]]
             tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
-        if isinstance(block.columns, np.ndarray):
-            negative = loops.add_log_likelihood_matrix(block.columns, tables, out)
-        else:
-            negative = loops.add_log_likelihood_columns(block.columns, tables, out)
-        _refuse_negative(negative, block)
+        _refuse_negative(loops.add_log_likelihood(block.columns, tables, out), block)
 
     def factors(self, block: Codes) -> list[Factor]:
         """The fraction of each class."""
@@ -135,10 +131,8 @@ class Categorical(Family):
             sizes = [len(found) for found in labels]
             if chunk.weights is not None:
                 counted = [_weigh(column_codes(block, j), y, chunk.weights, K, n) for j, n in enumerate(sizes)]
-            elif isinstance(block.columns, np.ndarray):
-                counted = [Exact.counts(c) for c in loops.tally_matrix(block.columns, y, K, sizes)]
             else:
-                counted = [Exact.counts(c) for c in loops.tally_columns(block.columns, y, K, sizes)]
+                counted = [Exact.counts(c) for c in loops.tally(block.columns, y, K, sizes)]
         return Tally(
             {
                 category_table(name): Table.of({"class": chunk.classes, "value": found}, counts)
@@ -175,7 +169,7 @@ class Categorical(Family):
             if chunk.weights is None:  # then all rows of one class and value are given the same
                 cells = np.arange(len(table.labels) * K)
                 found = _leave_out(table, declared, cells // K, cells % K, np.ones(len(cells)))
-                loops.add_log_likelihood_columns([np.where(places >= 0, places * K + y, -1)], [found], out)
+                loops.add_log_likelihood([np.where(places >= 0, places * K + y, -1)], [found], out)
             else:
                 there = np.flatnonzero(places >= 0)
                 out[there] += _leave_out(table, declared, places[there], y[there], chunk.weights[there])

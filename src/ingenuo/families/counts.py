@@ -52,11 +52,15 @@ def _single(matrix: Any) -> Any:
 
 def refuse_not_finite(block: Counts) -> None:
     """Raise for the first entry that is NaN or infinite, by the name of its column."""
-    m = block.matrix
     try:
-        loops.refuse_not_finite(*((m.data, m.indices, m.indptr) if block.sparse else (m,)))
+        loops.refuse_not_finite(block.matrix)
     except loops.NotACount as refused:
-        raise refused.named(column_name(block.names[refused.column])) from None
+        raise _with_name(refused, block) from None
+
+
+def _with_name(refused: loops.NotACount, block: Counts) -> loops.NotACount:
+    name = column_name(block.names[refused.column])
+    return loops.NotACount(refused.row, refused.column, refused.value, name)
 
 
 def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = False) -> None:
@@ -64,10 +68,7 @@ def add_products(block: Counts, table: Floats, out: Floats, *, presence: bool = 
     refuse_not_finite(block)
     m = _single(block.matrix) if presence and block.sparse else block.matrix
     with np.errstate(over="ignore"):  # a joint beyond the doubles is dealt with where all its terms are together
-        if block.sparse:
-            loops.add_log_likelihood_csr(m.data, m.indices, m.indptr, table, out, presence)
-        else:
-            loops.add_log_likelihood_dense(m, table, out, presence)
+        loops.add_log_likelihood(m, table, out, presence)
 
 
 def _row_sums(block: Counts) -> Floats:
@@ -109,14 +110,10 @@ class CountFamily(Family):
         """The sums per class and column: whole numbers are exact, others stay doubles."""
         K, presence = len(chunk.classes), self.table == PRESENT
         try:
-            if block.sparse:
-                m = _single(block.matrix) if presence else block.matrix
-                given = m.data, m.indices, m.indptr, chunk.coded, K, m.shape[1], presence, chunk.weights
-                values = loops.tally_csr(*given)
-            else:
-                values = loops.tally_dense(block.matrix, chunk.coded, K, chunk.weights, presence)
+            m = _single(block.matrix) if presence and block.sparse else block.matrix
+            values = loops.tally(m, chunk.coded, K, chunk.weights, presence)
         except loops.NotACount as refused:
-            raise refused.named(column_name(block.names[refused.column])) from None
+            raise _with_name(refused, block) from None
         if values.dtype.kind not in "iu" and not np.isfinite(values.sum()):
             raise InputError("the counts sum beyond what a double holds; scale them down")
         sums = Exact.counts(values) if values.dtype.kind in "iu" else Real(values)
@@ -250,10 +247,6 @@ class PresenceParameters(CountParameters):
     @cached_property
     def odds(self) -> tuple[Floats, Floats] | None:
         """log p - log(1 - p), columns × classes, and Σ log(1 - p) of each class; None where some p is 0 or 1."""
-        counts, a = _integers_of(self.counts), self.pseudo.flat[0]
-        even = bool((self.pseudo == a).all())
-        if even and a > 0 and counts.dtype.kind == "i" and bool((self.rows == np.rint(self.rows)).all()):
-            return loops.log_odds(counts, float(a), self.rows.astype(np.int64))
         if np.isneginf(self.present).any() or np.isneginf(self.absent).any():
             return None
         return self.present - self.absent, self.absent.sum(axis=0)
@@ -266,7 +259,18 @@ class PresenceParameters(CountParameters):
     @cached_property
     def absent(self) -> Floats:
         """log (1 - p), columns × classes."""
-        counts = _integers_of(self.counts)
+        counts, even = _integers_of(self.counts), (self.pseudo == self.pseudo[:, :1]).all()
+        if even and (counts.dtype.kind == "i" or not counts.any()) and counts.max(initial=0) < counts.size:
+            # Of every count that may be there: log1p keeps what log(rows - count) - log(rows) would cancel.
+            seen, below = np.arange(counts.max(initial=0) + 1), self.rows + self.pseudo[:, 0].sum()
+            over = np.where(below > 0, below, 2)[:, np.newaxis]
+            share, rest = (
+                (seen + self.pseudo[1, 0]) / over,
+                (self.rows[:, np.newaxis] - seen + self.pseudo[0, 0]) / over,
+            )
+            known = np.where(share < 0.5, portable.log1p(-np.minimum(share, 0.5)), logs(np.maximum(rest, 0.0)))
+            known[below <= 0] = portable.log(0.5)
+            return np.ascontiguousarray(np.take_along_axis(known, counts.astype(np.int64), axis=1).T)
         rows = self.rows.astype(counts.dtype) if bool((self.rows == np.rint(self.rows)).all()) else self.rows
         return self._logs(np.maximum(rows[:, np.newaxis] - counts, 0), self.pseudo[0])
 

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families.family import Family, Measure, Parameters, Places, Values, cannot_forget
 from ingenuo.families.gaussian import GaussianParameters
-from ingenuo.kernels import moments, products
-from ingenuo.kernels import scatter as loops
+from ingenuo.kernels import densities as loops
+from ingenuo.kernels import moments
 from ingenuo.rows.part import Chunk, Numbers
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Term, exponential
@@ -283,8 +283,7 @@ class Gaussians(Parameters):
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; missing values are integrated out."""
         roots = self.roots[0] if self.shared else self.roots
-        incomplete, infinite = loops.add_distances(block, self.centre, roots, self.offsets, self.log_peaks, out)
-        block.refuse_infinite(infinite)
+        incomplete = loops.add_distances(block, self.centre, roots, self.offsets, self.log_peaks, out)
         for places, kept, own in by_pattern(block, incomplete):
             if kept.any():
                 more = np.zeros((len(places), out.shape[1]))
@@ -296,8 +295,7 @@ class Gaussians(Parameters):
         if not self.shared:
             self.add_log_likelihood(block, out)
             return
-        incomplete, infinite = loops.add_lines(block, self.centre, *self.lines, out)
-        block.refuse_infinite(infinite)
+        incomplete = loops.add_lines(block, self.centre, *self.lines, out)
         for places, kept, own in by_pattern(block, incomplete):
             if kept.any():
                 more = np.zeros((len(places), out.shape[1]))
@@ -362,9 +360,10 @@ class Gaussians(Parameters):
 
 def by_pattern(block: Numbers, rows: Places) -> Iterator[tuple[Places, Flags, Numbers]]:
     """Incomplete rows that lack the same columns: their places, the columns they have, and the numbers there."""
+    taken = block.take(rows)
     for start in range(0, len(rows), _PIECE):
         places = rows[start : start + _PIECE]
-        found = loops.Kept(block, places).rows(0, len(places))
+        found = taken.rows(start, start + len(places))
         patterns, which = np.unique(~np.isnan(found), axis=0, return_inverse=True)
         for number, kept in enumerate(patterns):
             mine = which.ravel() == number
@@ -387,18 +386,11 @@ class ScatterFamily(Family):
     def tally(self, chunk: Chunk, block: Numbers) -> Tally:
         """Complete rows, their sum and the sum of their products."""
         K, labels, weights = len(chunk.classes), chunk.coded, chunk.weights
-        if weights is None:
-            counts, sums, squares = products.sums(block, labels, K, pooled=self.pooled)
-            return Tally({self.name: Moments.of(chunk.classes, block.names, counts, sums, squares)})
-        rows: moments.Rows = block
-        kept = loops.complete(block)
-        if kept is not None:
+        if weights is not None and (kept := loops.find_complete(block)) is not None:
             if len(kept) == 0:
                 return Tally()
-            rows, labels, weights = loops.Kept(block, kept), labels[kept], weights[kept]
-        by_column, sums, _ = moments.weighted_moments(rows, labels, weights, K)
-        counts = Exact.canonical(by_column.limbs[..., 0].copy(), by_column.low)  # complete rows: as many in any column
-        squares = products.weighted_products(rows, labels, weights, K, pooled=self.pooled)
+            block, labels, weights = block.take(kept), labels[kept], weights[kept]
+        counts, sums, squares = moments.products(block, labels, K, weights, pooled=self.pooled)
         return Tally({self.name: Moments.of(chunk.classes, block.names, counts, sums, squares)})
 
     def estimate(
@@ -557,8 +549,7 @@ class Lines:
 
     def add_to(self, block: Numbers, out: Floats) -> None:
         """Add f_k to out (rows × classes); a row with missing values is answered from the columns it has."""
-        incomplete, infinite = loops.add_lines(block, self.centre, self.weights, self.shares, out)
-        block.refuse_infinite(infinite)
+        incomplete = loops.add_lines(block, self.centre, self.weights, self.shares, out)
         for places, kept, own in by_pattern(block, incomplete):
             part = self.without(kept)
             out[places] += self.shares + (own.rows(0, own.n_rows) - part.centre) @ part.weights.T

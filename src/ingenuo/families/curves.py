@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ingenuo.families.gaussian import FARTHEST, GaussianParameters, log_normal
 from ingenuo.kernels import portable
 from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
-from ingenuo.kernels.histograms import LEAST_EXPONENT
+from ingenuo.kernels.moments import LEAST_EXPONENT
 from ingenuo.show.arithmetic import Floats, fraction, logs
 from ingenuo.tally.histogram import Histogram
 from ingenuo.tally.labels import Labels, objects

@@ -20,7 +20,7 @@ from ingenuo.families.family import Family, LearnedRows, Measure, Parameters, Pl
 from ingenuo.families.gaussian import Chosen, Gaussian, GaussianParameters
 from ingenuo.families.smooth import kernel, mixture
 from ingenuo.kernels import densities as loops
-from ingenuo.kernels import histograms as counting
+from ingenuo.kernels import moments as counting
 from ingenuo.kernels import threads
 from ingenuo.rows.part import Chunk, Numbers
 from ingenuo.rows.schema import Schema, column_name
@@ -80,8 +80,7 @@ class DensityParameters(Parameters):
         """Add the log densities; a missing value adds nothing."""
         least = -np.inf if floor is None else floor
         tables = self.tables if floor is None else self.tables._replace(points=np.maximum(self.tables.points, floor))
-        infinite = loops.add_curves(block, tables, out, lambda j, x: np.maximum(self.curves[j].log_density(x), least))
-        block.refuse_infinite(infinite)
+        loops.add_curves(block, tables, out, lambda j, x: np.maximum(self.curves[j].log_density(x), least))
 
     def factors(self, block: Numbers) -> list[Factor]:
         """The density of each class, and how it comes about."""

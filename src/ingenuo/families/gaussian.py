@@ -30,7 +30,6 @@ from ingenuo.families.family import (
     refuse_more_than_rows,
 )
 from ingenuo.kernels import densities, moments, portable
-from ingenuo.kernels import left_out as loops
 from ingenuo.rows.part import Chunk, Numbers
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term
@@ -89,7 +88,7 @@ class GaussianParameters(Parameters):
 
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; a missing value adds nothing."""
-        block.refuse_infinite(densities.add_gaussian(block, self.means, self.deviations, out))
+        densities.add_gaussian(block, self.means, self.deviations, out)
 
     def factors(self, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""
@@ -181,15 +180,15 @@ class Gaussian(Family):
             variances = np.ldexp(np.vstack([own, overall]), 2 * exponents)
         state = np.select(
             [p.counts == 0, (own == 0) & (p.counts <= 1), own < 2 * prior.floor * overall, own == 0],
-            [loops.NOTHING, loops.COLUMN, loops.FLOOR, loops.FLOOR],
-            loops.OWN,
+            [densities.NEITHER, densities.COLUMN, densities.FLOOR, densities.FLOOR],
+            densities.OWN,
         ).astype(np.int64)
         inverse = 1 / p.deviations
-        others = loops.Others(p.means, inverse, np.log(inverse) - loops.HALF_LOG_2PI, variances, state)
+        others = densities.Others(p.means, inverse, np.log(inverse) - densities.HALF_LOG_2PI, variances, state)
         far = ~((np.abs(sums.centres).max(axis=0) < _LARGE) & (variances.max(axis=0) < _LARGE))
         far |= (overall > 0) & ~(variances[-1] > _SMALL)
         out = np.zeros((block.n_rows, len(classes)))
-        doubtful = loops.left_out(
+        doubtful = densities.add_left_out(
             block, rows.chunk.coded, rows.chunk.weights, sums, others, prior.floor, self.unbiased, out[np.newaxis]
         )
         again = doubtful.any(axis=1)
@@ -216,7 +215,7 @@ class Gaussian(Family):
             )
 
 
-def _centred(tally: Tally, columns: Labels, classes: Labels) -> loops.Sums:
+def _centred(tally: Tally, columns: Labels, classes: Labels) -> densities.Sums:
     """The sums about centres near the means, of each class and of all of them, to twice the digits of a double."""
     each = [tally.over(name, classes, columns) for name in (COUNT, SUM, SQUARE)]
     fractions = [sums.fractions() for sums in each if isinstance(sums, Exact)]
@@ -233,7 +232,7 @@ def _centred(tally: Tally, columns: Labels, classes: Labels) -> loops.Sums:
         for pair, value in zip((first[cell], second[cell]), about):
             pair[0] = _float(value)
             pair[1] = float(value - Fraction(pair[0])) if np.isfinite(pair[0]) else 0.0
-    return loops.Sums(centres, counts, first, second)
+    return densities.Sums(centres, counts, first, second)
 
 
 def _float(value: Any) -> float:

@@ -147,7 +147,7 @@ class SequenceParameters:
     def distribution(self, context: Sequence[int], k: int = 0) -> Floats:
         """p(w | context) of every word, and in the last place of the unknown one."""
         trie, chances = self.trie, self.chances
-        nodes = loops.contexts(trie, context)
+        nodes = loops.find_contexts(trie, context)
         result = chances.base.copy()
         for node in nodes[-1:] if chances.direct else nodes:
             if node < 0:
@@ -172,10 +172,10 @@ class SequenceParameters:
     def _seen(self, k: int) -> NDArray[Any]:
         """What is counted at every node: for Kneser-Ney, of the shorter n-grams, the different words before them."""
         trie = self.trie
-        counts = loops.ordered(trie, self.counted.column(k))
+        counts = loops.order_counts(trie, self.counted.column(k))
         if self.smoothing.method != "kneser-ney":
             return counts
-        values, longest, single = loops.preceding(trie, counts), int(trie.levels[trie.order]), slice(1, trie.first[1])
+        values, longest, single = loops.count_preceding(trie, counts), int(trie.levels[trie.order]), slice(1, trie.first[1])
         values[longest:] = counts[longest:]
         if not values[single].any():
             values[single] = counts[single]
@@ -229,15 +229,15 @@ def estimate(
         base = known / known.sum()
     else:  # only where a class has seen nothing is anything left to this
         base = np.append(seen / seen.sum(), 0.0)
-    trie = loops.build(counted.parents, counted.lasts, n_words, order)
+    trie = loops.build_trie(counted.parents, counted.lasts, n_words, order)
     own, rest = np.zeros((len(trie.last), classes)), np.empty((int(trie.levels[order]), classes))
     for k in range(classes):
-        own_counts = loops.ordered(trie, counted.column(k))
+        own_counts = loops.order_counts(trie, counted.column(k))
         if smoothing.method == "prior":
-            loops.additive(trie, own_counts, imagined, own, rest, k)
+            loops.share_additive(trie, own_counts, imagined, own, rest, k)
         else:
-            loops.kneser_ney(trie, own_counts, smoothing.discount, smoothing.uniform, own, rest, k)
-    begin = loops.contexts(trie, [start] * (trie.order - 1) if start >= 0 else [])
+            loops.share_kneser_ney(trie, own_counts, smoothing.discount, smoothing.uniform, own, rest, k)
+    begin = loops.find_contexts(trie, [start] * (trie.order - 1) if start >= 0 else [])
     chances = loops.Chances(own, rest, np.asarray(base, np.float64), imagined > 0)
     return SequenceParameters(trie, chances, counted, pseudo, known, smoothing, unknown, begin, end)
 
@@ -382,8 +382,8 @@ class Reading:
         if n_documents and p.end < 0:
             raise InputError("without boundaries texts never end; ask for n_words, or fit with boundaries=True")
         if k not in self._sums:
-            self._sums[k] = loops.running(p.trie, p.chances, k)
-        begin = p.start if before is None else loops.contexts(p.trie, before)
+            self._sums[k] = loops.sum_shares(p.trie, p.chances, k)
+        begin = p.start if before is None else loops.find_contexts(p.trie, before)
         words, ends = loops.draw(
             p.trie, self._sums[k], p.chances.direct, p.unknown, begin, p.start, p.end, n_words, n_documents, generator
         )
@@ -418,8 +418,8 @@ def check(tally: Tally, order: int) -> None:
         return
     v = bag.vocabulary
     try:
-        trie = loops.build(v.parents, v.lasts, len(v.ends), order)
-        sound = all(loops.consistent(trie, loops.ordered(trie, bag.column(k))) for k in range(len(bag.classes)))
+        trie = loops.build_trie(v.parents, v.lasts, len(v.ends), order)
+        sound = all(loops.is_consistent(trie, loops.order_counts(trie, bag.column(k))) for k in range(len(bag.classes)))
     except InputError:
         sound = False
     if not sound:

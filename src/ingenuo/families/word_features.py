@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
 from ingenuo.families.family import count_cells
-from ingenuo.kernels import lookup as loops
 from ingenuo.kernels import portable
 from ingenuo.kernels import text as kernel
-from ingenuo.kernels.lookup import Lookup, Raw
+from ingenuo.kernels.text import Lookup, Raw, add_cells
 from ingenuo.kernels.threads import run, width
-from ingenuo.kernels.vocabulary import add_cells
 from ingenuo.rows.part import Chunk, Share, Text, Texts
 from ingenuo.rows.schema import Reference, Schema, column_name
 from ingenuo.show.arithmetic import Floats
@@ -38,7 +36,7 @@ _MOST = float(1 << 40)
 
 def _style(words: Words, separated: bool) -> kernel.Style:
     """How the settings have documents cut into words."""
-    return kernel.style(words.lowercase, words.shortest, words.cues, words.contractions, separated)
+    return kernel.Style.of(words.lowercase, words.shortest, words.cues, words.contractions, separated)
 
 
 def _buckets(words: Words) -> int:
@@ -346,7 +344,8 @@ def count_normalised(chunk: Chunk, text: Text, words: Words, reference: Referenc
     assert reference is not None, "rows of unit length need the weights that measure them"
     weights = _reference_weights(words, reference, reference.vocabulary)
     squares = np.zeros(chunk.n_rows)
-    table = loops.pack(np.zeros(len(weights) + 1, np.int64), _NO_CODES, _NO_FLOATS, weights != 0, _NO_FLOATS, weights)
+    starts = np.zeros(len(weights) + 1, np.int64)
+    table = kernel.pack_table(starts, _NO_CODES, _NO_FLOATS, weights != 0, _NO_FLOATS, weights)
     look = lookup(reference.vocabulary, words, text)
     look.score(text.shares(words.errors), table, np.zeros((chunk.n_rows, 0)), once=words.binary, squares=squares)
     shares = 1 / np.sqrt(np.where(squares > 0, squares, 1))

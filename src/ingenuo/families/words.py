@@ -31,10 +31,9 @@ from ingenuo.families.family import (
     cannot_forget,
 )
 from ingenuo.families.word_features import counted_as, lookup, node_weights, pseudo_counts, table_name, totals
-from ingenuo.kernels import left_out as loops
 from ingenuo.kernels import portable
-from ingenuo.kernels.lookup import Lookup, pack
-from ingenuo.kernels.lookup import Table as WeightTable
+from ingenuo.kernels.text import Lookup, leave_out, pack_table
+from ingenuo.kernels.text import Table as WeightTable
 from ingenuo.rows.part import Chunk, Text, Texts
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, fraction, logs, powers_of_e
@@ -110,7 +109,7 @@ class ColumnParameters:
         """How many words of each document are among those that are used."""
         out = np.zeros((n_rows, 1))
         starts = np.zeros(len(self.weights) + 1, np.int64)
-        table = pack(starts, np.zeros(0, np.int32), _NO_FLOATS, self.weights != 0, np.ones(1))
+        table = pack_table(starts, np.zeros(0, np.int32), _NO_FLOATS, self.weights != 0, np.ones(1))
         self.lookup(text).score(text.shares(self.words.errors), table, out, once=self.once)
         return np.asarray(out[:, 0])
 
@@ -444,7 +443,7 @@ class TextFamily(Family):
         out += e.tokens[:, np.newaxis] * np.log(p.normaliser) - (e.gone * np.log(alpha))[:, np.newaxis]
         out -= kept[:, np.newaxis] * below
         own = np.maximum(within[y] - rows.weights * e.tokens, 0) + imagined
-        out[np.arange(len(out)), y] = loops.own(e, alpha, len(out)) - kept * np.log(np.maximum(own, tiny))
+        out[np.arange(len(out)), y] = e.own_score(alpha) - kept * np.log(np.maximum(own, tiny))
         out[kept == 0] = 0.0
         return out
 
@@ -481,7 +480,7 @@ def _read(rows: LearnedRows, p: ColumnParameters, text: Text) -> Any:
     """The words of a column that was learned, read once for any number of priors."""
     if p.name not in rows.read:
         at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
-        rows.read[p.name] = loops.left(
+        rows.read[p.name] = leave_out(
             at, nodes, np.ones_like(counts) if p.once else counts, rows.chunk.coded, rows.weights, p.bag.starts,
             p.bag.codes, p.bag.numbers(), totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0,
             bool(p.words.hashed),
@@ -572,11 +571,11 @@ def _presence(column: object, words: Words, bag: Bag, weights: Floats, prior: Pr
 def _ones(bag: Bag, nodes: NDArray[np.bool_], cells: NDArray[np.bool_] | None, classes: int) -> WeightTable:
     """A table that counts, for each class, the nodes of these that it has; one column more counts them all."""
     here = nodes[bag.owners()] if cells is None else nodes[bag.owners()] & cells
-    return pack(bag.starts, bag.codes, here.astype(np.float64), nodes, np.append(np.zeros(classes), 1.0))
+    return pack_table(bag.starts, bag.codes, here.astype(np.float64), nodes, np.append(np.zeros(classes), 1.0))
 
 
 def _table(bag: Bag, values: Floats, weights: Floats, constant: Floats, base: Floats = _NO_FLOATS) -> WeightTable:
     """The table of these cells; weights that are all 0 or 1 need not be looked up."""
     used = weights != 0
     plain = bool((weights[used] == 1).all())
-    return pack(bag.starts, bag.codes, values, used, constant, _NO_FLOATS if plain else weights, base)
+    return pack_table(bag.starts, bag.codes, values, used, constant, _NO_FLOATS if plain else weights, base)

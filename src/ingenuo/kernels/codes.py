@@ -1,26 +1,28 @@
-"""Categorical codes: how often each category meets each class, and what the categories say of a row.
+"""Categorical codes: their counts by class, what they add to a log joint, contingency tables, rows of networks.
 
-A code is a small integer, its category's place; below zero means missing. Codes come as a matrix
-(rows × columns) or as separate columns, whose integer types may differ.
+A code is a small integer, its category's place; below zero means missing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.native import ANY, F64, I64, INT, TYPES, U32, U64, function
-from ingenuo.kernels.threads import run, split, width
+from ingenuo.kernels import TYPES, call, record
+from ingenuo.kernels.portable import log
+from ingenuo.kernels.threads import over, run, split, width
 
 Codes = NDArray[Any]
 Counts = NDArray[np.int64]
 Floats = NDArray[np.float64]
+T = TypeVar("T")
 
 # A thread is worth its start (some 30 µs) from about this many codes.
 _CODES_PER_THREAD = 1 << 16
@@ -28,51 +30,52 @@ _CODES_PER_THREAD = 1 << 16
 _ROWS_AT_ONCE = 1 << 31
 # Small tables are kept in this many copies, used in turn, while they fit the first-level cache: else a frequent cell
 # waits for its own last store (4 to 5 cycles) at almost every row.
-_LANES = 4
-_LANES_UP_TO = 512
+_LANES, _LANES_UP_TO = 4, 512
 _WIDTH = 8  # numbers that the loop may read from the start of any row of a table
 
 NUMBERED_UP_TO = 1 << 16  # codes up to here serve as their own labels, without a dictionary
 
-_tally_codes = function("tally_codes", U64, I64, I64, U32, U32, INT, INT, INT, ANY, INT, INT, INT, INT, U32)
-_add_codes = function("add_codes", U64, I64, I64, U32, U32, INT, INT, INT, F64, INT, F64, returns=INT)
-
-
-class CodeBeyond(InputError):
-    """A code that is larger than its column's categories are many."""
+_COLUMNS = record("addresses types strides offsets tops", "n_rows n_columns rowwise")
 
 
 class _Columns(NamedTuple):
-    """Columns as the loops read them, where they lie; whoever holds this holds the arrays too."""
+    """Columns of any integer types as the loops read them, where they lie; `kept` are the arrays."""
 
-    addresses: NDArray[np.uint64]
+    addresses: Counts
     types: Counts
     strides: Counts
-    n_rows: int
     rowwise: bool  # of a matrix whose rows lie in one piece each
+    kept: Any
 
-    @classmethod
-    def of_matrix(cls, codes: Codes) -> _Columns:
-        n, m = codes.shape
-        start, (down, along) = codes.__array_interface__["data"][0], codes.strides
-        addresses = (start + along * np.arange(m)).astype(np.uint64)
-        each = np.ones(m, np.int64)
-        return cls(addresses, TYPES[codes.dtype] * each, down * each, n, along == codes.itemsize and m > 1)
+    @staticmethod
+    def of(columns: Codes | Sequence[Codes]) -> _Columns:
+        """Of a matrix (rows × columns), or of separate columns."""
+        if isinstance(columns, np.ndarray):
+            codes = _as_integers(columns)
+            each, (down, along) = np.ones(codes.shape[1], np.int64), codes.strides
+            addresses = codes.__array_interface__["data"][0] + along * np.arange(len(each))
+            rowwise = along == codes.itemsize and len(each) > 1
+            return _Columns(addresses, TYPES[codes.dtype] * each, down * each, rowwise, codes)
+        kept = [_as_integers(column) for column in columns]
+        read = [(c.__array_interface__["data"][0], TYPES[c.dtype], c.strides[0]) for c in kept]
+        addresses, types, strides = np.array(read, np.int64).reshape(-1, 3).T.copy()
+        return _Columns(addresses, types, strides, False, kept)
 
-    @classmethod
-    def of_list(cls, columns: Sequence[Codes], n: int) -> _Columns:
-        addresses = [column.__array_interface__["data"][0] for column in columns]
-        types, strides = [TYPES[column.dtype] for column in columns], [column.strides[0] for column in columns]
-        return cls(np.array(addresses, np.uint64), np.array(types, np.int64), np.array(strides, np.int64), n, False)
-
-    def part(self, rows: tuple[int, int], columns: tuple[int, int]) -> _Columns:
-        """Some of the rows and columns."""
-        (lo, hi), cut = rows, slice(*columns)
-        addresses = (self.addresses[cut].view(np.int64) + lo * self.strides[cut]).view(np.uint64)
-        return _Columns(addresses, self.types[cut], self.strides[cut], hi - lo, self.rowwise)
+    def part(self, rows: tuple[int, int], first: int, offsets: Codes, tops: Codes) -> Any:
+        """Some of the rows, of as many columns as there are slots."""
+        cut = slice(first, first + len(tops))
+        addresses = self.addresses[cut] + rows[0] * self.strides[cut]
+        sizes = rows[1] - rows[0], len(tops), self.rowwise
+        return _COLUMNS(addresses, self.types[cut], self.strides[cut], offsets, tops, *sizes)
 
 
-def _slots(sizes: Sequence[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+def _as_integers(codes: Codes) -> Codes:
+    if codes.dtype == np.bool_:
+        return codes.view(np.uint8)
+    return codes if codes.dtype.isnative else codes.astype(codes.dtype.newbyteorder("="))
+
+
+def _slots(sizes: Sequence[int]) -> tuple[Codes, Codes, int]:
     """Each column's first slot and its last from there, one slot more at either end than categories; and the sum."""
     tops = np.array(sizes, np.int64) + 1
     ends = np.cumsum(tops + 1)
@@ -82,225 +85,383 @@ def _slots(sizes: Sequence[int]) -> tuple[NDArray[np.uint32], NDArray[np.uint32]
     return (ends - tops - 1).astype(np.uint32), tops.astype(np.uint32), total
 
 
-def tally_matrix(codes: Codes, labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
-    """Count, for each column, the rows of each class and category.
-
-    Parameters
-    ----------
-    codes
-        Rows × columns, any integer type and layout; below zero is missing and not counted.
-    labels
-        The class of each row, 0..n_classes - 1; a row with a label below zero is left out.
-    n_classes
-        The number of classes.
-    sizes
-        The number of categories of each column.
-
-    Returns
-    -------
-    list of arrays
-        One per column, n_classes × size.
-
-    >>> tally_matrix(np.array([[0, 1], [0, -1], [1, 1]]), np.array([0, 0, 1]), 2, [2, 2])[1]
-    array([[0, 1],
-           [0, 1]])
-    """
-    codes = _integers(codes)
-    return _tally(_Columns.of_matrix(codes), codes.T, labels, n_classes, sizes)
+def tally(columns: Codes | Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
+    """Count the rows of each class and category: n_classes × size of each column, without rows below class 0."""
+    return _tally(columns, labels, n_classes, sizes)[0]
 
 
 def tally_numbered(codes: Codes, labels: Codes, n_classes: int) -> tuple[list[Counts], bool] | None:
-    """Count a matrix whose codes are their own labels, 0 to whatever they go, in one pass.
+    """Count a matrix whose codes are their own labels in one pass, by sizes that are guessed from some of the rows.
 
-    The sizes are guessed from some of the rows and, if a code lies beyond, found by looking at all. Returns the
-    counts and whether there are codes below zero; None where the codes go too far to be their own labels.
-
-    >>> counts, negative = tally_numbered(np.array([[0], [2]]), np.array([0, 0]), 1)
-    >>> counts[0], negative
-    (array([[1, 0, 1]]), False)
+    Returns the counts and whether there are codes below zero; None where the codes go too far to be their own labels.
     """
-    codes = _integers(codes)
     n, m = codes.shape
-    tops = codes[:: max(1, n // 2048)].max(axis=0, initial=0)
-    for tops_known in (False, True):
-        if tops_known:
-            tops = codes.max(axis=0, initial=0)
+    for step in (max(1, n // 2048), 1):
+        tops = codes[::step].max(axis=0, initial=0)
         if int(tops.max(initial=0)) >= NUMBERED_UP_TO:
             return None
-        try:
-            counts = tally_matrix(codes, labels, n_classes, [int(top) + 1 for top in tops])
-        except CodeBeyond:
-            continue
-        counted = sum(int(table.sum()) for table in counts)
-        return counts, counted < n * m
-    return None
-
-
-def tally_columns(columns: Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]) -> list[Counts]:
-    """Count as :func:`tally_matrix` does, for separate columns of any integer types.
-
-    >>> tally_columns([np.array([0, 2, -1], np.int8)], np.array([0, 1, 1]), 2, [3])
-    [array([[1, 0, 0],
-           [0, 0, 1]])]
-    """
-    columns = [_integers(column) for column in columns]
-    _check_lengths(columns, len(labels))
-    return _tally(_Columns.of_list(columns, len(labels)), columns, labels, n_classes, sizes)
+        counts, beyond = _tally(codes, labels, n_classes, [int(top) + 1 for top in tops])
+        if not beyond or step == 1:
+            break
+    return counts, sum(int(table.sum()) for table in counts) < n * m
 
 
 def count_codes(codes: Codes, size: int) -> Counts:
-    """Count each of the codes 0..size - 1; what is below zero is left out.
-
-    >>> count_codes(np.array([0, 2, 2]), 4)
-    array([1, 0, 2, 0])
-    """
-    counts: Counts = tally_columns([codes], np.zeros(len(codes), np.int8), 1, [size])[0][0]
+    """Count each of the codes 0..size - 1; what is below zero is left out."""
+    counts: Counts = tally([codes], np.zeros(len(codes), np.int8), 1, [size])[0][0]
     return counts
 
 
-def add_log_likelihood_matrix(codes: Codes, tables: Sequence[Floats], out: Floats) -> bool:
+def _tally(
+    columns: Codes | Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]
+) -> tuple[list[Counts], bool]:
+    """Count ranges of rows or of columns, one for each thread; and say whether a code has no category."""
+    given, n, m = _Columns.of(columns), len(labels), len(sizes)
+    labels = np.ascontiguousarray(_as_integers(labels))
+    threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
+    cuts = -(-n // _ROWS_AT_ONCE)
+    if threads * (n_classes + 1) * (sum(sizes) + 2 * m) * 4 <= n * m:
+        tasks = [(rows, (0, m)) for rows in split(n, max(threads, cuts))]
+    else:  # tables this large are not worth one copy per thread: each thread counts columns of its own
+        tasks = list(product(split(n, cuts), split(m, threads)))
+
+    def count(rows: tuple[int, int], own: tuple[int, int]) -> Counts:
+        offsets, tops, total = _slots(sizes[slice(*own)])
+        # Columns are counted one after another, a matrix's side by side.
+        together = total if given.rowwise else int(tops.max(initial=0)) + 1
+        lanes = _LANES if (n_classes + 2) * together <= _LANES_UP_TO else 1
+        if lanes * (n_classes + 2) * total >= 1 << 32:
+            raise MemoryError(f"{n_classes:,} classes by {total:,} categories are too many to be counted together")
+        table = np.zeros((lanes, n_classes + 2, total), np.uint32)
+        part = given.part(rows, own[0], offsets, tops)
+        call.tally_codes(part, labels[slice(*rows)], TYPES[labels.dtype], lanes, n_classes + 2, total, table)
+        return np.asarray(table.sum(axis=0, dtype=np.int64))
+
+    found, beyond = [np.zeros((n_classes, size), np.int64) for size in sizes], False
+    for table, (_, (first, last)) in zip(run([partial(count, *task) for task in tasks]), tasks):
+        offset = 0
+        for j in range(first, last):
+            found[j] += table[1:-1, offset + 1 : offset + 1 + sizes[j]]
+            offset += sizes[j] + 2
+            beyond |= bool(table[1:-1, offset - 1].any())
+    return found, beyond
+
+
+def add_log_likelihood(columns: Codes | Sequence[Codes], tables: Sequence[Floats], out: Floats) -> bool:
     """Add to each row of `out` what its codes say: out[i, :] += tables[j][codes[i, j], :] for every column j.
 
     A code below zero (missing) or without a row in its table (never seen) adds nothing. Returns whether there was
     one below zero.
-
-    >>> out = np.zeros((3, 2))
-    >>> add_log_likelihood_matrix(np.array([[0], [1], [-1]]), [np.array([[-1.0, -2.0], [-3.0, -4.0]])], out)
-    True
-    >>> out
-    array([[-1., -2.],
-           [-3., -4.],
-           [ 0.,  0.]])
     """
-    codes = _integers(codes)
-    _check_lengths([codes], len(out))
-    return _add(_Columns.of_matrix(codes), tables, out)
-
-
-def add_log_likelihood_columns(columns: Sequence[Codes], tables: Sequence[Floats], out: Floats) -> bool:
-    """Add as :func:`add_log_likelihood_matrix` does, for separate columns of any integer types."""
-    columns = [_integers(column) for column in columns]
-    _check_lengths(columns, len(out))
-    return _add(_Columns.of_list(columns, len(out)), tables, out)
-
-
-def _add(columns: _Columns, tables: Sequence[Floats], out: Floats) -> bool:
-    """Add the tables' rows in ranges of rows, one for each thread; `out` is added to in place, however it lies."""
-    (n, n_classes), m = out.shape, len(columns.types)
-    _check_columns(m, len(tables), "tables")
+    given, (n, n_classes), m = _Columns.of(columns), out.shape, len(tables)
     if not n or not m or not n_classes:
         return False
     offsets, tops, total = _slots([len(table) for table in tables])
-    # The slots of what is missing or unknown stay zeros.
-    joined = np.zeros(total * n_classes + _WIDTH)
+    joined = np.zeros(total * n_classes + _WIDTH)  # the slots of what is missing or unknown stay zeros
     rows = joined[: total * n_classes].reshape(total, n_classes)
     for offset, table in zip(offsets.tolist(), tables):
         rows[offset + 1 : offset + 1 + len(table)] = table
     own = np.ascontiguousarray(out, np.float64)
 
     def add(lo: int, hi: int) -> bool:
-        part = columns.part((lo, hi), (0, m))
-        return bool(_add_codes(*part[:3], offsets, tops, hi - lo, m, part.rowwise, joined, n_classes, own[lo:hi]))
+        return bool(call.add_codes(given.part((lo, hi), 0, offsets, tops), joined, n_classes, own[lo:hi]))
 
-    parts = split(n, width(), max(1, _CODES_PER_THREAD // (m * n_classes)))
-    negative = any(run([partial(add, lo, hi) for lo, hi in parts]))
+    negative = any(over(n, add, max(1, _CODES_PER_THREAD // (m * n_classes))))
     if own is not out:
         out[:] = own
     return negative
 
 
-def _tally(
-    columns: _Columns, arrays: Sequence[Codes] | Codes, labels: Codes, n_classes: int, sizes: Sequence[int]
-) -> list[Counts]:
-    """Count ranges of rows or of columns, one for each thread; sum their tables and check the slots of what is beyond.
+# Contingency tables of categorical columns. The columns on one side (a class and an attribute, or a node and its
+# parents) are joined into a single *cell* per row, which the loop meets with one column after another. Codes are a
+# matrix of int32, columns × rows; -1 is missing, and counted in a row and a column of each table that are left behind.
 
-    `arrays` are the columns again, as arrays, for messages.
+# Cells of the tables that are counted in one call; a larger one is counted alone.
+_CELLS_AT_ONCE = 1 << 18
+# Configurations are renumbered by a map of all combinations up to this many; beyond, by sorting.
+_MAP_UP_TO = 1 << 22
+# One pair's table (512 MB), and all of them together where all are kept (2 GB).
+_PAIR_UP_TO, _PAIRS_UP_TO = 1 << 26, 1 << 28
+
+
+def configurations(above: Counts, n_above: int, codes: Codes, card: int) -> tuple[Counts, int]:
+    """Join one more column to the configurations of some (-1 where a value is missing), numbered without gaps."""
+    keys = np.where((above < 0) | (codes < 0), -1, above * card + codes)
+    known = keys >= 0
+    if n_above * card > _MAP_UP_TO:
+        kept, keys[known] = np.unique(keys[known], return_inverse=True)
+        return keys, len(kept)
+    places = np.zeros(n_above * card + 1, np.int64)
+    places[keys[known]] = 1
+    places = np.cumsum(places) - 1
+    n = int(places[-1]) + 1
+    places[-1] = -1  # where a key of -1 leads
+    return places[keys], n
+
+
+def data_terms(
+    above: Counts, n_above: int, codes: Codes, node: int, states: int, extra: Sequence[int], cards: Sequence[int],
+    priors: Sequence[float], weights: Floats | None,
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """The data terms of a node whose parents are some and, in turn, each of the extra columns.
+
+    A prior is the imaginary count of a cell; 0 for the plain log likelihood. Also the weight of the rows in which no
+    member of the family is missing.
     """
-    n, m = columns.n_rows, len(columns.types)
-    labels = np.require(labels, None if labels.dtype in TYPES and labels.dtype.kind in "iu" else np.int64, ["C", "A"])
-    if labels.shape != (n,):
-        raise InputError(f"there are {labels.size} labels for {n} rows; each row needs one")
-    _check_columns(m, len(sizes), "sizes")
-    if not m:
-        class_codes(labels, n_classes, n)
-    threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
-    cuts = -(-n // _ROWS_AT_ONCE)
-    if threads * (n_classes + 1) * (sum(sizes) + 2 * m) * 4 <= n * m:
-        tasks = [(rows, (0, m)) for rows in split(n, max(threads, cuts))]
-    else:
-        # Tables this large are not worth one copy per thread: each thread counts columns of its own.
-        tasks = list(product(split(n, cuts), split(m, threads)))
-
-    def count(rows: tuple[int, int], own: tuple[int, int]) -> Counts:
-        offsets, tops, total = _slots(sizes[slice(*own)])
-        part = columns.part(rows, own)
-        # Columns are counted one after another, a matrix's side by side.
-        together = total if part.rowwise else int(tops.max(initial=0)) + 1
-        lanes = _LANES if (n_classes + 2) * together <= _LANES_UP_TO else 1
-        if lanes * (n_classes + 2) * total >= 1 << 32:
-            raise MemoryError(f"{n_classes:,} classes by {total:,} categories are too many to be counted together")
-        table = np.zeros((lanes, n_classes + 2, total), np.uint32)
-        _tally_codes(
-            *part[:3], offsets, tops, part.n_rows, len(tops), part.rowwise, labels[slice(*rows)], TYPES[labels.dtype],
-            lanes, n_classes + 2, total, table,
-        )  # fmt: skip
-        total_counts: Counts = table.sum(axis=0, dtype=np.int64)
-        return total_counts
-
-    tables = run([partial(count, *task) for task in tasks])
-    if any(table[-1].any() for table in tables):
-        class_codes(labels, n_classes, n)
-    found = [np.zeros((n_classes, size), np.int64) for size in sizes]
-    for table, (_, (first, last)) in zip(tables, tasks):
-        offset = 0
-        for j in range(first, last):
-            found[j] += table[1:-1, offset + 1 : offset + 1 + sizes[j]]
-            offset += sizes[j] + 2
-            if table[1:-1, offset - 1].any():
-                _refuse_beyond(arrays[j], labels, j, sizes[j])
-    return found
+    size = n_above * states + 1
+    each, prior = np.array(cards, np.int64), np.array(priors, np.float64)
+    terms, counted = np.empty(len(extra)), np.empty(len(extra))
+    for lo, hi in _together([(card + 1) * size for card in cards]):
+        scored = prior[lo:hi], terms[lo:hi], counted[lo:hi]
+        _tables(above, codes, node, states, extra[lo:hi], each[lo:hi], size, weights, *scored)
+    return terms, counted
 
 
-def _refuse_beyond(column: Codes, labels: Codes, j: int, size: int) -> None:
-    """Raise for the first code without a category; codes below -1 share its slot and are only missing."""
-    beyond = (column >= size) & (labels >= 0)
-    if beyond.any():
-        row = int(beyond.argmax())
-        raise CodeBeyond(
-            f"row {row}, column {j} has code {column[row]}, but the column has {size} categories; "
-            f"its codes must be below {size}, or below 0 where missing"
+def each_pair(
+    codes: Codes, cards: Sequence[int], labels: Codes, n_classes: int, weights: Floats | None,
+    see: Callable[[NDArray[Any]], T], firsts: range | None = None,
+) -> dict[tuple[int, int], T]:  # fmt: skip
+    """Count every two columns within each class, and keep what `see` makes of each table, classes × first × second.
+
+    Rows in which the class or either value is missing are left out. The table is only good until `see` returns. Where
+    `firsts` are given, only pairs whose first column is among them are counted.
+    """
+    two = too_wide(cards, n_classes)
+    if two is not None:
+        raise InputError(
+            f"columns {two[0]} and {two[1]} have {cards[two[0]]} and {cards[two[1]]} values, within {n_classes} "
+            "classes too many for a table; leave one out or join its rare values"
+        )
+    labels = labels.astype(np.int64, copy=False)
+
+    def pairs_of(i: int) -> list[tuple[tuple[int, int], T]]:
+        size, seen, others = n_classes * cards[i] + 1, [], range(i + 1, len(cards))
+        for lo, hi in _together([(cards[j] + 1) * size for j in others]):
+            columns = others[lo:hi]
+            own = np.array([cards[j] for j in columns], np.int64)
+            tables, offsets = _tables(labels, codes, i, cards[i], columns, own, size, weights)
+            for j, start in zip(columns, offsets.tolist()):
+                table = tables[start : start + (cards[j] + 1) * size].reshape(cards[j] + 1, size)[1:, :-1]
+                seen.append(((i, j), see(table.reshape(cards[j], n_classes, cards[i]).transpose(1, 2, 0))))
+        return seen
+
+    tasks = [partial(pairs_of, i) for i in (range(len(cards) - 1) if firsts is None else firsts)]
+    return dict(pair for pairs in run(tasks) for pair in pairs)
+
+
+def too_wide(cards: Sequence[int], n_classes: int) -> tuple[int, int] | None:
+    """The two columns of the most values, if their table would be too large; None where all tables can be counted."""
+    two = sorted(range(len(cards)), key=lambda i: cards[i])[-2:]
+    if len(two) == 2 and n_classes * (cards[two[0]] + 1) * (cards[two[1]] + 1) > _PAIR_UP_TO:
+        return min(two), max(two)
+    return None
+
+
+def pairs_by_class(
+    columns: Sequence[Codes], cards: Sequence[int], labels: Codes, n_classes: int
+) -> dict[tuple[int, int], NDArray[Any]]:
+    """Count every two columns i < j within each class: n_classes × cards[i] × cards[j]."""
+    cells = n_classes * (sum(cards) ** 2 - sum(card * card for card in cards)) // 2
+    if cells > _PAIRS_UP_TO:
+        raise InputError(
+            f"the tables of all pairs of {len(cards)} columns in {n_classes} classes would have {cells:,} cells, more "
+            f"than {_PAIRS_UP_TO:,}; leave columns with many values out or join their rare values"
+        )
+    return each_pair(codes_matrix(columns), cards, labels, n_classes, None, np.ascontiguousarray)
+
+
+def codes_matrix(columns: Sequence[Codes] | Codes) -> NDArray[np.int32]:
+    """The columns as the loops read them: int32, columns × rows, -1 where a value is missing."""
+    if not len(columns):
+        return np.empty((0, 0), np.int32)
+    matrix = np.ascontiguousarray(columns, np.int32)
+    return matrix if matrix.min(initial=0) >= -1 else np.maximum(matrix, -1)
+
+
+def _tables(
+    above: Counts, codes: Codes, node: int, states: int, columns: Sequence[int], cards: Counts, size: int,
+    weights: Floats | None, *scored: Floats,
+) -> tuple[NDArray[Any], Counts]:  # fmt: skip
+    """The tables of (above, node) with each of the columns, one after another, and where each begins.
+
+    `scored` are priors, and terms and weights of the rows counted, which are filled in.
+    """
+    sizes = (cards + 1) * size
+    offsets = np.cumsum(sizes) - sizes
+    tables = np.zeros(int(sizes.sum()), np.int64 if weights is None else np.float64)
+    call.count_tables(
+        above, codes, codes.shape[1], node, states, np.array(columns, np.int64), cards, len(columns), weights, size,
+        offsets, tables, *(scored or (None,) * 3),
+    )  # fmt: skip
+    return tables, offsets
+
+
+def _together(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Cut the tables into runs of a moderate size each; a large one is alone."""
+    first, cells = 0, 0
+    for k, size in enumerate(sizes):
+        if k > first and cells + size > _CELLS_AT_ONCE:
+            yield first, k
+            first, cells = k, 0
+        cells += size
+    if len(sizes) > first:
+        yield first, len(sizes)
+
+
+def information_of_others(counts: Floats) -> float:
+    """Σ n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class × a × b).
+
+    q = (n_bc - 1/2) / (n_c - 1 + B/2), where B values of b occur.
+    """
+    half = 0.5 * np.count_nonzero(counts.any(axis=(0, 1)))
+    by_b, by_a = counts.sum(axis=1, keepdims=True), counts.sum(axis=2, keepdims=True)
+    q = (np.maximum(by_b - 1, 0) + 0.5) / (np.maximum(by_b.sum(axis=2, keepdims=True) - 1, 0) + half)
+    seen = counts > 0
+    ratio = (np.maximum(counts - 1, 0) + half * q) / ((np.maximum(by_a - 1, 0) + half) * q)
+    return float((counts[seen] * log(ratio[seen])).sum())
+
+
+# Rows of networks, each with its own missing cells: these are summed out exactly, row by row. All is in logarithms.
+# Missing nodes are summed out one by one, the one that makes the smallest table next; going back over those sums gives
+# the posterior of every table's cells.
+
+SCRATCH = 1 << 22
+_ROWS_PER_THREAD = 256
+_PARTS = 16  # expected counts are added in as many parts at any number of threads, so that they are the same
+
+_TABLES = record("cards offsets starts family strides cells", "n_nodes base size")
+
+
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """A network in a few arrays: all tables end to end, and of each family where its members are and their strides."""
+
+    cards: Counts
+    tables: Floats  # logarithms
+    offsets: Counts  # of each node's table, and the end
+    starts: Counts  # of each node's family in the two that follow, and the end
+    family: Counts  # the parents in order, then the node
+    strides: Counts
+    child_starts: Counts
+    children: Counts
+    upwards: Counts  # every node before its parents
+    shapes: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(cls, parents: Sequence[tuple[int, ...]], tables: Sequence[Floats]) -> Flat:
+        """The flat form of a network without cycles; tables have the parents' axes in order and the node's last."""
+        families = [(*above, node) for node, above in enumerate(parents)]
+        below: list[list[int]] = [[] for _ in parents]
+        for node, above in enumerate(parents):
+            for parent in above:
+                below[parent].append(node)
+        waiting = [len(nodes) for nodes in below]
+        upwards = [node for node, n in enumerate(waiting) if n == 0]
+        for node in upwards:
+            for parent in parents[node]:
+                waiting[parent] -= 1
+                if waiting[parent] == 0:
+                    upwards.append(parent)
+        assert len(upwards) == len(parents), "the parents of the nodes go round in a circle"
+        return cls(
+            cards=np.array([table.shape[-1] for table in tables], np.int64),
+            tables=log(_join([np.ravel(table) for table in tables], np.float64)),
+            offsets=np.cumsum([0, *(table.size for table in tables)]),
+            starts=np.cumsum([0, *map(len, families)]),
+            family=_join(families, np.int64),
+            strides=_join([np.cumprod([1, *table.shape[:0:-1]])[::-1] for table in tables], np.int64),
+            child_starts=np.cumsum([0, *map(len, below)]),
+            children=_join(below, np.int64),
+            upwards=np.array(upwards, np.int64),
+            shapes=tuple(table.shape for table in tables),
         )
 
+    def shaped(self, cells: Floats) -> list[Floats]:
+        """Numbers that lie as the tables do, one array for each node."""
+        cuts = np.split(cells, self.offsets[1:-1])
+        return [part.reshape(shape) for part, shape in zip(cuts, self.shapes, strict=True)]
 
-def class_codes(labels: Codes, n_classes: int, n_rows: int) -> NDArray[np.int64]:
-    """The labels as the kernels read them, checked: one per row, below n_classes (below zero: no class)."""
-    labels = np.require(labels, np.int64, ["C", "A"])
-    if labels.shape != (n_rows,):
-        raise InputError(f"there are {labels.size} labels for {n_rows} rows; each row needs one")
-    if labels.size and labels.max() >= n_classes:
-        row = int((labels >= n_classes).argmax())
-        raise InputError(f"row {row} has class code {labels[row]}, but there are {n_classes} classes")
-    return labels
+    def workspace(self) -> Any:
+        """The network for one thread: its tables with scratch space behind, whose pages are touched only if needed."""
+        cells = np.empty(len(self.tables) + SCRATCH)
+        cells[: len(self.tables)] = self.tables
+        arrays = self.cards, self.offsets, self.starts, self.family, self.strides, cells
+        return _TABLES(*arrays, len(self.cards), len(self.tables), len(cells))
+
+    def by_class(self, target: int) -> tuple[Floats, Counts]:
+        """The tables with the target's axis last, and the strides of the others; the target's is 0."""
+        tables, strides = [], self.strides.copy()
+        n_classes = int(self.cards[target])
+        for node, table in enumerate(self.shaped(self.tables)):
+            members = slice(self.starts[node], self.starts[node + 1])
+            at = np.flatnonzero(self.family[members] == target)
+            if len(at):
+                table = np.moveaxis(table, at[0], -1)
+                others = np.cumprod([n_classes, *table.shape[-2:0:-1]])[::-1][: table.ndim - 1]
+                strides[members] = np.insert(others, at[0], 0)
+            tables.append(table.ravel())
+        return _join(tables, np.float64), strides
 
 
-def _check_columns(n_columns: int, given: int, what: str) -> None:
-    if n_columns != given:
-        raise InputError(f"there are {given} {what} for {n_columns} columns; each column needs one")
+def _join(parts: Sequence[Any], dtype: Any) -> NDArray[Any]:
+    return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)
 
 
-def _check_lengths(columns: Sequence[Codes], n: int) -> None:
-    """A kernel would read beyond the end of a column that is too short."""
-    for j, column in enumerate(columns):
-        if len(column) != n:
-            raise InputError(f"column {j} has {len(column)} rows where {n} were expected")
+def joint_by_class(flat: Flat, codes: Codes, target: int) -> tuple[Floats, Counts]:
+    """log P(target = k, the known cells of row i) for each row i and state k; codes are rows × nodes.
+
+    Also the rows that need more than the scratch space and are not done.
+    """
+    codes = np.ascontiguousarray(codes, np.int32)
+    out, wide = np.empty((len(codes), int(flat.cards[target]))), np.zeros(len(codes), np.int64)
+    given = target, flat.child_starts, flat.children, flat.upwards, *flat.by_class(target)
+
+    def fill(lo: int, hi: int) -> None:
+        if not call.joint_rows(flat.workspace(), codes[lo:hi], hi - lo, *given, out[lo:hi], wide[lo:hi]):
+            raise MemoryError
+
+    over(len(codes), fill, _ROWS_PER_THREAD)
+    return out, np.flatnonzero(wide)
 
 
-def _integers(codes: Codes) -> Codes:
-    """The codes with a type that every kernel knows: booleans as bytes, native byte order."""
-    if codes.dtype == np.bool_:
-        return codes.view(np.uint8)
-    if codes.dtype.kind not in "iu":
-        raise InputError(f"codes are of type {codes.dtype}; they must be integers")
-    if codes.dtype == np.uint64 and codes.size and codes.max() > np.iinfo(np.int64).max:
-        raise InputError(f"a code is {codes.max()}; codes must be below 2**63")
-    return codes if codes.dtype.isnative else codes.astype(codes.dtype.newbyteorder("="))
+def expected_counts(flat: Flat, codes: Codes, weights: Floats | None = None) -> tuple[Floats, Floats, Counts]:
+    """How often each cell of each table is expected among the rows, given their known cells.
+
+    Also the log probability of each row, -inf where it is impossible (and not counted), and the rows that need more
+    than the scratch space and are not counted.
+    """
+    codes, n = np.ascontiguousarray(codes, np.int32), len(codes)
+    weights = np.ones(n) if weights is None else weights
+    logs, wide = np.zeros(n), np.zeros(n, np.int64)
+
+    def count(lo: int, hi: int) -> Floats:
+        counts = np.zeros(len(flat.tables) + SCRATCH)
+        rows = codes[lo:hi], hi - lo, weights[lo:hi]
+        if not call.count_expected(flat.workspace(), *rows, counts, logs[lo:hi], wide[lo:hi]):
+            raise MemoryError
+        return counts[: len(flat.tables)].copy()  # without the scratch space
+
+    total = np.zeros(len(flat.tables))
+    for part in over(n, count, _ROWS_PER_THREAD, _PARTS):
+        total += part
+    return total, logs, np.flatnonzero(wide)
+
+
+def average_parents(
+    codes: Codes, roots: Floats, root_at: Counts, pairs: Floats, pair_at: Counts, sizes: Counts, usable: Codes,
+    naive: Floats, n_classes: int,
+) -> Floats:  # fmt: skip
+    """The log joint of each row and class where each attribute in turn is the parent of the others (AODE).
+
+    Codes are rows × attributes, -1 where a value is missing or unknown.
+    """
+    codes, d = np.ascontiguousarray(codes, np.int32), codes.shape[1]
+    out = np.empty((len(codes), n_classes))
+    given = roots, root_at, pairs, pair_at, sizes, usable, naive, len(naive), n_classes
+
+    def fill(lo: int, hi: int) -> None:
+        room = np.empty(d, np.int64), np.empty((d + 2) * n_classes)
+        call.average_parents(codes[lo:hi], hi - lo, d, *given, *room, out[lo:hi])
+
+    over(len(codes), fill, _ROWS_PER_THREAD)
+    return out

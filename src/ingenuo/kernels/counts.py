@@ -1,13 +1,14 @@
-"""Matrices of counts, sparse (CSR) or dense: their sums per class, and the log likelihood.
+"""Matrices of counts, sparse (CSR) or dense: sums per class, log likelihoods; and what the cross-entropy solver needs.
 
-Counts are whole numbers as a rule, and then every sum is an exact int64, whatever type the matrix has.
-Other entries (TF-IDF, say) are summed in doubles, each cell in the order of the rows, so that the result
-does not depend on the number of threads. Entries that are negative or not finite are refused by name.
+Counts are whole numbers as a rule, and then every sum is an exact int64, whatever type the matrix has. Other entries
+(TF-IDF, say) are summed in doubles, each cell in the order of the rows, so that the result does not depend on the
+number of threads. Entries that are negative or not finite are refused by name.
 """
 
 from __future__ import annotations
 
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -15,10 +16,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import portable
-from ingenuo.kernels.codes import class_codes
-from ingenuo.kernels.native import ANY, F64, I64, INT, REAL, TYPES, function
-from ingenuo.kernels.threads import run, split, width
+from ingenuo.kernels import TYPES, call, portable, record
+from ingenuo.kernels.threads import over, run, split, width
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
@@ -28,17 +27,11 @@ _LARGEST = float(np.finfo(np.float64).max)
 _INT_SAFE = 2**62
 _FLOAT_EXACT = 2.0**53
 # A thread is worth its start (some 30 µs) from about this many entries.
-ENTRIES_PER_THREAD = 1 << 16
-# Entries of a dense block that is copied: 1 MB of doubles. Smaller ones fit a second-level cache, and lose
-# more by asking for the GIL oftener.
+_ENTRIES_PER_THREAD = 1 << 16
+# Entries of a dense block that is copied: 1 MB of doubles. Smaller ones lose more by asking for the GIL oftener.
 _BLOCK = 1 << 17
-
-_inspect = function("inspect_entries", INT, ANY, INT, REAL, REAL, I64)
-_tally_dense = function("tally_dense", INT, ANY, INT, INT, INT, INT, I64, ANY, INT, REAL, ANY, I64)
-_tally_csr = function("tally_csr", INT, INT, INT, ANY, ANY, ANY, I64, INT, I64, INT, ANY, INT, ANY, INT)
-_add_csr = function("add_csr", INT, INT, ANY, ANY, ANY, INT, INT, INT, F64, INT, F64)
-_add_dense = function("add_dense", F64, INT, INT, F64, INT, F64, INT)
 _ENTRIES = {np.dtype(name) for name in ("u1", "i4", "i8", "f4", "f8")}  # what the loops over sparse matrices read
+_CSR = record("data indices indptr", "type wide")
 
 
 class NotACount(InputError):
@@ -50,192 +43,170 @@ class NotACount(InputError):
         place = f"row {row}, column {column if name is None else repr(name)}"
         super().__init__(f"{fault}: {place} is {value!r}; counts must be finite and 0 or more")
 
-    def named(self, name: str) -> NotACount:
-        """The same with the name of the column."""
-        return NotACount(self.row, self.column, self.value, name)
+
+def sort_by_class(labels: Array, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The places of the rows in the order of their classes, without those below 0, and where each class ends."""
+    rows, ends = np.empty(len(labels), np.int64), np.empty(n_classes + 1, np.int64)
+    call.sort_by_class(labels, len(labels), n_classes, rows, ends)
+    return rows[: ends[-1]], ends[:-1]
 
 
-def tally_csr(
-    data: Array,
-    indices: Array,
-    indptr: Array,
-    labels: Array,
-    n_classes: int,
-    n_columns: int,
-    presence: bool = False,
-    weights: Floats | None = None,
-) -> Array:
-    """Sum the rows of a CSR matrix per class.
+def tally(matrix: Any, labels: Array, n_classes: int, weights: Floats | None = None, presence: bool = False) -> Array:
+    """Sum the rows of a matrix per class (with presence, count its entries that are not zero), times their weights.
 
-    Parameters
-    ----------
-    data, indices, indptr
-        The matrix, or with a part of ``indptr`` some of its rows. An entry may not be stored twice
-        (``sum_duplicates`` sees to that).
-    labels
-        The class of each row, 0..n_classes - 1; a row with a label below zero is left out.
-    n_classes, n_columns
-        The shape of the result.
-    presence
-        Count the entries that are not zero instead of summing them; they may then be negative.
-    weights
-        The finite weight of each row; an entry x counts as the double nearest to weight · x.
-
-    Returns
-    -------
-    array
-        n_classes × n_columns, int64 where entries (or presence) and weights are whole, else float64.
-
-    >>> tally_csr(np.array([1.0, 2.0]), np.array([1, 0]), np.array([0, 1, 2]), np.array([0, 0]), 1, 2)
-    array([[2, 1]])
+    An entry of a sparse matrix may not be stored twice. Rows below class 0 are left out. The sums are int64 where
+    entries and weights are whole, else float64.
     """
-    data, indices, indptr = _matrix(data, indices, indptr, n_columns)
-    labels = class_codes(labels, n_classes, len(indptr) - 1)
-    row_weights, heaviest = _row_weights(weights, len(labels))
-    whole = _look_at_csr(data, indices, indptr, presence, heaviest)
-    if not whole:
-        row_weights = row_weights.astype(np.float64, copy=False)
-    exact = row_weights.dtype == np.int64
-    table = np.zeros((n_classes, n_columns), row_weights.dtype)
+    row_weights, heaviest = np.ones(len(labels), np.int64), 1.0
+    if weights is not None:
+        heaviest = float(np.abs(weights).max(initial=1.0))
+        whole = heaviest < _FLOAT_EXACT and bool(np.all(weights == np.floor(weights)))
+        row_weights = weights.astype(np.int64 if whole else np.float64)
+    labels = labels.astype(np.int64, copy=False)
+    dense = isinstance(matrix, np.ndarray)
+    return (_tally_dense if dense else _tally_csr)(matrix, labels, n_classes, row_weights, int(heaviest), presence)
 
-    # Rows in order of class, so that a thread adds to one row of the table at a time, and to rows of its
-    # own. A sort of 16-bit keys is a radix sort.
-    keys = labels.astype(np.int16) if n_classes < 2**15 else labels
-    order = np.argsort(keys, kind="stable")[np.count_nonzero(labels < 0) :]
-    order = np.ascontiguousarray(order, np.int64)
-    kinds = TYPES[data.dtype], indices.dtype == np.int64, exact
 
-    def add(rows: Array, first: int, into: Array) -> None:
-        given = data, indices, indptr, rows, len(rows), labels, first, row_weights, presence
-        _tally_csr(*kinds, *given, into, n_columns)
+def _tally_csr(matrix: Any, labels: Array, n_classes: int, weights: Array, heaviest: int, presence: bool) -> Array:
+    csr, n_columns = _as_csr(matrix), matrix.shape[1]
+    data, _, indptr = csr.kept[:3]
+    limit = _INT_SAFE // (max(data.size, 1) * heaviest)
 
-    tasks, parts = [], []
-    cuts = _cuts(order, labels, indptr, n_columns if exact else None)
-    for lo, hi in pairwise(cuts):
-        label = labels[order[lo]]
-        if lo and labels[order[lo - 1]] == label:
-            # The task begins within a class that another adds to: these rows get a sum of their own.
-            middle = lo + int(np.searchsorted(labels[order[lo:hi]], label, "right"))
-            part = np.zeros((1, n_columns), np.int64)
-            parts.append((label, part))
-            tasks.append(partial(add, order[lo:middle], int(label), part))
-            lo = middle
-        if lo < hi:
-            tasks.append(partial(add, order[lo:hi], 0, table))
-    run(tasks)
-    for label, part in parts:
-        table[label] += part[0]
+    def inspect(lo: int, hi: int) -> Array:
+        found = np.zeros(3, np.int64)
+        lowest = -_LARGEST if presence else 0.0
+        call.inspect_entries(csr.type, data[lo:hi], hi - lo, lowest, float(limit), found)
+        return found
+
+    outside, fractions, beyond = sum(over(data.size, inspect, 4 * _ENTRIES_PER_THREAD), np.zeros(3, np.int64))
+    if outside:
+        _refuse(matrix, presence)
+    if not presence and (fractions or beyond):
+        weights = weights.astype(np.float64)
+    exact = weights.dtype == np.int64
+    table = np.zeros((n_classes, n_columns), weights.dtype)
+
+    # Rows in order of class, so that a thread adds to one row of the table at a time, and to rows of its own.
+    order, ends = sort_by_class(labels, n_classes)
+    done = np.cumsum(indptr[order + 1] - indptr[order])
+    shares = split(int(done[-1]) if len(done) else 0, 2 * width() if width() > 1 else 1, _ENTRIES_PER_THREAD)
+    cuts = np.searchsorted(done, [hi for _, hi in shares[:-1]])
+    if not exact:  # then each cell has its order, and no class is cut
+        cuts = ends[labels[order[cuts]]]
+
+    def add(lo: int, hi: int) -> tuple[int, Array] | None:
+        """Where a range begins within a class that another adds to, those rows get a sum of their own."""
+        first, middle, own = int(labels[order[lo]]), lo, None
+        if lo and labels[order[lo - 1]] == first:
+            middle = min(int(ends[first]), hi)
+            own = first, np.zeros(n_columns, weights.dtype)
+            given = order[lo:middle], middle - lo, labels, first, weights, presence
+            call.tally_csr(csr, exact, *given, own[1], n_columns)
+        call.tally_csr(csr, exact, order[middle:hi], hi - middle, labels, 0, weights, presence, table, n_columns)
+        return own
+
+    for own in run([partial(add, lo, hi) for lo, hi in pairwise([0, *cuts.tolist(), len(order)]) if lo < hi]):
+        if own is not None:
+            table[own[0]] += own[1]
     return table
 
 
-def tally_dense(
-    matrix: Array, labels: Array, n_classes: int, weights: Floats | None = None, presence: bool = False
-) -> Array:
-    """Sum the rows of a dense matrix of any type and layout per class, as :func:`tally_csr` does.
-
-    >>> tally_dense(np.array([[1.0, 0.0], [2.0, 5.0]]), np.array([0, 0]), 1)
-    array([[3, 5]])
-    >>> tally_dense(np.array([[0.5, 0.0], [2.0, 5.0]]), np.array([0, 0]), 1)
-    array([[2.5, 5. ]])
-    """
-    matrix = numbers(matrix)
-    labels = class_codes(labels, n_classes, len(matrix))
-    row_weights, heaviest = _row_weights(weights, len(labels))
-    counted = row_weights.dtype == np.int64
+def _tally_dense(matrix: Array, labels: Array, n_classes: int, weights: Array, heaviest: int, presence: bool) -> Array:
+    matrix, doubles = _as_numbers(matrix), weights.astype(np.float64, copy=False)
+    counted, sums = weights.dtype == np.int64, partial(_sum_dense, matrix, labels, n_classes, presence=presence)
     if matrix.dtype.kind != "f":
-        smallest, largest = (0, 1) if presence else _extremes(matrix)
+        smallest, largest = (0, 1) if presence else (int(matrix.min(initial=0)), int(matrix.max(initial=0)))
         if smallest < 0:
-            _refuse_dense(matrix, presence)
+            _refuse(matrix, presence)
         if counted and max(largest, 1) * heaviest * max(len(labels), 1) < _INT_SAFE:
-            return _sum_dense(matrix, labels, n_classes, row_weights, presence, True)[0]
+            return sums(weights, any_order=True)[0]
     # Whole numbers, none of them negative, that sum to less than 2**53 are summed in doubles without
     # rounding, in any order. The first rows tell whether that is worth trying.
-    doubles = row_weights.astype(np.float64, copy=False)
-    if counted and row_weights.min(initial=0) >= 0 and (presence or np.all(matrix[:64] == np.floor(matrix[:64]))):
-        table, whole = _sum_dense(matrix, labels, n_classes, doubles, presence, True)
+    if counted and weights.min(initial=0) >= 0 and (presence or np.all(matrix[:64] == np.floor(matrix[:64]))):
+        table, whole = sums(doubles, any_order=True)
         if whole and table.max(initial=0.0) < _FLOAT_EXACT:
             return table.astype(np.int64)
-    return _sum_dense(matrix, labels, n_classes, doubles, presence, False)[0]
+    return sums(doubles, any_order=False)[0]
 
 
-def add_log_likelihood_csr(
-    data: Array, indices: Array, indptr: Array, log_table: Floats, out: Floats, presence: bool = False
-) -> None:
+def _sum_dense(
+    matrix: Array, labels: Array, n_classes: int, weights: Array, *, presence: bool, any_order: bool
+) -> tuple[Array, bool]:
+    """Sum in the weights' type, on one thread where their order matters. Also whether all entries are whole."""
+    (n, m), lowest = matrix.shape, -_LARGEST if presence else 0.0
+    direct = matrix.flags.c_contiguous and matrix.dtype == weights.dtype
+    step = n if direct else max(8, _BLOCK // max(m, 1))
+
+    def add(first: int, last: int) -> tuple[Array, Array]:
+        found, part = np.zeros(3, np.int64), np.zeros((n_classes, m), weights.dtype)
+        for lo in range(first, last, step):
+            hi = min(lo + step, last)
+            block = np.ascontiguousarray(matrix[lo:hi], weights.dtype)
+            given = block, hi - lo, m, labels[lo:hi], weights[lo:hi], presence, lowest
+            call.tally_dense(weights.dtype == np.int64, *given, part, found)
+        return found, part
+
+    threads = min(width(), n * m // _ENTRIES_PER_THREAD) if any_order else 1
+    parts = over(n, add, 4 * n_classes, threads)
+    outside, fractions, _ = sum((found for found, _ in parts), np.zeros(3, np.int64))
+    if outside:
+        _refuse(matrix, presence)
+    return sum((part for _, part in parts), np.zeros((n_classes, m), weights.dtype)), presence or not fractions
+
+
+def add_log_likelihood(matrix: Any, log_table: Floats, out: Floats, presence: bool = False) -> None:
     """Add to each row of `out` its log likelihood: out[i, :] += Σ x · log_table[column, :] over its entries.
 
-    `log_table` is columns × classes and may hold -inf, which an entry of zero leaves alone. With `presence`
-    every other entry counts as 1.
-
-    >>> out = np.zeros((1, 2))
-    >>> table = np.array([[-1.0, -2.0], [-np.inf, -3.0]])
-    >>> add_log_likelihood_csr(np.array([2.0, 0.0]), np.array([0, 1]), np.array([0, 2]), table, out)
-    >>> out
-    array([[-2., -4.]])
+    `log_table` is columns × classes and may hold -inf, which an entry of zero leaves alone. With `presence` every other
+    entry counts as 1.
     """
-    if not out.flags.c_contiguous:
-        own = np.ascontiguousarray(out)
-        add_log_likelihood_csr(data, indices, indptr, log_table, own, presence)
-        out[:] = own
+    (n, m), (_, classes) = matrix.shape, log_table.shape
+    if not isinstance(matrix, np.ndarray):
+        csr, table = _as_csr(matrix), np.ascontiguousarray(log_table)
+        indptr = csr.kept[2]
+        # Rows may differ much in length: twice as many ranges as threads, of equal numbers of entries.
+        shares = split(int(indptr[-1]), 2 * width() if width() > 1 else 1, _ENTRIES_PER_THREAD)
+        cuts = [0, *np.searchsorted(indptr, [hi for _, hi in shares[:-1]]).tolist(), n]
+        run([partial(call.add_csr, csr, lo, hi, presence, table, classes, out) for lo, hi in pairwise(cuts)])
         return
-    data, indices, indptr = _matrix(data, indices, indptr, len(log_table))
-    table = np.ascontiguousarray(log_table, np.float64)
-    n, entries = len(indptr) - 1, int(indptr[-1])
-    _check_shape(out, n, table)
-    # Rows may differ much in length: twice as many ranges as threads, of equal numbers of entries.
-    ranges = split(entries, 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
-    cuts = [0, *(int(np.searchsorted(indptr, hi)) for _, hi in ranges[:-1]), n]
-    given = TYPES[data.dtype], indices.dtype == np.int64, data, indices, indptr
-    run([partial(_add_csr, *given, lo, hi, presence, table, table.shape[1], out) for lo, hi in pairwise(cuts)])
-
-
-def add_log_likelihood_dense(matrix: Array, log_table: Floats, out: Floats, presence: bool = False) -> None:
-    """Add to each row of `out` its log likelihood, as :func:`add_log_likelihood_csr` does.
-
-    >>> out = np.zeros((1, 2))
-    >>> add_log_likelihood_dense(np.array([[2, 0]]), np.array([[-1.0, -2.0], [-np.inf, -3.0]]), out)
-    >>> out
-    array([[-2., -4.]])
-    """
-    if not out.flags.c_contiguous:
-        own = np.ascontiguousarray(out)
-        add_log_likelihood_dense(matrix, log_table, own, presence)
-        out[:] = own
-        return
-    matrix = numbers(matrix)
-    _check_shape(out, len(matrix), log_table)
-    never = np.isneginf(log_table)
-    finite = np.where(never, 0.0, log_table)
+    matrix, never = _as_numbers(matrix), np.isneginf(log_table)
     columns = np.flatnonzero(never.any(axis=1))
     ruled_out = never[columns].astype(np.float64)
-    n_columns, classes = finite.shape
-    padded = np.zeros((n_columns, -(-classes // 4) * 4))  # whole vectors
-    padded[:, :classes] = finite
-    step = max(4, _BLOCK // max(matrix.shape[1], 1))
+    padded = np.zeros((m, -(-classes // 4) * 4))  # whole vectors
+    padded[:, :classes] = np.where(never, 0.0, log_table)
+    step = max(4, _BLOCK // max(m, 1))
 
     def add(first: int, last: int) -> None:
         for lo in range(first, last, step):
             hi = min(lo + step, last)
-            block = matrix[lo:hi] != 0 if presence else matrix[lo:hi]
-            block = np.ascontiguousarray(block, np.float64)
-            _add_dense(block, hi - lo, n_columns, padded, padded.shape[1], out[lo:hi], classes)
+            block = np.ascontiguousarray(matrix[lo:hi] != 0 if presence else matrix[lo:hi], np.float64)
+            call.add_dense(block, hi - lo, m, padded, padded.shape[1], out[lo:hi], classes)
             if columns.size:
                 out[lo:hi][(block[:, columns] != 0).astype(np.float64) @ ruled_out > 0] = -np.inf
 
-    parts = split(len(matrix), width(), max(1, ENTRIES_PER_THREAD // max(matrix.shape[1], 1)))
-    run([partial(add, lo, hi) for lo, hi in parts])
+    over(n, add, max(1, _ENTRIES_PER_THREAD // max(m, 1)))
 
 
-def refuse_not_finite(data: Array, indices: Array | None = None, indptr: Array | None = None) -> None:
-    """Raise for the first entry of a dense matrix, or of a CSR one, that is NaN or infinite."""
-    if data.dtype.kind != "f" or np.isfinite(data.sum()):
-        return
-    if indices is None or indptr is None:
-        _refuse_dense(data, presence=True)
-    elif not np.isfinite(data).all():
-        _refuse_csr(data, indices, indptr, presence=True)
+def refuse_not_finite(matrix: Any) -> None:
+    """Raise for the first entry that is NaN or infinite."""
+    data = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    if data.dtype.kind == "f" and not np.isfinite(data.sum()) and not np.isfinite(data).all():
+        _refuse(matrix, presence=True)
 
 
-def numbers(array: Array) -> Array:
+def _refuse(matrix: Any, presence: bool) -> None:
+    """Raise for the first entry that is not finite or, unless presence counts, negative."""
+    data = matrix if isinstance(matrix, np.ndarray) else matrix.data
+    bad = ~(np.isfinite(data) & (presence | (data >= 0)))
+    position = int(bad.argmax())
+    if data is matrix:
+        row, column = divmod(position, data.shape[1])
+    else:
+        row, column = int(np.searchsorted(matrix.indptr, position, "right")) - 1, int(matrix.indices[position])
+    raise NotACount(row, column, float(data[row, column] if data is matrix else data[position]))
+
+
+def _as_numbers(array: Array) -> Array:
     """The array with a type that every kernel knows: booleans as bytes, odd floats as doubles."""
     if array.dtype == np.bool_:
         return array.view(np.uint8)
@@ -246,251 +217,190 @@ def numbers(array: Array) -> Array:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
-def _matrix(data: Array, indices: Array, indptr: Array, n_columns: int) -> tuple[Array, Array, Array]:
-    """The three arrays as the kernels read them; a broken matrix would have them read at random."""
-    sound = indptr.size > 0 and indptr[0] >= 0 and bool(np.all(indptr[1:] >= indptr[:-1]))
-    if not sound or indptr[-1] > min(data.size, indices.size):
+def _as_csr(matrix: Any) -> Any:
+    """A sparse matrix as the kernels read it; a broken one would have them read at random."""
+    indptr, n_columns = matrix.indptr, matrix.shape[1]
+    data, indices = matrix.data[: indptr[-1]], matrix.indices[: indptr[-1]]
+    if indptr[0] or np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > min(data.size, indices.size):
         raise InputError("the sparse matrix is damaged: its row pointers do not fit its entries")
-    # A slice of rows may come with the whole matrix's entries, and scipy may keep room for more of them.
-    data, indices = data[indptr[0] : indptr[-1]], indices[indptr[0] : indptr[-1]]
-    if indptr[0]:
-        indptr = indptr - indptr[0]
-    if indices.size:
-        # Seen as unsigned a negative index is a large one: one pass instead of two.
-        unsigned = indices.view(f"u{indices.dtype.itemsize}")
-        ranges = split(indices.size, width(), 4 * ENTRIES_PER_THREAD)
-        if max(run([partial(np.max, unsigned[lo:hi]) for lo, hi in ranges])) >= n_columns:
-            raise InputError(f"the sparse matrix is damaged: a column index is not in 0..{n_columns - 1}")
-    data = numbers(data)
+    unsigned = indices.view(f"u{indices.dtype.itemsize}")  # so a negative index is a large one: one pass instead of two
+    tops = over(indices.size, lambda lo, hi: int(unsigned[lo:hi].max()), 4 * _ENTRIES_PER_THREAD)
+    if max(tops, default=-1) >= n_columns:
+        raise InputError(f"the sparse matrix is damaged: a column index is not in 0..{n_columns - 1}")
+    data = _as_numbers(data)
     if data.dtype not in _ENTRIES:
         small = data.dtype.kind != "f" and (data.dtype.itemsize < 8 or int(data.max(initial=0)) < _INT_SAFE)
         data = data.astype(np.int64 if small else np.float64)
-    if indices.dtype not in (np.int32, np.int64):
-        indices = indices.astype(np.int64)
-    if indices.dtype != indptr.dtype:
-        wide = np.int64 if np.int64 in (indices.dtype, indptr.dtype) else np.int32
-        indices, indptr = indices.astype(wide, copy=False), indptr.astype(wide, copy=False)
-    return np.ascontiguousarray(data), np.ascontiguousarray(indices), np.ascontiguousarray(indptr)
+    wide = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
+    arrays = (np.ascontiguousarray(indices, wide), np.ascontiguousarray(indptr, wide))
+    return _CSR(np.ascontiguousarray(data), *arrays, TYPES[data.dtype], wide == np.int64)
 
 
-def _check_shape(out: Floats, n: int, table: Floats) -> None:
-    if out.shape != (n, table.shape[1]):
-        raise InputError(f"the result is of shape {out.shape}; it must be {(n, table.shape[1])}: rows, classes")
+_LOGS = 1 << 10  # logarithms kept of small whole counts: 8 kB, a quarter of a first-level cache
 
 
-def _extremes(array: Array) -> tuple[int, int]:
-    """The smallest (or 0) and the largest (or 0) of an array of integers."""
-    per_row = max(1, array.size // max(len(array), 1))
-    parts = split(len(array), width(), max(1, 4 * ENTRIES_PER_THREAD // per_row))
+def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, others: bool = False) -> Floats:
+    """log((count + pseudo) / total), columns × classes, of counts that are classes × columns; log 0 is -inf.
 
-    def extremes(lo: int, hi: int) -> tuple[int, int]:
-        return int(array[lo:hi].min(initial=0)), int(array[lo:hi].max(initial=0))
-
-    found = run([partial(extremes, lo, hi) for lo, hi in parts])
-    return min((low for low, _ in found), default=0), max((high for _, high in found), default=0)
-
-
-def _row_weights(weights: Floats | None, n: int) -> tuple[Array, int]:
-    """The weights, as int64 where they are whole, and then a bound on their magnitude."""
-    if weights is None:
-        return np.ones(n, np.int64), 1
-    weights = np.ascontiguousarray(weights, np.float64)
-    if weights.shape != (n,):
-        raise InputError(f"there are {weights.size} weights for {n} rows; each row needs one")
-    heaviest = float(np.abs(weights).max(initial=1.0))
-    if heaviest < _FLOAT_EXACT and np.all(weights == np.floor(weights)):
-        return weights.astype(np.int64), int(heaviest)
-    return weights, 1
-
-
-def _look_at_csr(data: Array, indices: Array, indptr: Array, presence: bool, heaviest: int) -> bool:
-    """Refuse entries that are no counts; say whether all are whole and safe to sum in int64."""
-    limit = _INT_SAFE // (max(data.size, 1) * heaviest)
-    if data.dtype.kind != "f":
-        smallest, largest = (0, 1) if presence else _extremes(data)
-        if smallest < 0:
-            _refuse_csr(data, indices, indptr, presence)
-        return largest <= limit
-    lowest = -_LARGEST if presence else 0.0
-    ranges = split(data.size, width(), 4 * ENTRIES_PER_THREAD)
-
-    def inspect(lo: int, hi: int) -> Array:
-        found = np.zeros(3, np.int64)
-        _inspect(TYPES[data.dtype], data[lo:hi], hi - lo, lowest, float(limit), found)
-        return found
-
-    found = run([partial(inspect, lo, hi) for lo, hi in ranges])
-    if any(outside for outside, _, _ in found):
-        _refuse_csr(data, indices, indptr, presence)
-    return presence or not any(fractions or beyond for _, fractions, beyond in found)
-
-
-def _refuse_csr(data: Array, indices: Array, indptr: Array, presence: bool) -> None:
-    position = int(_is_refused(data, presence).argmax())
-    row = int(np.searchsorted(indptr, position, "right")) - 1
-    _refuse(row, int(indices[position]), data[position])
-
-
-def _refuse_dense(matrix: Array, presence: bool) -> None:
-    step = max(1, _BLOCK // max(matrix.shape[1], 1))
-    for lo in range(0, len(matrix), step):
-        refused = _is_refused(matrix[lo : lo + step], presence)
-        if refused.any():
-            row, column = divmod(int(refused.argmax()), matrix.shape[1])
-            _refuse(lo + row, column, matrix[lo + row, column])
-
-
-def _is_refused(array: Array, presence: bool) -> NDArray[np.bool_]:
-    finite = np.isfinite(array)
-    return ~finite if presence else ~(finite & (array >= 0))
-
-
-def _refuse(row: int, column: int, value: Any) -> None:
-    raise NotACount(row, column, float(value))
-
-
-def _cuts(order: Array, labels: Array, indptr: Array, n_columns: int | None) -> list[int]:
-    """Cut the rows, in order of class, into tasks of about as many entries.
-
-    Cuts fall between classes, so that no two tasks add to the same cell. Within a class that is more than
-    one thread's share they are allowed if `n_columns` says what a further sum costs (whole numbers only).
-    """
-    if not order.size:
-        return []
-    done = np.cumsum(indptr[order + 1] - indptr[order])
-    shares = split(int(done[-1]), 2 * width() if width() > 1 else 1, ENTRIES_PER_THREAD)
-    sorted_labels = labels[order]
-    cuts = {0, len(order)}
-    for lo, hi in shares[:-1]:
-        cut = int(np.searchsorted(done, hi))
-        start, stop = (int(np.searchsorted(sorted_labels, sorted_labels[cut], side)) for side in ("left", "right"))
-        entries = int(done[stop - 1] - (done[start - 1] if start else 0))
-        divisible = n_columns is not None and n_columns <= hi - lo and entries * width() > done[-1]
-        cuts.add(cut if divisible else stop)
-    return sorted(cuts)
-
-
-def _sum_dense(
-    matrix: Array, labels: Array, n_classes: int, weights: Array, presence: bool, any_order: bool
-) -> tuple[Array, bool]:
-    """Sum in the weights' type and say whether all entries are whole.
-
-    Where the order of the rows may matter, threads take columns; else rows, which are read faster.
-    """
-    n, m = matrix.shape
-    lowest = -_LARGEST if presence else 0.0
-    inspected = weights.dtype == np.int64
-    direct = matrix.flags.c_contiguous and matrix.dtype == weights.dtype
-
-    def add(rows: tuple[int, int], columns: tuple[int, int]) -> tuple[int, int, Array]:
-        first, last = columns
-        found = np.zeros(3, np.int64)
-        part = np.zeros((n_classes, last - first), weights.dtype)
-        step = n if direct else max(8, _BLOCK // (last - first))
-        for lo in range(*rows, step):
-            hi = min(lo + step, rows[1])
-            if direct:
-                block, ends = matrix[lo:hi], columns
-            else:
-                block, ends = np.array(matrix[lo:hi, first:last], weights.dtype, order="C"), (0, last - first)
-            given = (block, hi - lo, block.shape[1], *ends, labels[lo:hi], weights[lo:hi])
-            _tally_dense(inspected, *given, presence, lowest, part, found)
-        return int(found[0]), int(found[1]), part
-
-    threads = max(1, min(width(), n * m // ENTRIES_PER_THREAD))
-    if any_order:
-        tasks = [(rows, (0, m)) for rows in split(n if m else 0, threads, 4 * n_classes)]
-    else:
-        # Half of each row of a C-ordered matrix takes longer to read than the whole (0.019 s, 0.013 s).
-        tasks = [((0, n), columns) for columns in split(m if n else 0, 1 if direct else threads, 8)]
-    found = run([partial(add, *task) for task in tasks])
-    if any(outside for outside, _, _ in found):
-        _refuse_dense(matrix, presence)
-    table = np.zeros((n_classes, m), weights.dtype)
-    for (_, (first, last)), (_, _, part) in zip(tasks, found):
-        table[:, first:last] += part
-    return table, presence or not any(fractions for _, fractions, _ in found)
-
-
-# From counts to logarithms of smoothed proportions: what the log likelihood multiplies counts with.
-#
-# Tables of words are large and their counts small, so the logarithms of small whole counts are looked up, and the
-# tables are turned (classes × columns to columns × classes) in tiles that stay in the cache.
-
-
-# Logarithms kept for counts below this: 8 kB, a quarter of a first-level cache.
-_LOGS = 1 << 10
-_TILE = 1 << 6
-
-
-_log_shares = function("log_shares", INT, ANY, INT, INT, ANY, INT, F64, INT, F64, INT, F64, INT, INT, ANY, INT, INT)
-_log_odds = function("log_odds", I64, INT, INT, REAL, F64, F64, F64, INT, F64, INT, INT, INT, F64, F64)
-
-
-def log_counts(
-    counts: Array, pseudo: ArrayLike, totals: ArrayLike, transposed: bool = True, others: bool = False
-) -> Floats:
-    """The logarithms of smoothed proportions, log((count + pseudo) / total); log 0 is -inf.
-
-    Parameters
-    ----------
-    counts
-        Classes × columns.
-    pseudo
-        The pseudo-count: one for all, or one per column.
-    totals
-        The total of each class, pseudo-counts included.
-    transposed
-        Whether to return columns × classes, as the log likelihood reads it, or classes × columns.
-    others
-        Take, for each class, the counts of all the other classes.
-
-    >>> log_counts(np.array([[0, 1], [2, 1]]), 1, [3, 5]).round(3)
-    array([[-1.099, -0.511],
-           [-0.405, -0.916]])
+    The pseudo-count is one for all, or one per column. With `others`, of the counts of all the other classes.
     """
     n_classes, n_columns = counts.shape
-    integers = numbers(counts).dtype.kind in "iu"
+    integers = counts.dtype.kind in "iub"
     counts = np.ascontiguousarray(counts, np.int64 if integers else np.float64)
-    pseudo = np.asarray(pseudo, np.float64)
-    shared = pseudo.ndim == 0
-    each = np.atleast_1d(np.ascontiguousarray(pseudo))
-    log_totals = np.asarray(portable.log(np.asarray(totals, np.float64)))
-    logs = portable.log(np.arange(_LOGS) + each[0]) if shared else each[:0]
-    out = np.empty((n_columns, n_classes) if transposed else (n_classes, n_columns))
-    steps = (n_classes, 1) if transposed else (1, n_columns)
-    whole = counts.sum(axis=0) if others else np.zeros(0, counts.dtype)
-    given = integers, counts, n_classes, n_columns, whole, others, each, shared, logs, len(logs), log_totals
-    parts = split(n_columns, width(), max(1, ENTRIES_PER_THREAD // max(n_classes, 1)))
-    run([partial(_log_shares, *given, lo, hi, out, *steps) for lo, hi in parts])
+    each = np.asarray(pseudo, np.float64)
+    logs = None if each.ndim else portable.log(np.arange(_LOGS) + each)
+    whole = counts.sum(axis=0) if others else None
+    log_totals = portable.log(np.atleast_1d(np.asarray(totals, np.float64)))
+    out = np.empty((n_columns, n_classes))
+    given = integers, counts, n_classes, n_columns, whole, np.atleast_1d(each), logs, _LOGS, log_totals
+    over(n_columns, lambda lo, hi: call.log_shares(*given, lo, hi, out), _ENTRIES_PER_THREAD // max(n_classes, 1))
     return out
 
 
-def log_odds(counts: NDArray[np.int64], pseudo: float, totals: ArrayLike) -> tuple[Floats, Floats]:
-    """What presence and absence say: with p = (count + pseudo) / (total + 2 pseudo) of a column in a class,
-    log p - log(1 - p), columns × classes, and Σ log(1 - p) over the columns, one per class.
+# The cross-entropy of rows under logits. Two classes have one logit z, the log odds of the second; more have one each.
+#
+#     loss = Σ_i w_i (log Σ_k exp z_ik - z_i,y)        gradient in z_ik = w_i (p_ik - [y_i = k])
 
-    Counts are 0..total; `pseudo` is above 0, for at p = 1 the two would be +inf and -inf.
+_FEW = 1 << 12  # rows that a part has at least
+_PARTS = 8  # as many whatever the threads, so that sums are added in one order
 
-    >>> odds, absent = log_odds(np.array([[0, 1]]), 1.0, [1])
-    >>> odds.round(3).tolist(), absent.round(3).tolist()
-    ([[-0.693], [0.693]], [-1.504])
+
+def residuals(logits: Floats, labels: NDArray[np.int32], weights: Floats, out: Floats) -> float:
+    """The loss; its gradient in the logits is written to out. No weights are ones."""
+    given = logits, *logits.shape, None, None, 0, labels, weights if len(weights) else None
+    return float(
+        sum(over(len(logits), lambda lo, hi: call.cross_entropy(*given, lo, hi, None, None, None, out), _FEW, _PARTS))
+    )
+
+
+def within(
+    logits: Floats, directions: Floats, lengths: Floats, labels: NDArray[np.int32], weights: Floats
+) -> tuple[float, Floats, Floats]:
+    """The loss at logits + Σ_m lengths[m] · directions[m], and its gradient and curvature in the lengths."""
+    (n, columns), size = logits.shape, len(lengths)
+    assert size, "without directions the loop would write a gradient in the logits"
+    given = (
+        logits,
+        n,
+        columns,
+        np.ascontiguousarray(directions),
+        lengths,
+        size,
+        labels,
+        weights if len(weights) else None,
+    )
+
+    def loss(lo: int, hi: int) -> tuple[float, Floats, Floats]:
+        slope, bend, work = np.zeros(size), np.zeros((size, size)), np.empty((size + 1) * (columns + 1))
+        return call.cross_entropy(*given, lo, hi, slope, bend, work, None), slope, bend
+
+    found = over(n, loss, _FEW, _PARTS)
+    lower = sum((bend for _, _, bend in found), np.zeros((size, size)))
+    slope = sum((slope for _, slope, _ in found), np.zeros(size))
+    return float(sum(value for value, _, _ in found)), slope, lower + np.tril(lower, -1).T
+
+
+_GATHER, _TIMES, _GRAM, _SQUARES = range(4)  # what `sparse_columns` does
+_COLUMN_PARTS = 4  # as many whatever the threads, too
+
+
+@dataclass(frozen=True)
+class Columns:
+    """A sparse matrix by columns, to be multiplied with a few vectors at once; no values are ones.
+
+    By columns, products stream through the matrix, while what is read and written at random is small enough for a
+    cache.
     """
-    if not pseudo > 0:
-        raise InputError(f"the pseudo-count is {pseudo}; log odds need one above 0")
-    n_classes, n_columns = counts.shape
-    counts = np.ascontiguousarray(counts, np.int64)
-    rows = np.ascontiguousarray(totals, np.int64)
-    if np.any(counts < 0) or np.any(counts.max(axis=1, initial=0) > rows):
-        raise InputError("a column is present in more rows of a class than the class has, or in fewer than 0")
-    out = np.empty((n_columns, n_classes))
-    # Sums by tile, then of the tiles: the same for any number of threads.
-    absent = np.zeros((-(-n_columns // _TILE), n_classes))
-    parts = split(len(absent), width(), max(1, ENTRIES_PER_THREAD // (_TILE * max(n_classes, 1))))
-    smoothed = rows + 2.0 * pseudo
-    few = np.arange(_TILE) + float(pseudo)
-    rest = portable.log1p(-(np.minimum(few, smoothed[:, np.newaxis] - pseudo) / smoothed[:, np.newaxis]))
-    tables = portable.log(smoothed), portable.log(np.arange(_LOGS) + float(pseudo)), _LOGS, rest, _TILE
-    given = counts, n_classes, n_columns, float(pseudo), smoothed, *tables
-    run([partial(_log_odds, *given, lo, hi, out, absent) for lo, hi in parts])
-    return out, absent.sum(axis=0)
+
+    n_rows: int
+    starts: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    values: Floats
+
+    @staticmethod
+    def of(n_rows: int, n_columns: int, rows: NDArray[np.int32], columns: NDArray[np.int32], values: Floats) -> Columns:
+        """From entries that, within a column, are sorted by row; those of column -1 are left out."""
+        order, ends = sort_by_class(columns, n_columns)
+        return Columns(n_rows, np.append(0, ends), rows[order], values[order] if len(values) else values)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self.n_rows, len(self.starts) - 1
+
+    def only(self, kept: NDArray[np.intp]) -> Columns:
+        """Some of the columns, in the order that is given."""
+        counts = np.diff(self.starts)[kept]
+        starts = np.append(0, np.cumsum(counts))
+        entries = np.repeat(self.starts[kept] - starts[:-1], counts) + np.arange(starts[-1])
+        return Columns(
+            self.n_rows, starts, self.rows[entries], self.values[entries] if len(self.values) else self.values
+        )
+
+    def by_place(self, columns: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Columns that have an entry, in the order of the row in their middle."""
+        middle = self.rows[(self.starts[columns] + self.starts[columns + 1]) // 2]
+        return np.asarray(columns[np.argsort(middle, kind="stable")])
+
+    def _multiply(
+        self, what: int, V: Floats | None, squares: Floats | None, size: int, out: Floats | None = None
+    ) -> Floats:
+        """Ranges of columns with as many entries each, all into one out, or each into its own, which are then added."""
+        n = _COLUMN_PARTS if len(self.rows) > 1 << 14 else 1
+        cuts = np.searchsorted(self.starts, np.linspace(0, len(self.rows), n + 1)[1:-1])
+        V, squares = (None if each is None else np.ascontiguousarray(each) for each in (V, squares))
+
+        def work(lo: int, hi: int) -> Floats:
+            own = np.zeros((self.n_rows, size)) if out is None else out
+            values = self.values if len(self.values) else None
+            call.sparse_columns(what, self.starts, self.rows, values, lo, hi, V, squares, size, np.empty(size), own)
+            return own
+
+        first, *others = run([partial(work, lo, hi) for lo, hi in pairwise([0, *cuts.tolist(), self.shape[1]])])
+        for other in others if out is None else []:
+            first += other
+        return first
+
+    def times(self, V: Floats) -> Floats:
+        """X V."""
+        return self._multiply(_TIMES, V, None, V.shape[1])
+
+    def gathered(self, G: Floats) -> Floats:
+        """Xᵀ G."""
+        return self._multiply(_GATHER, G, None, G.shape[1], np.empty((self.shape[1], G.shape[1])))
+
+    def squares_gathered(self, G: Floats) -> Floats:
+        """(X²)ᵀ G."""
+        return self._squared.gathered(G)
+
+    @cached_property
+    def _squared(self) -> Columns:
+        return Columns(self.n_rows, self.starts, self.rows, self.values * self.values)
+
+    def gram(self, G: Floats, squares: Floats) -> Floats:
+        """X S Xᵀ G with S diagonal for each vector of G: squares (columns × vectors); none are ones."""
+        return self._multiply(_GRAM, G, squares if len(squares) else None, G.shape[1])
+
+    def squared_times(self, squares: Floats, size: int) -> Floats:
+        """The diagonal of X S Xᵀ for each of `size` vectors: X² S."""
+        return self._multiply(_SQUARES, None, squares if len(squares) else None, size)
+
+
+_MOST_LOSS = 700.0  # of a row
+_ROWS_OF_LOSS = 1 << 12
+
+
+def losses(joint: Floats, scores: Floats, among: list[int], codes: NDArray[np.int32], rows: Floats) -> Floats:
+    """The mean log loss of rows with each of these attributes (of attributes × rows × classes) added to their joint."""
+
+    def loss(j: int) -> float:
+        total = 0.0
+        for lo in range(0, len(joint), _ROWS_OF_LOSS):
+            part = slice(lo, lo + _ROWS_OF_LOSS)
+            z = joint[part] + scores[j, part]
+            z -= z.max(axis=1, keepdims=True)
+            own = portable.log(portable.exp(z).sum(axis=1)) - z[np.arange(len(z)), codes[part]]
+            total += float((rows[part] * np.minimum(own, _MOST_LOSS)).sum())
+        return total
+
+    return np.asarray(np.array(run([partial(loss, j) for j in among])) / rows.sum())

@@ -1,39 +1,29 @@
-"""Log densities of rows under Gaussians and tabulated curves, mixtures, and posteriors."""
+"""Log densities of rows (Gaussians, tabulated curves, lines, distances), posteriors, mixtures, and the bootstrap."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import portable, threads
-from ingenuo.kernels.moments import Rows
-from ingenuo.kernels.native import BYTES, F64, I64, INT, REAL, function
-
-# The log density of rows under one Gaussian per class and column, and the step from log joint to posterior.
-
+from ingenuo.kernels import call, portable, threads
+from ingenuo.kernels.moments import Rows, blocks, refuse_infinite
+from ingenuo.kernels.threads import over
 
 Floats = NDArray[np.float64]
-
-_add_gaussian = function("add_gaussian", F64, INT, INT, INT, F64, F64, F64, F64, returns=INT)
-_posterior = function("posterior", F64, INT, INT, INT, BYTES)
-_best = function("best", F64, INT, INT, I64, BYTES)
+Codes = NDArray[np.int32]
 
 FARTHEST = 1e300  # no row is farther away than this: joints stay finite, and so do their differences
 HALF_LOG_2PI = 0.9189385332046727
+_FEW = 1 << 10  # rows that a thread has at least
 
 
-def repeated(row: Floats, n_rows: int) -> Floats:
+def repeat_row(row: Floats, n_rows: int) -> Floats:
     """A matrix of so many equal rows, filled by all the threads."""
     matrix = np.empty((n_rows, len(row)))
-
-    def fill(lo: int, hi: int) -> None:
-        matrix[lo:hi] = row
-
-    over_rows(fill, n_rows)
+    over(n_rows, lambda lo, hi: np.copyto(matrix[lo:hi], row), _FEW)
     return matrix
 
 
@@ -42,26 +32,17 @@ def constants(deviations: Floats) -> Floats:
     return np.ascontiguousarray(-portable.log(deviations) - HALF_LOG_2PI)
 
 
-def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> tuple[int, int] | None:
-    """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
-
-    Returns the place of an infinite value, if there is one: then out is not complete.
-    """
-    assert out.shape == (table.shape[0], len(means)), "the loop would write beyond its rows"
+def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
+    """Add the log density of each row under each class to out (rows × classes), column by column from left to right."""
     n_classes, d = means.shape
     given = np.ascontiguousarray(means), np.ascontiguousarray(1.0 / deviations), constants(deviations)
-    infinite: list[tuple[int, int]] = []
 
     def work(lo: int, hi: int) -> None:
-        for start in range(lo, hi, table.step):
-            stop = min(start + table.step, hi)
-            place = _add_gaussian(table.rows(start, stop), stop - start, d, n_classes, *given, out[start:stop])
-            if place >= 0:
-                infinite.append((start + place // d, place % d))
-                return
+        for start, X in blocks(table, lo, hi):
+            place = call.add_gaussian(X, len(X), d, n_classes, *given, out[start : start + len(X)])
+            refuse_infinite(table, start, X, place)
 
-    over_rows(work, table.shape[0])
-    return min(infinite, default=None)
+    over(len(out), work, _FEW)
 
 
 def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
@@ -69,40 +50,23 @@ def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
 
     Returns the rows that were left as they are, for they have no finite maximum.
     """
-    if not joint.flags.c_contiguous:
-        rows = np.ascontiguousarray(joint)
-        odd_rows = posterior(rows, log=log)
+    rows, odd, K = np.ascontiguousarray(joint), np.empty(len(joint), np.bool_), joint.shape[1]
+    over(len(rows), lambda lo, hi: call.posterior(rows[lo:hi], hi - lo, K, log, None, odd[lo:hi]), _FEW)
+    if rows is not joint:
         joint[:] = rows
-        return odd_rows
-    odd, n_classes = np.empty(len(joint), np.bool_), joint.shape[1]
-    over_rows(lambda lo, hi: _posterior(joint[lo:hi], hi - lo, n_classes, log, odd[lo:hi]), len(joint))
     return np.flatnonzero(odd)
 
 
 def best(joint: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """The most probable class of each row, and the rows that have no finite maximum."""
-    joint = np.ascontiguousarray(joint)
-    found, odd, n_classes = np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_), joint.shape[1]
-    over_rows(lambda lo, hi: _best(joint[lo:hi], hi - lo, n_classes, found[lo:hi], odd[lo:hi]), len(joint))
+    joint, found, odd = np.ascontiguousarray(joint), np.empty(len(joint), np.intp), np.empty(len(joint), np.bool_)
+    K = joint.shape[1]
+    over(len(joint), lambda lo, hi: call.posterior(joint[lo:hi], hi - lo, K, 0, found[lo:hi], odd[lo:hi]), _FEW)
     return found, np.flatnonzero(odd)
 
 
-def over_rows(work: Callable[[int, int], None], n_rows: int) -> None:
-    """Do the work on ranges of rows, by all the threads."""
-    parts = threads.split(n_rows, threads.width(), 1 << 10)
-    threads.run([partial(work, lo, hi) for lo, hi in parts])
-
-
-# The log density of rows under tabulated curves, a table for each column: one place, and a line to the next.
-#
-# The values of all the classes at a point lie side by side, so that the place is found once for them all.
-
-
-_add_curves = function(
-    "add_curves", F64, *[INT] * 4, I64, *[F64] * 4, I64, *[F64] * 6, INT, F64, F64, I64, I64, BYTES, I64, F64,
-    returns=INT,
-)  # fmt: skip
-_NONE = np.zeros((0, 0))
+# Tabulated curves: the values of all the classes at a point lie side by side, so that the place is found once for them
+# all.
 
 GAUSSIAN, LEVEL, STRAIGHT = 0, 1, 2
 NOTHING = -1e300  # in a table this stands for log 0, for 0 · -inf is no number; what is less than -1e299 is log 0
@@ -123,42 +87,27 @@ class Tables(NamedTuple):
     constants: Floats  # -log the deviations - ½ log 2π
 
 
-def add_curves(
-    table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, Floats], Floats]
-) -> tuple[int, int] | None:
+def add_curves(table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, Floats], Floats]) -> None:
     """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
 
-    `beyond(j, x)` gives the log densities of values outside column j's table. Returns the place of an infinite value,
-    if there is one: then out is not complete.
+    `beyond(j, x)` gives the log densities of values outside column j's table.
     """
     n_classes, d = out.shape[1], table.shape[1]
-    assert out.shape == (table.shape[0], tables.points.shape[1]), "the loop would write beyond its rows"
     width = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
-
-    def widen(values: Floats) -> Floats:
-        wide = np.zeros((len(values), width))
-        wide[:, :n_classes] = values
-        return wide
-
+    up = np.minimum(-tables.exponents, 1000)  # 2^-e as two factors, for 2^1074 is no double
+    wide = (np.pad(each, ((0, 0), (0, width - n_classes))) for each in tables[5:])
     given = (
-        tables.ways, *_scales(tables.exponents), tables.origins, tables.inverses, tables.starts[:-1] * width,
-        np.diff(tables.starts) - 1.0, (tables.ways == STRAIGHT).astype(np.float64),
-        *(widen(each) for each in (tables.points, tables.means, tables.over, tables.constants)),
+        tables.ways, np.ldexp(1.0, up), np.ldexp(1.0, -tables.exponents - up), tables.origins, tables.inverses,
+        tables.starts[:-1] * width, np.diff(tables.starts) - 1.0, (tables.ways == STRAIGHT).astype(np.float64), *wide,
     )  # fmt: skip
-    infinite: list[tuple[int, int]] = []
 
     def work(lo: int, hi: int) -> None:
-        room = np.empty(d, np.int64), np.empty(d)
         left, n_left, outside = np.empty(_PIECE, np.int64), np.zeros(1, np.int64), np.empty((_PIECE, d), np.bool_)
-        for start in range(lo, hi, _PIECE):
-            stop = min(start + _PIECE, hi)
-            block, own = table.rows(start, stop), out[start:stop]
-
-            kept = own, left, n_left, outside, *room
-            place = _add_curves(block, stop - start, d, n_classes, width, *given, False, _NONE, *kept)
-            if place >= 0:
-                infinite.append((start + place // d, place % d))
-                return
+        room = left, n_left, outside, np.empty(d, np.int64), np.empty(d)
+        for start, block in blocks(table, lo, hi, _PIECE):
+            own = out[start : start + len(block)]
+            place = call.add_curves(block, len(block), d, n_classes, width, *given, None, own, *room)
+            refuse_infinite(table, start, block, place)
             if n_left[0]:
                 rows, marked = left[: n_left[0]], outside[: n_left[0]]
                 index = np.cumsum(marked).reshape(marked.shape) - 1
@@ -166,32 +115,188 @@ def add_curves(
                 for j in np.flatnonzero(marked.any(axis=0)).tolist():
                     mine = np.flatnonzero(marked[:, j])
                     values[index[mine, j], :n_classes] = beyond(j, block[rows[mine], j])
-                _add_curves(block, len(rows), d, n_classes, width, *given, True, values, *kept)
+                call.add_curves(block, len(rows), d, n_classes, width, *given, values, own, *room)
 
-    over_rows(work, table.shape[0])
-    return min(infinite, default=None)
-
-
-def _scales(exponents: NDArray[np.int64]) -> tuple[Floats, Floats]:
-    """2^-e as two factors, for 2^1074 is no double."""
-    up = np.minimum(-exponents, 1000)
-    return np.ldexp(1.0, up), np.ldexp(1.0, -exponents - up)
-
-
-# Expectation and maximisation for a mixture of Gaussians on weighted points: the bins of a histogram.
-
-
-_maximise = function("maximise", F64, F64, INT, INT, F64, F64, F64, REAL, INT, REAL, F64, returns=REAL)
+    over(len(out), work, _FEW)
 
 
 def maximise(
     points: Floats, weights: Floats, shares: Floats, means: Floats, variances: Floats, least: float, rounds: int,
     tolerance: float,
 ) -> float:  # fmt: skip
-    """Improve shares, means and variances in place until a round gains less than the tolerance for each weight.
+    """Improve a mixture of Gaussians on weighted points (the bins of a histogram), in place, by EM rounds.
 
-    Returns the log likelihood before the last round. No variance falls below `least`.
+    It goes on until a round gains less than the tolerance for each weight, and returns the log likelihood before the
+    last round. No variance falls below `least`.
     """
     n, m = len(points), len(means)
-    work = np.empty((n + 1) * m + 3 * n)
-    return float(_maximise(points, weights, n, m, shares, means, variances, least, rounds, tolerance, work))
+    room = np.empty((n + 1) * m + 3 * n)
+    return float(call.maximise(points, weights, n, m, shares, means, variances, least, rounds, tolerance, room))
+
+
+# Gaussians that have not learned the row. Sums are pairs of doubles (hi + lo, about 32 digits) about a centre c near
+# the mean, so that what leaving a value out takes from a sum leaves as many digits as a second count of the other rows
+# would:
+#
+#     S' = S - w d,   Q' = Q - w d²,   d = x - c;        μ' = c + S'/n',   n' σ'² = Q' - S'²/n'
+
+OWN, FLOOR, COLUMN, NEITHER = 0, 1, 2, 3  # how a class's variance comes about
+
+
+class Sums(NamedTuple):
+    """Of each class and column: the centre, the weight, Σ w(x - c) and Σ w(x - c)² as pairs (classes × columns × 2)."""
+
+    centres: Floats
+    counts: Floats
+    first: Floats
+    second: Floats
+
+
+class Others(NamedTuple):
+    """The Gaussians of all rows, and whether they would change with another row left out."""
+
+    means: Floats  # (classes, columns)
+    inverse: Floats  # 1/σ
+    constants: Floats  # -log σ - ½ log 2π
+    variances: Floats  # before a floor was set
+    state: NDArray[np.int64]  # OWN, FLOOR, COLUMN or NEITHER
+
+
+def add_left_out(
+    table: Rows, codes: Codes, weights: Floats | None, sums: Sums, others: Others, floor: float, unbiased: bool,
+    out: Floats,
+) -> NDArray[np.bool_]:  # fmt: skip
+    """Add the log density of each row, by Gaussians that have not learned it, to out (1 or columns × rows × classes).
+
+    In `sums` and `others.variances`, a row more than there are classes is of the whole columns. Returns the cells
+    (rows × columns) whose log densities cannot be trusted.
+    """
+    n, d = table.shape
+    doubtful = np.zeros((n, d), np.bool_)
+    given = n, len(others.means), codes, weights, *sums, *others, floor, unbiased, out.shape[0] == d, out, doubtful
+
+    def work(lo: int, hi: int) -> None:
+        for start, X in blocks(table, lo, hi):
+            call.left_out(X, len(X), d, start, *given)
+
+    over(n, work, _FEW)
+    return doubtful
+
+
+# Scores of rows of numbers: x - c times a few weights (lines), or times the inverse root of a covariance (distances).
+# Each row has sums of its own, from left to right, so it has the same scores alone and among others.
+
+_GROUP = 8  # rows that the loops turn at a time, as in scores.hpp
+_ROWS_OF_SCORES = 1 << 12  # that a thread has at least
+
+
+def _score_step(d: int) -> int:
+    """Rows in a block of at most 2 MiB."""
+    return max(256, min(4096, (1 << 18) // max(d, 1)))
+
+
+def find_complete(table: Rows) -> NDArray[np.intp] | None:
+    """The places of the rows without a missing value; None where no row has one."""
+    n, d = table.shape
+    missing = np.zeros(n, np.bool_)
+
+    def work(lo: int, hi: int) -> None:
+        for start, X in blocks(table, lo, hi, _score_step(d)):
+            missing[start : start + len(X)] = np.isnan(X).any(axis=1)
+
+    over(n, work, _ROWS_OF_SCORES)
+    return np.flatnonzero(~missing) if missing.any() else None
+
+
+def add_lines(table: Rows, centre: Floats, weights: Floats, shares: Floats, out: Floats) -> NDArray[np.intp]:
+    """Add share_k + weights_k · (x - centre) to out, but for rows with a missing value, which it returns.
+
+    A score begins with the share, and has one term for each column, from left to right.
+    """
+    given = [np.ascontiguousarray(each) for each in (centre, weights, shares)]
+    return _add_scores(call.add_lines, table, (*given, len(shares)), 0, out)
+
+
+def add_distances(
+    table: Rows, centre: Floats, roots: Floats, means: Floats, shares: Floats, out: Floats
+) -> NDArray[np.intp]:
+    """Add share_k - ½ |(x - mean_k) A_k|² to out; returns as `add_lines` does.
+
+    One root A (d × r) serves all classes, or each has its own (classes × d × r); means are given less the centre.
+    """
+    placed = means @ roots if roots.ndim == 2 else np.einsum("kj,kjr->kr", means, roots)
+    every = np.ascontiguousarray(roots[np.newaxis] if roots.ndim == 2 else roots)
+    n_roots, d, rank = every.shape
+    # Most roots are triangles: each column has zeros from some row on.
+    ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
+    arrays = [np.ascontiguousarray(each) for each in (centre, ends, placed, shares)]
+    given = arrays[0], every, n_roots, rank, *arrays[1:], len(means)
+    return _add_scores(call.add_distances, table, given, len(means), out)
+
+
+def _add_scores(
+    loop: Callable[..., int], table: Rows, given: tuple[object, ...], distances: int, out: Floats
+) -> NDArray[np.intp]:
+    n, d = table.shape
+    missing, sums = np.zeros(n, np.uint8), np.ascontiguousarray(out)
+
+    def work(lo: int, hi: int) -> None:
+        room = [np.empty(size * _GROUP) for size in (d, distances)[: 2 if distances else 1]]
+        for start, X in blocks(table, lo, hi, _score_step(d)):
+            own = slice(start, start + len(X))
+            refuse_infinite(table, start, X, loop(X, *X.shape, *given, sums[own], missing[own], *room))
+
+    over(n, work, _ROWS_OF_SCORES)
+    if sums is not out:
+        out[...] = sums
+    return np.flatnonzero(missing)
+
+
+# The bootstrap over rows: a replicate draws as many rows as there are, with replacement, and measures all at once. It
+# has a seed of its own, so what it draws depends neither on the threads nor on the replicates beside it. Rows are not
+# copied: a replicate is how often each row was drawn, and scores are sorted once for all replicates.
+
+_TOGETHER = 8  # replicates that are measured together
+
+
+class Draws(NamedTuple):
+    """What each replicate measured: sums over the rows that it drew."""
+
+    sums: Floats  # (replicates, columns): Σ w·x of each column of numbers
+    bins: Floats  # (replicates, bins): Σ w·gap of the rows in each bin
+    classes: Floats  # (3, replicates, classes): Σ w of the rows answered correctly, of the class, and answered so
+    roc: Floats  # (replicates, scores): the area under each score's ROC curve, or NaN
+    pr: Floats  # its average precision
+
+
+def draw_replicates(
+    n_replicates: int, seed: int, numbers: Floats, gaps: Floats, bins: NDArray[np.int8], n_bins: int, codes: Codes,
+    predicted: Codes, n_classes: int, weights: Floats | None, scores: Floats, positives: Codes,
+) -> Draws:  # fmt: skip
+    """Draw the rows again and again, and measure each time.
+
+    Summed are numbers (rows × columns), and gaps by each row's bin, if there are any. Each row has a true class, and
+    the one that was predicted. Scores (scores × rows) rank the rows for the areas, each for its positive class.
+    """
+    n, n_scores = len(codes), len(scores)
+    orders = np.argsort(scores, axis=1, kind="stable").astype(np.int32).reshape(n_scores, n)
+    marks = np.empty((n_scores, n), np.uint8)
+    for s, order in enumerate(orders):
+        ranked = scores[s][order]
+        last = np.append(ranked[1:] != ranked[:-1], True)[:n]
+        marks[s] = last + 2 * (codes[order] == positives[s])  # the last of its score; of the class
+    shapes = [(numbers.shape[1],), (n_bins,), (3, n_classes), (n_scores,), (n_scores,)]
+    found = Draws(*(np.zeros((*shape[:-1], n_replicates, shape[-1])) for shape in shapes))
+    given = (
+        n_replicates, n, numbers, numbers.shape[1], gaps if len(gaps) else None, bins, n_bins, codes, predicted,
+        n_classes, weights, orders, marks, n_scores, positives,
+    )  # fmt: skip
+
+    def work(first: int, last: int) -> None:
+        drawn = np.empty((2, n, _TOGETHER), np.int32)
+        sums = np.empty((numbers.shape[1] + n_bins + 3 * n_classes + 3, _TOGETHER))
+        call.bootstrap(seed, _TOGETHER * first, min(_TOGETHER * last, n_replicates), *given, *found, drawn, sums)
+
+    # A few ranges for each thread, for other work may slow one of them down.
+    over(-(-n_replicates // _TOGETHER), work, 1, 4 * threads.width())
+    return found

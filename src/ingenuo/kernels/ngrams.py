@@ -1,13 +1,12 @@
 """Loops over a tree of n-grams: its index, its shares of probability, scoring a sequence and drawing one.
 
-Nodes are renumbered so that the continuations of a context stand side by side, sorted by their word: 0 is the
-empty context, node w + 1 is the word w, then come the pairs, then the triples. An n-gram without its first word
-(its suffix) is the context to fall back to. Every smoothing is then the same mixture,
+Nodes are renumbered so that the continuations of a context stand side by side, sorted by their word: 0 is the empty
+context, node w + 1 is the word w, then come the pairs, then the triples. Every smoothing is then the same mixture,
 
     p(w | context) = own(context w) + rest(context) · p(w | below)
 
-where below is the context's suffix (interpolation) or what the prior imagines (additive smoothing), and after the
-empty context the base: a distribution over the words and, in the last place, the unknown word.
+where below is the context without its first word (interpolation) or what the prior imagines (additive smoothing), and
+after the empty context the base: a distribution over the words and, in the last place, the unknown word.
 """
 
 from __future__ import annotations
@@ -23,38 +22,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels.native import F64, I32, I64, INT, POINTER, REAL, function
+from ingenuo.kernels import call, record
+from ingenuo.kernels.counts import sort_by_class
 from ingenuo.kernels.threads import run, split, width
 
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Nodes = NDArray[np.int32]
+Integers = NDArray[np.int64]
 
-#: The empty context.
-ROOT = 0
-#: What stands for an n-gram that is not there, and for an unknown word.
-ABSENT = -1
+ROOT = 0  # the empty context
+ABSENT = -1  # what stands for an n-gram that is not there, and for an unknown word
+LONGEST = 1 << 20  # draws after which a document that has not ended, or a text that gets no words, is given up
 
 _MOST_NODES = (1 << 31) - 2
 _WORDS_PER_THREAD = 1 << 14
 _VALUES = 512  # logarithms taken at a time
 _WORDS = 1 << 12  # words drawn at a time
-#: Draws after which a document that has not ended, or a text that gets no words, is given up.
-LONGEST = 1 << 20
-
-
-_sort_places = function("sort_places", I64, INT, INT, I64, I64, I64)
-_link_suffixes = function("link_suffixes", I32, I32, INT, INT, I32, returns=INT)
-_share_contexts = function("share_contexts", I32, F64, INT, INT, REAL, REAL, INT, INT, INT, F64, F64)
-_MODEL = (I32, I32, F64, F64, F64, INT, INT, INT, INT)  # the tree and the shares
-_score_sequences = function(
-    "score_sequences", *_MODEL, I64, INT, INT, I32, I64, INT, INT, REAL, I64, F64, INT, F64, INT, I64
-)
-_sum_shares = function("sum_shares", I32, F64, F64, INT, INT, INT, F64)
-_draw_words = function(
-    "draw_words", I32, I32, I32, INT, F64, F64, INT, INT, INT, I64, INT, INT, INT, INT, POINTER, POINTER, INT, I64, I64,
-    I64, returns=INT,
-)  # fmt: skip
+_CHANCES = record("own rest base", "direct unknown classes")
 
 
 class Trie(NamedTuple):
@@ -63,8 +48,8 @@ class Trie(NamedTuple):
     first: Nodes  # (nodes + 1,): the continuations of node i are first[i] .. first[i + 1]
     last: Nodes  # the last word of each node; -1 for the empty context
     suffix: Nodes  # the node without its first word
-    levels: NDArray[np.int64]  # (order + 2,): the n-grams of length L are levels[L] .. levels[L + 1]
-    old: NDArray[np.int64]  # (nodes - 1,): the number that node i + 1 had among the given n-grams
+    levels: Integers  # (order + 2,): the n-grams of length L are levels[L] .. levels[L + 1]
+    old: Integers  # (nodes - 1,): the number that node i + 1 had among the given n-grams
 
     @property
     def order(self) -> int:
@@ -81,26 +66,7 @@ class Chances(NamedTuple):
     direct: bool  # whether what is below every context is the base at once
 
 
-# The tree.
-
-
-def _sorted_places(keys: Array, n_keys: int, order: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The places of the order, sorted by their key, ties as they were."""
-    result = np.empty(len(order), np.int64)
-    _sort_places(keys, len(keys), n_keys, order, np.zeros(n_keys + 1, np.int64), result)
-    return result
-
-
-def _child(trie: Trie, context: int, word: int) -> int:
-    """The node of the context and the word after it; -1 where there is none."""
-    if word < 0 or context < 0:
-        return ABSENT
-    low, high = int(trie.first[context]), int(trie.first[context + 1])
-    place = low + int(np.searchsorted(trie.last[low:high], word))
-    return place if place < high and trie.last[place] == word else ABSENT
-
-
-def build(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order: int) -> Trie:
+def build_trie(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order: int) -> Trie:
     """The tree of the n-grams up to the order.
 
     For the n-grams of length 2, 3, … there are given the place, among the shorter ones, of each without its last word,
@@ -123,46 +89,29 @@ def build(parents: Sequence[Array], lasts: Sequence[Array], n_words: int, order:
         if size == 0:
             first[levels[length - 1] : total + 1] = start
             break
-        parent = node_of[parents[length - 2]]
-        words = np.asarray(lasts[length - 2], np.int64)
-        places = _sorted_places(words, n_words, np.arange(size, dtype=np.int64))
-        places = _sorted_places(parent, above, places)
+        parent, words = node_of[parents[length - 2]], lasts[length - 2]
+        places = sort_by_class(words, n_words)[0]
+        order_of, ends = sort_by_class(parent[places], above)
+        places = places[order_of]
         last[start : start + size] = words[places]
         old[start - 1 : start - 1 + size] = start - 1 + places
-        ends = start + np.cumsum(np.bincount(parent, minlength=above))
         first[levels[length - 1]] = start
-        first[levels[length - 1] + 1 : levels[length] + 1] = ends
+        first[levels[length - 1] + 1 : levels[length] + 1] = start + ends
         node_of = np.empty(size, np.int64)
         node_of[places] = np.arange(size)
-        if _link_suffixes(first, last, int(levels[length - 1]), start, suffix) >= 0:
+        if call.link_suffixes(first, last, int(levels[length - 1]), start, suffix) >= 0:
             raise InputError(
                 f"the n-grams are not those of any text: one of {length} words is there without its last {length - 1}"
             )
     return Trie(first, last, suffix, levels, old)
 
 
-# The counts.
-
-
-def _share(
-    trie: Trie, values: Array, start: int, stop: int, discount: float, imagined: float, distinct: bool,
-    own: Floats, rest: Floats, k: int,
-) -> None:  # fmt: skip
-    """own = max(v - discount, 0) / (Σ v + added), rest = (added + Σ min(v, discount)) / (Σ v + added).
-
-    Added is what is imagined in every context, and with `distinct` one for each word that was seen there. A context
-    that was never seen, and in which nothing is imagined, leaves all to the one below.
-    """
-    counts = np.require(values, np.float64, ["C", "A"])
-    _share_contexts(trie.first, counts, start, stop, discount, imagined, distinct, k, own.shape[1], own, rest)
-
-
-def ordered(trie: Trie, counts: Array) -> Array:
+def order_counts(trie: Trie, counts: Array) -> Array:
     """The counts of the given n-grams, for each node."""
     return np.append(counts.dtype.type(0), counts[trie.old])
 
 
-def preceding(trie: Trie, counts: Array) -> Floats:
+def count_preceding(trie: Trie, counts: Array) -> Floats:
     """The number of different words that stand before each n-gram (of the longest: 0)."""
     if trie.order < 2:
         return np.zeros(len(counts))
@@ -170,7 +119,7 @@ def preceding(trie: Trie, counts: Array) -> Floats:
     return np.bincount(trie.suffix[start:][counts[start:] > 0], minlength=len(counts)).astype(np.float64)
 
 
-def consistent(trie: Trie, counts: Array) -> bool:
+def is_consistent(trie: Trie, counts: Array) -> bool:
     """Whether no n-gram is counted more often with a word before it than at all."""
     if trie.order < 2:
         return True
@@ -179,133 +128,131 @@ def consistent(trie: Trie, counts: Array) -> bool:
     return not (remaining[1:] < 0).any()
 
 
-def additive(trie: Trie, counts: Array, imagined: float, own: Floats, rest: Floats, k: int) -> None:
+def _share(
+    trie: Trie,
+    values: Array,
+    start: int,
+    stop: int,
+    discount: float,
+    imagined: float,
+    own: Floats,
+    rest: Floats,
+    k: int,
+) -> None:
+    """own = max(v - discount, 0) / (Σ v + imagined), rest = (imagined + Σ min(v, discount)) / (Σ v + imagined).
+
+    A context that was never seen, and in which nothing is imagined, leaves all to the one below.
+    """
+    call.share_contexts(trie.first, values, start, stop, discount, imagined, k, own.shape[1], own, rest)
+
+
+def share_additive(trie: Trie, counts: Array, imagined: float, own: Floats, rest: Floats, k: int) -> None:
     """(c + a) / (N + Σ a) in every context."""
-    _share(trie, counts, 0, len(rest), 0.0, imagined, False, own, rest, k)
+    _share(trie, counts, 0, len(rest), 0.0, imagined, own, rest, k)
 
 
-def kneser_ney(trie: Trie, counts: Array, discount: float, uniform: bool, own: Floats, rest: Floats, k: int) -> None:
+def share_kneser_ney(
+    trie: Trie, counts: Array, discount: float, uniform: bool, own: Floats, rest: Floats, k: int
+) -> None:
     """max(v - d, 0) / Σ v + …: counts of the longest n-grams, of the shorter ones the different words before them."""
-    counts, types = counts.astype(np.float64, copy=False), preceding(trie, counts)
+    counts, types = counts.astype(np.float64, copy=False), count_preceding(trie, counts)
     longest = int(trie.levels[trie.order - 1])
     lowest = counts if trie.order == 1 or not types[trie.first[0] : trie.first[1]].any() else types
-    _share(trie, lowest, 0, 1, discount if uniform else 0.0, 0.0, False, own, rest, k)
-    _share(trie, types, 1, longest, discount, 0.0, False, own, rest, k)
-    _share(trie, counts, max(longest, 1), len(rest), discount, 0.0, False, own, rest, k)
+    _share(trie, lowest, 0, 1, discount if uniform else 0.0, 0.0, own, rest, k)
+    _share(trie, types, 1, longest, discount, 0.0, own, rest, k)
+    _share(trie, counts, max(longest, 1), len(rest), discount, 0.0, own, rest, k)
 
 
-# Scoring.
-
-
-def contexts(trie: Trie, words: Sequence[int]) -> NDArray[np.int64]:
+def find_contexts(trie: Trie, words: Sequence[int]) -> Integers:
     """The node of the last 0, 1, 2, … of the words; -1 where they were never seen in that order."""
+
+    def child(context: int, word: int) -> int:
+        if word < 0 or context < 0:
+            return ABSENT
+        low, high = int(trie.first[context]), int(trie.first[context + 1])
+        place = low + int(np.searchsorted(trie.last[low:high], word))
+        return place if place < high and trie.last[place] == word else ABSENT
+
     nodes = [ROOT]
     for word in words:
-        nodes = [ROOT, *(_child(trie, node, word) for node in nodes)]
+        nodes = [ROOT, *(child(node, word) for node in nodes)]
     return np.array(nodes, np.int64)
 
 
 def log_probabilities(
-    trie: Trie,
-    chances: Chances,
-    start: NDArray[np.int64],
-    end: int,
-    words: NDArray[np.int32],
-    ends: NDArray[np.int64],
-    floor: float = -math.inf,
+    trie: Trie, chances: Chances, start: Integers, end: int, words: Nodes, ends: Integers, floor: float = -math.inf
 ) -> Floats:
     """log p of each sequence, in every class (sequences × classes).
 
     The sequences stand one after the other in `words` (-1 is an unknown one) and end at `ends`. Each starts in the
-    contexts `start` (see `contexts`) and is followed by the word `end`, unless that is -1. No word's logarithm is
+    contexts `start` (see `find_contexts`) and is followed by the word `end`, unless that is -1. No word's logarithm is
     taken for less than the floor.
     """
     out = np.zeros((len(ends), chances.own.shape[1]))
-    words, ends = np.require(words, np.int32, ["C", "A"]), np.require(ends, np.int64, ["C", "A"])
-
-    def score(low: int, high: int) -> None:
-        _score(trie, chances, start, end, words, ends, low, high, floor, out)
-
+    words, ends = np.ascontiguousarray(words, np.int32), np.ascontiguousarray(ends, np.int64)
     cuts = split(len(words) + len(ends), width(), _WORDS_PER_THREAD)
     rows = np.searchsorted(ends + np.arange(1, len(ends) + 1), [high for _, high in cuts])
     bounds = [0, *rows[:-1].tolist(), len(ends)] if cuts else [0]
-    run([partial(score, low, high) for low, high in pairwise(bounds)])
+    run([partial(_score, trie, chances, start, end, words, ends, *each, floor, out) for each in pairwise(bounds)])
     return out
 
 
-def probabilities(
-    trie: Trie, chances: Chances, start: NDArray[np.int64], words: NDArray[np.int32]
-) -> tuple[Floats, NDArray[np.int64]]:
+def probabilities(trie: Trie, chances: Chances, start: Integers, words: Nodes) -> tuple[Floats, Integers]:
     """p of each word of one sequence in every class; and for each word, the nodes of its contexts and with it."""
     out = np.empty((len(words), chances.own.shape[1]))
     found = np.empty((len(words), 2, trie.order), np.int64)
-    words, ends = np.require(words, np.int32, ["C", "A"]), np.array([len(words)])
-    _score(trie, chances, start, ABSENT, words, ends, 0, 1, -math.inf, out, found)
+    _score(trie, chances, start, ABSENT, words, np.array([len(words)]), 0, 1, -math.inf, out, found)
     return out, found
 
 
 def _score(
-    trie: Trie, chances: Chances, start: NDArray[np.int64], end: int, words: NDArray[np.int32], ends: NDArray[np.int64],
-    low: int, high: int, floor: float, out: Floats, found: NDArray[np.int64] | None = None,
+    trie: Trie, chances: Chances, start: Integers, end: int, words: Nodes, ends: Integers, low: int, high: int,
+    floor: float, out: Floats, found: Integers | None = None,
 ) -> None:  # fmt: skip
     """Score sequences low..high or, where there is room for the nodes that are `found`, each word of them."""
-    own, rest, base, direct = chances
-    K = own.shape[1]
-    n_values = max(_VALUES, K)
-    _score_sequences(
-        trie.first, trie.last, own, rest, base, len(base), direct, K, trie.order, start, len(start), end, words, ends,
-        low, high, floor, np.empty(2 * trie.order + 1, np.int64), np.empty(n_values), n_values, out, found is not None,
-        np.zeros(0, np.int64) if found is None else found,
-    )  # fmt: skip
+    n_values, room = max(_VALUES, chances.own.shape[1]), np.empty(2 * trie.order + 1, np.int64)
+    shares = _CHANCES(*chances, len(chances.base) - 1, chances.own.shape[1])
+    given = start, len(start), end, words, ends, low, high, floor, room, np.empty(n_values), n_values
+    call.score_sequences(trie.first, trie.last, shares, trie.order, *given, out, found)
 
 
-# Drawing.
-
-
-def running(trie: Trie, chances: Chances, k: int) -> tuple[Floats, Floats]:
+def sum_shares(trie: Trie, chances: Chances, k: int) -> tuple[Floats, Floats]:
     """Running sums to draw from: of the shares of each context, and of the base."""
     sums = np.zeros(len(trie.last))
-    _sum_shares(trie.first, chances.own, chances.rest, len(chances.rest), k, chances.own.shape[1], sums)
+    call.sum_shares(trie.first, chances.own, chances.rest, len(chances.rest), k, chances.own.shape[1], sums)
     return sums, np.cumsum(chances.base)
 
 
 def draw(
-    trie: Trie,
-    sums: tuple[Floats, Floats],
-    direct: bool,
-    unknown: int,
-    begin: NDArray[np.int64],
-    start: NDArray[np.int64],
-    end: int,
-    n_words: int,
-    n_documents: int,
-    generator: np.random.Generator,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    trie: Trie, sums: tuple[Floats, Floats], direct: bool, unknown: int, begin: Integers, start: Integers, end: int,
+    n_words: int, n_documents: int, generator: np.random.Generator,
+) -> tuple[Integers, Integers]:  # fmt: skip
     """Draw so many words, or documents: the words and, of documents, their ends; too few where there is no end.
 
-    `begin` and `start` are contexts (see `contexts`): of the first word, and of documents that begin afterwards. The
-    unknown word (a word of the tree that stands for such, or -1) is not drawn.
+    `begin` and `start` are contexts: of the first word, and of documents that begin afterwards. The unknown word (a
+    word of the tree that stands for such, or -1) is not drawn.
     """
-    progress = np.array([0, 0, 0, *_state(begin)], np.int64)
-    after = np.array(_state(start if n_words > 0 else begin), np.int64)
+
+    def state(nodes: Integers) -> tuple[int, int, int]:
+        """The longest context that is there, its length, and the length of the history."""
+        length = int(np.flatnonzero(nodes >= 0)[-1])
+        return int(nodes[length]), length, len(nodes) - 1
+
+    progress = np.array([0, 0, 0, *state(begin)], np.int64)
+    after = np.array(state(start if n_words > 0 else begin), np.int64)
     ends = np.empty(n_documents, np.int64)
     # The generator's own C function is called, so that the draws are those of Generator.random().
     random = generator.bit_generator.ctypes
+    source = ctypes.cast(random.next_double, ctypes.c_void_p).value, random.state.value
     pieces, done = [], False
     with generator.bit_generator.lock:
         while not done:
-            words = np.empty(max(_WORDS, n_words - int(progress[0])), np.int64)
             before = int(progress[0])
-            done = _draw_words(
+            words = np.empty(max(_WORDS, n_words - before), np.int64)
+            done = call.draw_words(
                 trie.first, trie.last, trie.suffix, trie.order, *sums, len(sums[1]), direct,
-                unknown if unknown >= 0 else len(sums[1]) - 1, after, end, n_words, n_documents, LONGEST,
-                ctypes.cast(random.next_double, POINTER), random.state, len(words), words, ends, progress,
+                unknown if unknown >= 0 else len(sums[1]) - 1, after, end, n_words, n_documents, LONGEST, *source,
+                len(words), words, ends, progress,
             )  # fmt: skip
             pieces.append(words[: int(progress[0]) - before])
     return np.concatenate(pieces), ends[: int(progress[1])]
-
-
-def _state(nodes: NDArray[np.int64]) -> tuple[int, int, int]:
-    """The longest context that is there, its length, and the length of the history."""
-    length = int(np.flatnonzero(nodes >= 0)[-1])
-    return int(nodes[length]), length, len(nodes) - 1

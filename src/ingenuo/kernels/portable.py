@@ -1,57 +1,48 @@
-"""exp, log and log1p of arrays, with the same bits on every machine.
-
-NumPy's and the C library's differ in the last bit from one processor or version to the next. What a model answers is
-made of these, so that it is the same everywhere.
-"""
+"""exp, log and log1p of arrays, with the same bits on every machine, as NumPy's and the C library's have not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ingenuo.kernels.native import F64, INT, function
+from ingenuo.kernels import call
 
 Floats = NDArray[np.float64]
 
 
-_elementary = function("elementary", INT, F64, F64, INT)
+def _elementary(which: int, x: ArrayLike) -> Any:
+    values = np.ascontiguousarray(x, np.float64)
+    out = np.empty_like(values)
+    call.elementary(which, values, out, values.size)
+    return out if out.ndim and np.ndim(x) else float(out.reshape(()))
 
 
-def _over_array(which: int, name: str) -> Callable[[ArrayLike], Any]:
-    def of(x: ArrayLike) -> Any:
-        values = np.ascontiguousarray(x, np.float64)
-        out = np.empty_like(values)
-        _elementary(which, values, out, values.size)
-        return out if out.ndim and np.ndim(x) else float(out.reshape(()))
-
-    of.__name__ = name
-    of.__doc__ = f"{name}(x) of a number, or of each number of an array."
-    return of
+def exp(x: ArrayLike) -> Any:
+    """The exponential of a number, or of each number of an array."""
+    return _elementary(0, x)
 
 
-exp, log, log1p = (_over_array(which, name) for which, name in enumerate(("exp", "log", "log1p")))
+def log(x: ArrayLike) -> Any:
+    """The logarithm of a number, or of each number of an array."""
+    return _elementary(1, x)
+
+
+def log1p(x: ArrayLike) -> Any:
+    """log(1 + x) of a number, or of each number of an array."""
+    return _elementary(2, x)
 
 
 def log_sum(a: ArrayLike, b: ArrayLike) -> Any:
-    """log(exp(a) + exp(b)).
-
-    >>> float(log_sum(-np.inf, 0.0))
-    0.0
-    """
+    """log(exp(a) + exp(b))."""
     largest, least = np.maximum(a, b), np.minimum(a, b)
     apart = np.where(np.isneginf(least), -np.inf, least - np.where(np.isneginf(largest), 0.0, largest))
     return largest + log1p(exp(apart))
 
 
 def log_total(logs: Floats, axis: int | tuple[int, ...]) -> Floats:
-    """log Σ exp along some axes; of nothing but -inf, -inf.
-
-    >>> log_total(np.log([[1.0, 2.0, 3.0]]), 1).round(6).tolist()
-    [1.791759]
-    """
+    """log Σ exp along some axes; of nothing but -inf, -inf."""
     largest = logs.max(axis=axis, keepdims=True)
     largest = np.where(np.isneginf(largest), 0.0, largest)
     return np.asarray(log(exp(logs - largest).sum(axis=axis)) + largest.squeeze(axis))

@@ -1,8 +1,7 @@
 """Threads for the kernels, which release the GIL: a list of tasks in, their results out, in order.
 
-No kernel starts threads of its own. A caller cuts its rows (or columns, or classes) into ranges with
-:func:`split` and hands one task per range to :func:`run`. The calling thread works too, so a run can
-never wait for a pool that is busy elsewhere; a run inside a run stays in its own thread.
+No kernel starts threads of its own. The calling thread works too, so a run can never wait for a pool that is busy
+elsewhere; a run inside a run stays in its own thread.
 """
 
 from __future__ import annotations
@@ -12,8 +11,9 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -28,24 +28,16 @@ _pool: ThreadPoolExecutor | None = None
 
 
 def width() -> int:
-    """The number of threads that :func:`run` may use.
-
-    It is the innermost :func:`limited`, else the environment's INGENUO_THREADS, else the processors
-    this process may run on.
-
-    >>> with limited(3):
-    ...     width()
-    3
-    """
+    """The number of threads to use: of the innermost `limited`, else INGENUO_THREADS, else as many as processors."""
     limit = _limit.get()
     if limit is not None:
         return limit
-    asked = os.environ.get("INGENUO_THREADS", "").strip()
-    if asked:
+    wanted = os.environ.get("INGENUO_THREADS", "").strip()
+    if wanted:
         # isdecimal admits other scripts' digits, which int() reads as well.
-        if not asked.isdecimal() or int(asked) < 1:
-            raise InputError(f"INGENUO_THREADS is {asked!r}; set it to a whole number of at least 1, or unset it")
-        return int(asked)
+        if not wanted.isdecimal() or int(wanted) < 1:
+            raise InputError(f"INGENUO_THREADS is {wanted!r}; set it to a whole number of at least 1, or unset it")
+        return int(wanted)
     if hasattr(os, "process_cpu_count"):
         return os.process_cpu_count() or 1
     if hasattr(os, "sched_getaffinity"):
@@ -55,12 +47,7 @@ def width() -> int:
 
 @contextmanager
 def limited(threads: int) -> Iterator[None]:
-    """Use this many threads within the block.
-
-    >>> with limited(1):
-    ...     run([lambda: "in this thread"])
-    ['in this thread']
-    """
+    """Use this many threads within the block."""
     if threads < 1:
         raise InputError(f"the number of threads is {threads}; it must be at least 1")
     token = _limit.set(threads)
@@ -78,30 +65,20 @@ def single_blas() -> AbstractContextManager[Any]:
 
 
 def split(n: int, parts: int, minimum: int = 1) -> list[tuple[int, int]]:
-    """Cut 0..n into at most `parts` even ranges of at least `minimum` each (one range when n is less).
-
-    >>> split(10, 3)
-    [(0, 3), (3, 6), (6, 10)]
-    >>> split(10, 3, minimum=5)
-    [(0, 5), (5, 10)]
-    >>> split(0, 3)
-    []
-    """
-    if n <= 0:
-        return []
+    """Cut 0..n into at most `parts` even ranges of at least `minimum` each (one range when n is less)."""
     parts = max(1, min(parts, n // max(minimum, 1)))
-    cuts = [n * part // parts for part in range(parts + 1)]
-    return list(pairwise(cuts))
+    return list(pairwise(n * part // parts for part in range(parts + 1))) if n > 0 else []
+
+
+def over(n: int, work: Callable[[int, int], T], minimum: int = 1, parts: int | None = None) -> list[T]:
+    """What work(lo, hi) gives for ranges of 0..n, one for each thread, none shorter than the minimum."""
+    return run([partial(work, lo, hi) for lo, hi in split(n, width() if parts is None else parts, minimum)])
 
 
 def run(tasks: Sequence[Callable[[], T]]) -> list[T]:
-    """Run the tasks on :func:`width` threads and return their results in the tasks' order.
+    """The results of the tasks, in their order, on `width()` threads.
 
-    When tasks fail, the exception of the first of them in that order is raised, as it would be in a
-    plain loop, and tasks not yet begun are dropped.
-
-    >>> run([lambda: 1, lambda: 2])
-    [1, 2]
+    When tasks fail, the exception of the first of them is raised, and tasks that have not begun are dropped.
     """
     helpers = min(width(), len(tasks)) - 1
     if helpers < 1 or getattr(_running, "inside", False):
@@ -128,17 +105,12 @@ def run(tasks: Sequence[Callable[[], T]]) -> list[T]:
     # Each helper works in a copy of the caller's context, so that np.errstate and limited hold in it.
     started = [_shared_pool().submit(contextvars.copy_context().run, work) for _ in range(helpers)]
     work()
-    _finish(started)
+    for helper in started:  # those that have not begun have nothing left to do
+        if not helper.cancel():
+            helper.result()
     if failures:
         raise failures[min(failures)]
     return [results[position] for position in range(len(tasks))]
-
-
-def _finish(started: list[Future[None]]) -> None:
-    """Wait for the helpers that have begun; those that have not have nothing left to do."""
-    for helper in started:
-        if not helper.cancel():
-            helper.result()
 
 
 def _shared_pool() -> ThreadPoolExecutor:
@@ -153,8 +125,7 @@ def _shared_pool() -> ThreadPoolExecutor:
 def _forget_pool() -> None:
     """A forked child has the parent's pool object and none of its threads, and perhaps a held lock."""
     global _pool, _lock
-    _pool = None
-    _lock = threading.Lock()
+    _pool, _lock = None, threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
 from ingenuo.families.attributes import attributes_of
 from ingenuo.families.family import LearnedRows
-from ingenuo.kernels import softmax
+from ingenuo.kernels import counts
 from ingenuo.models.classifier import keep_weighted, tally_chunk
 from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -107,11 +107,11 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             own = best_of(learned, each, joint)[2] if model.tune else each.left_out(learned)
             scores[j] = np.maximum(own, own.max(axis=1, keepdims=True) - 700.0)
         losses = [mean_loss(joint, learned)]
-        gains = losses[0] - softmax.losses(joint, scores, list(range(len(scores))), 1.0, chunk.coded, rows)
+        gains = losses[0] - counts.losses(joint, scores, list(range(len(scores))), chunk.coded, rows)
         left: list[int] = np.argsort(-gains, kind="stable").tolist()
         kept: list[int] = []
         while left and len(kept) < wanted:
-            found = softmax.losses(joint, scores, left if forward else left[:1], 1.0, chunk.coded, rows)
+            found = counts.losses(joint, scores, left if forward else left[:1], chunk.coded, rows)
             at = int(found.argmin())
             if auto and (kept and not found[at] < losses[-1] if forward else gains[left[at]] <= 0):
                 break

@@ -315,7 +315,7 @@ class Classifier(Learner, JointAnswers):
         """
         parameters = self._parameters()
         log_prior = parameters.log_prior if floor is None else np.maximum(parameters.log_prior, floor)
-        joint = densities.repeated(log_prior, n_rows)
+        joint = densities.repeat_row(log_prior, n_rows)
         for attribute in parameters.attributes:
             attribute.add_log_likelihood(found, joint, floor)
         return joint

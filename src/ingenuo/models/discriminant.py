@@ -19,7 +19,6 @@ from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, moments_of, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
-from ingenuo.kernels.scatter import add_lines
 from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, check_is_fitted
@@ -305,7 +304,7 @@ class GaussianDiscriminant(NumbersClassifier):
         parameters = self._parameters()
         if self.covariance != "shared":
             return self._joint(found, n_rows)
-        scores = densities.repeated(parameters.log_prior, n_rows)
+        scores = densities.repeat_row(parameters.log_prior, n_rows)
         block = found[self._family]
         assert isinstance(block, Numbers)
         parameters.own.add_scores(block, scores)
@@ -324,8 +323,7 @@ class GaussianDiscriminant(NumbersClassifier):
         assert isinstance(block, Numbers)
         weights, constants = self._lines()
         lines = np.zeros((n_rows, len(constants)))
-        missing, infinite = add_lines(block, np.zeros(len(weights.T)), weights, constants, lines)
-        block.refuse_infinite(infinite)
+        missing = densities.add_lines(block, np.zeros(len(weights.T)), weights, constants, lines)
         if len(missing):
             lines[missing] = self._scores(found, n_rows)[missing]
         return lines

@@ -282,7 +282,7 @@ class LanguageModel(SequenceModel, Estimator):
         if place == reading.new[-1] and len(word.split()) > 1:
             raise InputError(f"{word!r} is several words; ask for the last one, with the others as its context")
         p = reading.parameters
-        begin = loops.contexts(p.trie, before)
+        begin = loops.find_contexts(p.trie, before)
         return float(loops.probabilities(p.trie, p.chances, begin, np.array([place], np.int32))[0][0, 0])
 
     def next(self, context: Context = None, n: int = 10) -> list[tuple[str, float]]:

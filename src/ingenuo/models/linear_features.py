@@ -23,9 +23,9 @@ from ingenuo.families.gaussian import spread
 from ingenuo.families.word_features import node_weights, table_name
 from ingenuo.families.words import ColumnParameters, with_columns
 from ingenuo.kernels import codes as loops
-from ingenuo.kernels import lookup, portable
-from ingenuo.kernels.counts import add_log_likelihood_dense
-from ingenuo.kernels.softmax import Columns
+from ingenuo.kernels import portable
+from ingenuo.kernels import text as kernel
+from ingenuo.kernels.counts import Columns, add_log_likelihood
 from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, Solution, minimise
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Texts
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
@@ -155,7 +155,7 @@ class _CategoryFeatures(Group):
     def add(self, weights: Floats, block: Codes, out: Floats) -> None:
         table = by_class(weights)
         tables = [table[lo:hi] for lo, hi in pairwise(self.first)]
-        loops.add_log_likelihood_columns(self._codes(labelled(block)), tables, out)
+        loops.add_log_likelihood(self._codes(labelled(block)), tables, out)
 
     def names(self) -> list[str]:
         pairs = zip(self.columns.tolist(), self.values)
@@ -263,7 +263,7 @@ class NumberFeatures(Group):
         """The numbers times their weights."""
         for lo, X in self._blocks(block):
             np.copyto(X, 0.0, where=np.isnan(X))
-            add_log_likelihood_dense(X, by_class(weights), out[lo : lo + len(X)])
+            add_log_likelihood(X, by_class(weights), out[lo : lo + len(X)])
 
     def factors(self, weights: Floats, block: Numbers) -> list[Factor]:
         """e to the weight times the number less its mean."""
@@ -367,21 +367,20 @@ class _Words:
             self._prepared = (weights, p)
         return self._prepared[1]
 
-    def _table(self, weights: Floats) -> lookup.Table:
+    def _table(self, weights: Floats) -> kernel.Table:
         K = len(self.classes)
         P = len(self.weights)
         info = np.full((P, 2), -1, np.int64)
-        single = info.view(np.float64)
         used = self.weights != 0
         lines = np.zeros((0, K))
         if len(weights) and weights.shape[1] == 1:
             info[used, 0] = (1 << 21) | 1
-            single[:, 1] = weights[:, 0] * self.weights
+            info.view(np.float64)[:, 1] = weights[:, 0] * self.weights
         elif len(weights):
             info[used, 0] = (((np.flatnonzero(used) << 1) | 1) << 20) | K
             lines = weights if self._plain else weights * self.weights[:, np.newaxis]
         each = ONES if self._plain and self.words.norm is None else self.weights
-        return lookup.Table(info, single, np.zeros((0, 2)), lines, each, ONES, np.zeros(K))
+        return kernel.Table(info, np.zeros((0, 2)), lines, each, ONES, np.zeros(K))
 
     def add(self, weights: Floats, text: Any, out: Floats) -> None:
         p = self.parameters(weights)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, MergeError, NetworkError, RefusedError, did_you_mean
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
-from ingenuo.kernels.networks import Flat
+from ingenuo.kernels.codes import Flat
 from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn

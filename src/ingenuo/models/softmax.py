@@ -264,7 +264,7 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         """The logits, one for each class; of two classes the first has none."""
         b = self._intercepts
-        joint = densities.repeated(np.concatenate([[0.0], b]) if len(b) == 1 else b, n_rows)
+        joint = densities.repeat_row(np.concatenate([[0.0], b]) if len(b) == 1 else b, n_rows)
         for name, weights in self._by_group().items():
             self._groups[name].add(weights, found[name], joint)
         return np.clip(joint, -densities.FARTHEST, densities.FARTHEST, out=joint)

@@ -17,9 +17,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import softmax, threads
+from ingenuo.kernels import counts, threads
+from ingenuo.kernels.counts import Columns
 from ingenuo.kernels.moments import Rows
-from ingenuo.kernels.softmax import Columns
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ class Problem:
     def residuals(self, logits: Floats) -> tuple[float, Floats]:
         """The loss, and its gradient in the logits."""
         out = np.empty_like(logits)
-        return softmax.residuals(logits, self.labels, self.weights, out), out
+        return counts.residuals(logits, self.labels, self.weights, out), out
 
     def best_shift(self, logits: Floats) -> Floats:
         """What to add to the intercepts so that they are the best for their weights."""
@@ -73,7 +73,7 @@ class Problem:
         slopes, bends = penalty
 
         def at(lengths: Floats) -> tuple[float, Floats, Floats]:
-            loss, slope, bend = softmax.within(logits, steps, lengths, self.labels, self.weights)
+            loss, slope, bend = counts.within(logits, steps, lengths, self.labels, self.weights)
             total = loss + float(slopes @ lengths) + float(lengths @ bends @ lengths) / 2
             return total, slope + slopes + bends @ lengths, bend + bends
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
-from ingenuo.kernels import networks as loops
+from ingenuo.kernels import codes as loops
 from ingenuo.networks.learn import CELLS, ROWS, count_rows, count_states, table_name
 from ingenuo.networks.trees import spans, sum_pairs
 from ingenuo.rows.part import Codes
@@ -48,7 +48,7 @@ def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats |
         sums = count_states(labels.astype(np.int64), columns[j], (K, sizes[j]), weights)
         tables[table_name(name)] = Table.of({"class": classes, **axes[j]}, sums)
     firsts = range(len(names) - 1)
-    pairs = sum_pairs(loops.codes_matrix(columns, sizes), sizes, labels, K, weights, firsts)
+    pairs = sum_pairs(loops.codes_matrix(columns), sizes, labels, K, weights, firsts)
     for i, j, start, end in spans(sizes, K, firsts):
         limbs = pairs.limbs[:, start:end].reshape(len(pairs.limbs), K, sizes[i], sizes[j])
         sums = Exact.canonical(limbs, pairs.low)
@@ -86,7 +86,7 @@ class Averaged:
         least = -np.inf if floor is None else floor
         roots, pairs, naive = (np.maximum(each, least) for each in (self.roots, self.pairs, self.naive))
         K = self.roots.shape[1]
-        return loops.average(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
+        return loops.average_parents(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
 
     def models(self, codes: NDArray[np.int32]) -> list[tuple[int, Floats]]:
         """Of one row, each attribute that may be the parent and the log joint with it as such."""

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ImpossibleEvidenceError, TooWideError
-from ingenuo.kernels import networks
-from ingenuo.kernels.networks import Flat
+from ingenuo.kernels import codes as loops
+from ingenuo.kernels.codes import Flat
 from ingenuo.kernels.portable import exp, log, log_total
 from ingenuo.networks import graph
 from ingenuo.networks.graph import JunctionTree, Parents, ancestors, junction_tree, order
@@ -319,8 +319,7 @@ def _draw(weights: Floats, rows: States, rng: np.random.Generator) -> States:
 
 def log_joint(flat: Flat, codes: NDArray[np.integer], target: int) -> Floats:
     """The logarithm of P(target = k, the known cells of row i), rows × states of the target."""
-    out = np.empty((len(codes), int(flat.cards[target])))
-    wide = networks.joint_by_class(flat, codes, target, out)
+    out, wide = loops.joint_by_class(flat, codes, target)
     network = _whole(flat) if len(wide) else ([], [])
     for row in wide:
         known = _known(flat, codes[row])
@@ -337,7 +336,7 @@ def expected_counts(
     flat: Flat, codes: NDArray[np.integer], weights: Floats | None = None
 ) -> tuple[list[Floats], float]:
     """How often each cell of each table is expected, given the rows' known cells, and these cells' log likelihood."""
-    cells, logs, wide = networks.expected_counts(flat, codes, weights)
+    cells, logs, wide = loops.expected_counts(flat, codes, weights)
     counts = flat.shaped(cells)
     weighting = np.ones(len(codes)) if weights is None else np.asarray(weights, np.float64)
     parents, tables = _whole(flat) if len(wide) else ([], [])

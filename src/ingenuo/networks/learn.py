@@ -20,7 +20,7 @@ from ingenuo.errors import ForgetError, InputError, NetworkError, TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
-from ingenuo.kernels.networks import Flat
+from ingenuo.kernels.codes import Flat
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import expected_counts
 from ingenuo.rows.checks import check_number, check_whole, seeded_generator
@@ -77,7 +77,7 @@ def count_states(where: NDArray[np.int64], states: NDArray[Any], shape: Sequence
     """How often each state, on the last axis, meets each configuration."""
     *above, n_states = shape
     if weights is None:
-        return Exact.counts(loops.tally_columns([states], where, math.prod(above), [n_states])[0].reshape(shape))
+        return Exact.counts(loops.tally([states], where, math.prod(above), [n_states])[0].reshape(shape))
     cells = np.where((where >= 0) & (states >= 0), where * n_states + states, -1)
     exact = moments.weights_by_cell(weights, cells, math.prod(shape))
     return Exact(exact.limbs.reshape(exact.limbs.shape[0], *shape), exact.low)

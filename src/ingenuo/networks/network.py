@@ -23,7 +23,7 @@ from ingenuo.errors import (
 )
 from ingenuo.families.discretise import PARTS, Cuts
 from ingenuo.kernels import densities, portable
-from ingenuo.kernels.networks import Flat
+from ingenuo.kernels.codes import Flat
 from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, definition_of, structure_of

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, NetworkError, check_choice
-from ingenuo.kernels.networks import codes_matrix, configurations, data_terms
+from ingenuo.kernels.codes import codes_matrix, configurations, data_terms
 from ingenuo.kernels.threads import run, split, width
 from ingenuo.networks.graph import order, refuse_cycle
 from ingenuo.rows.checks import check_number
@@ -148,7 +148,7 @@ class Sample:
         self, columns: Sequence[NDArray[Any]] | NDArray[Any], cards: Sequence[int], weights: NDArray[Any] | None = None
     ) -> None:
         self.cards = tuple(int(card) for card in cards)
-        self.codes = codes_matrix(columns, self.cards)
+        self.codes = codes_matrix(columns)
         self.n_columns, self.n_rows = self.codes.shape
         self.weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
         self.total = float(self.n_rows if self.weights is None else self.weights.sum())

@@ -16,7 +16,7 @@ from ingenuo.errors import InputError, KindError, NetworkError, check_choice, di
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities
-from ingenuo.kernels.networks import Flat
+from ingenuo.kernels.codes import Flat
 from ingenuo.networks.columns import (
     compact,
     encode_columns,

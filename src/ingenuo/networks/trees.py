@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import TooWideError
 from ingenuo.kernels import moments
-from ingenuo.kernels.networks import codes_matrix, each_pair, told_by_others, too_wide
+from ingenuo.kernels.codes import codes_matrix, each_pair, information_of_others, too_wide
 from ingenuo.kernels.portable import log
 from ingenuo.networks.learn import CELLS, configurations
 from ingenuo.networks.search import Search, Step, parents_of
@@ -63,7 +63,7 @@ def information_left_out(counts: Floats) -> float:
     if total <= 0 or min(int((counts.sum(axis=axes) > 0).sum()) for axes in ((0, 1), (0, 2))) < 2:
         return 0.0  # a column of one value tells nothing, and there is nothing to tell of it
     both_ways = (counts, counts.transpose(0, 2, 1))
-    least = min(told_by_others(np.ascontiguousarray(each)) for each in both_ways) / total
+    least = min(information_of_others(np.ascontiguousarray(each)) for each in both_ways) / total
     return least if abs(least) > _ROUNDING else 0.0
 
 
@@ -178,7 +178,7 @@ def count_pairs(
     columns: Sequence[NDArray[Any]], cards: Sequence[int], jobs: Sequence[Job], weights: Floats | None = None
 ) -> Tally:
     """The tables of some rows; the class is the first column."""
-    codes, tables = codes_matrix(columns, cards), {}
+    codes, tables = codes_matrix(columns), {}
     for given, lo, hi in jobs:
         labels, n_classes = (codes[0], cards[0]) if given else (np.zeros(codes.shape[1], np.int64), 1)
         sums = sum_pairs(codes[given:], cards[given:], labels, n_classes, weights, range(lo, hi))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.moments import weights_by_cell
-from ingenuo.kernels.text import cuts_by_bytes, gathered
+from ingenuo.kernels.text import cut_by_bytes, gather_rows
 from ingenuo.rows.schema import Reference, column_name
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, is_missing
@@ -78,14 +78,6 @@ class Numbers:
     def place(self, row: int, column: int) -> str:
         """How a cell is called in a message."""
         return f"column {column_name(self.names[column])!r}, row {row}"
-
-    def refuse_infinite(self, place: tuple[int, int] | None) -> None:
-        """Raise where a number, by its row and column, is infinite."""
-        if place is not None:
-            raise InputError(
-                f"Input X contains infinity: {self.place(*place)} is infinite; replace it by a finite number, "
-                "or by NaN if it is missing"
-            )
 
     def take(self, rows: Places) -> Numbers:
         """Some rows, in any order: a copy."""
@@ -220,12 +212,12 @@ class Text:
             places = slice(piece.first, piece.first + piece.n_rows)
             lengths = np.diff(piece.offsets)
             if labels is None:
-                ranges = [range(lo, hi) for lo, hi in pairwise(cuts_by_bytes(lengths))]
+                ranges = [range(lo, hi) for lo, hi in pairwise(cut_by_bytes(lengths))]
                 yield [partial(Share, piece, rows, places) for rows in ranges]
                 continue
             order = _by_label(labels[places])
             order = order if piece.missing is None else order[~piece.missing[order]]
-            cuts = pairwise(cuts_by_bytes(lengths[order]))
+            cuts = pairwise(cut_by_bytes(lengths[order]))
             yield [partial(Share, piece, order[lo:hi], places) for lo, hi in cuts]
 
     def missing(self, errors: str = "strict") -> NDArray[np.bool_]:
@@ -265,7 +257,7 @@ def _gathered(text: Text, rows: Places, errors: str) -> GatheredText:
     """Some rows of a column of text, in any order: a copy."""
     pieces = list(text.pieces(errors))
     firsts = np.array([piece.first for piece in pieces], np.int64)
-    data, offsets = gathered([(piece.data, piece.offsets) for piece in pieces], firsts, rows)
+    data, offsets = gather_rows([(piece.data, piece.offsets) for piece in pieces], firsts, rows)
     holes = text.missing(errors)[rows]
     return GatheredText(text.name, Piece(0, data, offsets, holes if holes.any() else None), holes)
 
@@ -309,7 +301,7 @@ class ListText(Text):
             lengths = np.array([len(value) if isinstance(value, str | bytes) else 0 for value in self._values])
         order = None if labels is None else _by_label(labels)
         self._holes = np.zeros(self.n_rows, np.bool_)  # which the shares fill
-        cuts = pairwise(cuts_by_bytes(lengths if order is None else lengths[order]))
+        cuts = pairwise(cut_by_bytes(lengths if order is None else lengths[order]))
         yield [partial(self._share, lo, hi, order, errors) for lo, hi in cuts]
 
     def _share(self, lo: int, hi: int, order: Places | None, errors: str) -> Share:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import MergeError
-from ingenuo.kernels import vocabulary as loops
+from ingenuo.kernels import text as loops
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, same, unite
 from ingenuo.tally.tally import AnyTable, Sums

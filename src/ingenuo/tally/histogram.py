@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError
-from ingenuo.kernels.histograms import BINS, LARGEST_EXPONENT, LEAST_EXPONENT, Counted
+from ingenuo.kernels.moments import BINS, LARGEST_EXPONENT, LEAST_EXPONENT, Counted
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.tally import Table

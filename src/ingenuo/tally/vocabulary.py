@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError
-from ingenuo.kernels import vocabulary as loops
+from ingenuo.kernels import text as loops
 
 Integers = NDArray[np.int64]
 Places = NDArray[np.int32]
@@ -71,7 +71,7 @@ class Vocabulary:
                 raise InputError("an n-gram of a vocabulary has no such parts")
             hashes.append(loops.hash_level(hashes[-1], hashes[0], above, words))
         levels = zip(hashes[1:], parents, lasts)
-        if not loops.in_order(data, ends, hashes[0]) or not all(loops.level_in_order(*level) for level in levels):
+        if not _words_in_order(data, ends, hashes[0]) or not all(_level_in_order(*level) for level in levels):
             raise InputError("the words or n-grams of a vocabulary are not in their order, or one is there twice")
         return Vocabulary(data, ends, tuple(hashes), parents, lasts)
 
@@ -178,21 +178,19 @@ class Vocabulary:
         if self.same(other):
             return self, np.arange(len(self)), np.arange(len(self))
         nodes = np.empty(len(self), np.int64), np.empty(len(other), np.int64)
-        mine, theirs = ((each.hashes[0], each.data, each.ends) for each in (self, other))
-        (hashed, data, ends), *where = loops.unite_words(mine, theirs, nodes)
-        maps = [(where[0], where[1])]
-        hashes, parents, lasts = [hashed], [], []
-        for level in range(self.order - 1):
+        mine, theirs = ((each.hashes[0], each.data, each.ends, None, None, None, None) for each in (self, other))
+        (hashed, data, ends), *where = loops.unite(mine, theirs, 0, nodes)
+        maps, levels = [where], [[hashed]]
+        for n in range(1, self.order):
             one, two = (
-                (each.hashes[level + 1], each.parents[level], each.lasts[level]) for each in (self, other)
+                (each.hashes[n], None, None, each.parents[n - 1], each.lasts[n - 1], above, words)
+                for each, above, words in zip((self, other), maps[-1], maps[0])
             )  # fmt: skip
-            here = nodes[0][self.levels[level + 1] :], nodes[1][other.levels[level + 1] :]
-            first = sum(map(len, hashes))
-            (hashed, above, last), *where = loops.unite_level(one, two, maps[-1], maps[0], first, here)
-            hashes.append(hashed)
-            parents.append(above)
-            lasts.append(last)
-            maps.append((where[0], where[1]))
+            here = nodes[0][self.levels[n] :], nodes[1][other.levels[n] :]
+            level, *where = loops.unite(one, two, sum(len(each[0]) for each in levels), here)
+            levels.append(level)
+            maps.append(where)
+        hashes, (parents, lasts) = [level[0] for level in levels], ([level[n] for level in levels[1:]] for n in (1, 2))
         return Vocabulary(data, ends, tuple(hashes), tuple(parents), tuple(lasts)), *nodes
 
     def restrict(self, keep: NDArray[np.bool_]) -> tuple[Vocabulary, Integers]:
@@ -233,3 +231,17 @@ def _hash(word: bytes) -> NDArray[np.uint64]:
 
 def _outside(places: Places, size: int) -> bool:
     return bool(len(places)) and (int(places.min()) < 0 or int(places.max()) >= size)
+
+
+def _words_in_order(data: NDArray[np.uint8], ends: Integers, hashes: NDArray[np.uint64]) -> bool:
+    """Whether words stand in canonical order, each once."""
+    equal, bounds, text = np.flatnonzero(hashes[1:] == hashes[:-1]), np.append(0, ends).tolist(), data.tobytes()
+    words = [[text[bounds[j] : bounds[j + 1]] for j in (i, i + 1)] for i in equal.tolist()]
+    return bool((hashes[1:] >= hashes[:-1]).all()) and all(a < b for a, b in words)
+
+
+def _level_in_order(hashes: NDArray[np.uint64], parents: Places, lasts: Places) -> bool:
+    """Whether n-grams stand in canonical order, each once."""
+    above, below = parents[:-1], parents[1:]
+    ties = (above < below) | ((above == below) & (lasts[:-1] < lasts[1:]))
+    return bool(((hashes[:-1] < hashes[1:]) | ((hashes[:-1] == hashes[1:]) & ties)).all())
