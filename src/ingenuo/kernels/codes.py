@@ -117,7 +117,7 @@ def _tally(
 ) -> tuple[list[Counts], bool]:
     """Count ranges of rows or of columns, one for each thread; and say whether a code has no category."""
     given, n, m = _Columns.of(columns), len(labels), len(sizes)
-    labels = np.ascontiguousarray(_as_integers(labels))
+    labels = np.require(_as_integers(labels), None, ["C", "A"])
     threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
     cuts = -(-n // _ROWS_AT_ONCE)
     if threads * (n_classes + 1) * (sum(sizes) + 2 * m) * 4 <= n * m:
@@ -315,10 +315,11 @@ def information_of_others(counts: Floats) -> float:
     """
     half = 0.5 * np.count_nonzero(counts.any(axis=(0, 1)))
     by_b, by_a = counts.sum(axis=1, keepdims=True), counts.sum(axis=2, keepdims=True)
-    q = (np.maximum(by_b - 1, 0) + 0.5) / (np.maximum(by_b.sum(axis=2, keepdims=True) - 1, 0) + half)
-    seen = counts > 0
-    ratio = (np.maximum(counts - 1, 0) + half * q) / ((np.maximum(by_a - 1, 0) + half) * q)
-    return float((counts[seen] * log(ratio[seen])).sum())
+    seen, by_class = counts > 0, by_b.sum(axis=2, keepdims=True)
+    sums = (np.broadcast_to(each, counts.shape)[seen] for each in (counts, by_a, by_b, by_class))
+    n, n_a, n_b, n_c = (np.maximum(each - 1, 0) for each in sums)
+    q = (n_b + 0.5) / (n_c + half)
+    return float((counts[seen] * log((n + half * q) / ((n_a + half) * q))).sum())
 
 
 # Rows of networks, each with its own missing cells: these are summed out exactly, row by row. All is in logarithms.
