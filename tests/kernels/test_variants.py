@@ -136,7 +136,7 @@ def of_numbers(rng):
             for numbers in ("gaussian", "histogram", "kernel"):
                 model = NaiveBayes(dict.fromkeys(range(3), "number"), numbers=numbers).fit(few[: n // 2], y[: n // 2])
                 yield model.predict_joint_log_proba(few)
-            schema, chunk = model._whole(MemoryRows(few[:12], y[:12], w[:12]))
+            schema, chunk = model._encode_all(MemoryRows(few[:12], y[:12], w[:12]))
             yield leave_one_out(NaiveBayes(), schema, chunk, tally_chunk(chunk))
         bins, ranked = np.zeros(n, np.int8), posteriors[0].T.copy()
         given = X[:, :1], w, bins, 1, y, y[::-1].copy(), K, w, ranked, np.arange(K, dtype=np.int32)
