@@ -175,7 +175,11 @@ class SequenceParameters:
         counts = loops.order_counts(trie, self.counted.column(k))
         if self.smoothing.method != "kneser-ney":
             return counts
-        values, longest, single = loops.count_preceding(trie, counts), int(trie.levels[trie.order]), slice(1, trie.first[1])
+        values, longest, single = (
+            loops.count_preceding(trie, counts),
+            int(trie.levels[trie.order]),
+            slice(1, trie.first[1]),
+        )
         values[longest:] = counts[longest:]
         if not values[single].any():
             values[single] = counts[single]
