@@ -2,33 +2,31 @@
 
     log odds = constant + Σ_j effect_j        points_j = (effect_j - least_j) · unit
 
-The unit is such that the widest column spans 100 points; least_j is the least effect of a column, so that it has 0
-points. The total of the points is then a line of the log odds, and of two classes nothing is lost. Of more classes the
-nomogram is of one against one other, exact for the probability of the one where it is known to be one of the two.
-A word, which may come several times, has points per occurrence, from 0; so have columns that are not drawn, for which
-nothing need be added.
+The widest column spans 100 points, and the least effect of each has 0. A word, which may come several times, has points
+per occurrence, from 0; so have columns that are not drawn, for which nothing need be added.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.explanation.evidence import Evidence, evidence
-from ingenuo.explanation.nomogram_picture import round_values, svg
-from ingenuo.families.family import Bags, Measure, WordTable
-from ingenuo.families.family import Evidence as Part
+from ingenuo.explanation.evidence import Evidence, Part, evidence
+from ingenuo.families.family import Bags, Categories, Measure, WordTable
+from ingenuo.rows import checks
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.format import plain
-from ingenuo.show.svg import Picture
+from ingenuo.show.svg import Picture, clean, number, shorten, tag, text_width, words
 from ingenuo.show.table import Block, PrintedTable, Shown
-from ingenuo.tally.labels import is_missing, labels_of
+from ingenuo.tally.labels import labels_of
 
 PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 KEPT = 1000  # columns of counts have scales of their own
@@ -80,17 +78,17 @@ class Scale:
 class Nomogram(Shown):
     """Scales of points, and from their total to the probability; prints as a table, and draws itself."""
 
-    model: Any = field(repr=False)
+    model: Any
     positive: Any
     against: Any
     scales: tuple[Scale, ...]  # the widest first
     drawn: int  # so many of them are drawn
     unit: float  # points for one nat of log odds
     base: float  # the log odds of 0 points in all
-    several: bool = False  # whether there are classes besides these two
-    calibrated: Callable[[Floats], Floats] | None = field(default=None, repr=False)  # from log odds to probability
+    several: bool = False  # whether there are more classes than these two
+    calibrated: Callable[[Floats], Floats] | None = None  # from log odds to probability
     remarks: tuple[str, ...] = ()
-    together: tuple[Measure, ...] = field(default=(), repr=False)  # columns that all must be there
+    together: tuple[Measure, ...] = field(default=())  # columns that all must be there
 
     @property
     def title(self) -> str:
@@ -143,33 +141,42 @@ class Nomogram(Shown):
         >>> round(read.total, 1), round(read.probability, 4)
         (57.0, 0.3642)
         """
-        effects = self._effects(row)
+        explained = self.model.explain(row)
+        names = explained.classes.tolist()
+        yes, no = names.index(self.positive), names.index(self.against)
+        effects = self._joint_effects(row, yes, no)
+        joint = set(effects)
+        for factor in explained.factors:
+            name = factor.part_of or factor.column
+            if factor.terms and name not in joint and (factor.column, factor.value) != ("shift", "tuned"):
+                effects[name] = effects.get(name, 0.0) + factor.terms[yes].log - factor.terms[no].log
         found = {each.column: (effects.pop(each.column, 0.0) - each.least) * self.unit for each in self.scales}
         found |= {column: effect * self.unit for column, effect in effects.items()}  # which have no scale of their own
         with np.errstate(invalid="ignore"):
             total = float(np.sum(list(found.values())))
-        if math.isnan(total):  # each class has something that it holds impossible
-            explained = self.model.explain(row)
-            posterior = dict(zip(explained.classes.tolist(), explained.posterior.tolist()))
-            share = posterior[self.positive] / (posterior[self.positive] + posterior[self.against])
-            return Reading(found, total, float(share))
-        return Reading(found, total, self.probability(total))
+        if not math.isnan(total):
+            return Reading(found, total, self.probability(total))
+        p = explained.posterior[[yes, no]]  # each class has something that it holds impossible
+        return Reading(found, total, float(p[0] / p.sum()))
 
-    def _effects(self, row: Any) -> dict[str, float]:
-        """What each column of a row adds to the log odds."""
-        shown = self.model.explain(row)
-        names = shown.classes.tolist()
-        yes, no = names.index(self.positive), names.index(self.against)
-        lines = {part.column: part for part in self.together}
-        effects: dict[str, float] = {}
-        skipped = {column_name(name) for name in lines}
-        for factor in shown.factors:
-            name = factor.part_of or factor.column
-            if factor.terms and name not in skipped and (factor.column, factor.value) != ("shift", "tuned"):
-                effects[name] = effects.get(name, 0.0) + factor.terms[yes].log - factor.terms[no].log
-        for column, x in _numbers(self.model, row, list(lines)).items():
-            amounts = lines[column].at(np.array([x]))[0]
-            effects[column_name(column)] = float(amounts[yes] - amounts[no])
+    def _joint_effects(self, row: Any, yes: int, no: int) -> dict[str, float]:
+        """What the columns with one covariance add, all of which must be there."""
+        if not self.together:
+            return {}
+        source = checks.row(self.model._without_target(row), self.model.schema_)
+        blocks: Any = self.model._blocks(source, self.model.schema_)
+        block = next(each for each in blocks.values() if self.together[0].column in each.names.tolist())
+        numbers = dict(zip(block.names.tolist(), block.rows(0, 1)[0].tolist()))
+        effects = {}
+        for part in self.together:
+            name, x = column_name(part.column), numbers[part.column]
+            if math.isnan(x):
+                raise InputError(
+                    f"column {name!r} is missing, and of columns with one covariance the points of the others change "
+                    "with it; give a value, or ask predict_proba, which integrates it out"
+                )
+            amounts = part.at(np.array([x]))[0]
+            effects[name] = float(amounts[yes] - amounts[no])
         return effects
 
     def to_dict(self) -> dict[str, Any]:
@@ -179,18 +186,10 @@ class Nomogram(Shown):
             ticks = [{"value": t.value, "points": t.points, "effect": t.effect} for t in scale.ticks]
             about = {name: getattr(scale, name) for name in ("column", "kind", "width", "missing", "note")}
             columns.append({**about, "least_effect": scale.least, "ticks": ticks})
-        found = {
-            "title": self.title,
-            "positive": self.positive,
-            "against": self.against,
-            "points_per_nat": self.unit,
-            "log_odds_at_0_points": self.base,
-            "drawn": self.drawn,
-            "remarks": list(self.remarks),
-            "columns": columns,
-            "probability": [{"probability": p, "total_points": total} for p, total in self.levels()],
-        }
-        return plain(found)  # type: ignore[no-any-return]
+        found = {name: getattr(self, name) for name in ("title", "positive", "against", "drawn")}
+        found |= {"points_per_nat": self.unit, "log_odds_at_0_points": self.base, "remarks": list(self.remarks)}
+        levels = [{"probability": p, "total_points": total} for p, total in self.levels()]
+        return plain({**found, "columns": columns, "probability": levels})  # type: ignore[no-any-return]
 
     def levels(self) -> list[tuple[float, float]]:
         """Probabilities, and the total of points that each has, as far as any has it."""
@@ -212,7 +211,7 @@ class Nomogram(Shown):
 
     def svg(self) -> Picture:
         """The picture as SVG: selectable text, in the colours of the page around it."""
-        return svg(self)
+        return _paint(self)
 
 
 def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 15) -> Nomogram:
@@ -251,11 +250,9 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
     found = evidence(model)
     yes, no = _pair(found, positive, against)
     scales = [scale for part in found.parts for scale in _scales_of(part, yes, no)]
-    widest = max((scale.width for scale in scales), default=0.0)
-    unit = 100 / widest if widest > 0 else 1.0
     scales.sort(key=lambda scale: -scale.width)
-    scales = [scale if place < rows else replace(scale, least=0.0) for place, scale in enumerate(scales)]
-    scales = [scale.in_points(unit) for scale in scales]
+    unit = 100 / scales[0].width if scales and scales[0].width > 0 else 1.0
+    scales = [(s if place < rows else replace(s, least=0.0)).in_points(unit) for place, s in enumerate(scales)]
     names = found.classes.tolist()
     with np.errstate(invalid="ignore"):
         base = float(found.constant[yes] - found.constant[no]) + sum(scale.least for scale in scales)
@@ -284,25 +281,21 @@ def _pair(found: Evidence, positive: Any, against: Any) -> tuple[int, int]:
     if len(names) < 2:
         raise InputError(f"the model knows one class only, {names[0]!r}, so there are no odds to draw")
     by_size = np.argsort(-found.priors, kind="stable").tolist()
-    if positive is None:
-        yes = 1 if len(names) == 2 else by_size[0]
-        if against is not None and len(names) == 2:
-            yes = 1 - _place(names, against, "against")
-        elif against is not None and _place(names, against, "against") == yes:
-            yes = by_size[1]
-    else:
+    no = None if against is None else _place(names, against, "against")
+    if positive is not None:
         yes = _place(names, positive, "positive")
-    no = next(k for k in by_size if k != yes) if against is None else _place(names, against, "against")
+    else:
+        yes = next(k for k in ([1, 0] if len(names) == 2 else by_size) if k != no)
     if no == yes:
         raise InputError(f"positive and against are both {names[yes]!r}; name two classes")
-    return yes, no
+    return yes, next(k for k in by_size if k != yes) if no is None else no
 
 
 def _place(names: list[Any], wanted: Any, parameter: str) -> int:
-    plain = labels_of([wanted]).tolist()[0]
-    if plain in names:
-        return names.index(plain)
+    label = labels_of([wanted]).tolist()[0]
     by_text = [place for place, name in enumerate(names) if str(name) == str(wanted)]
+    if label in names:
+        return names.index(label)
     if len(by_text) == 1:
         return by_text[0]
     raise InputError(f"{parameter}={wanted!r} is no class of the model{did_you_mean(wanted, names)}")
@@ -321,38 +314,14 @@ def _calibration(model: Any, yes: int, no: int, n_classes: int) -> tuple[Callabl
         return None, f"{before}, which goes by the length of the text as well."
     if n_classes > 2 and calibrator.curves:
         return None, f"{before}, which looks at each class against all the others."
-    lengths = None if scale is None else np.zeros(1)
 
     def repaired(odds: Floats) -> Floats:
         scores = np.full((len(odds), n_classes), -np.inf)
         scores[:, yes], scores[:, no] = -np.logaddexp(0, -odds), -np.logaddexp(0, odds)
-        logs = calibrator.apply(scores, None if lengths is None else np.zeros(len(odds)))
+        logs = calibrator.apply(scores, None if scale is None else np.zeros(len(odds)))
         return np.asarray(expit(logs[:, yes] - logs[:, no]))
 
     return repaired, f"Calibrated: {calibrator.describe()}."
-
-
-def _numbers(model: Any, row: Any, columns: list[Any]) -> dict[Any, float]:
-    """The numbers that a row has in some columns, all of which must be there."""
-    if not columns:
-        return {}
-    if hasattr(row, "to_dict") and not hasattr(row, "columns"):
-        row = row.to_dict()
-    if isinstance(row, Mapping):
-        called = {column_name(name): value for name, value in row.items()}
-        found = {name: called.get(column_name(name)) for name in columns}
-    else:
-        table = row if getattr(row, "ndim", 1) == 2 or hasattr(row, "columns") else [list(row)]
-        blocks, _ = model._rows(table)
-        block = next(each for each in blocks.values() if columns[0] in each.names.tolist())
-        found = dict(zip(block.names.tolist(), block.rows(0, 1)[0].tolist()))
-    lacking = [name for name in columns if is_missing(found[name])]
-    if lacking:
-        raise InputError(
-            f"column {column_name(lacking[0])!r} is missing, and of columns with one covariance the points of the "
-            "others change with it; give a value, or ask predict_proba, which integrates it out"
-        )
-    return {name: float(value) for name, value in found.items() if value is not None and name in columns}
 
 
 def _figure(points: float) -> str:
@@ -363,103 +332,278 @@ def _figure(points: float) -> str:
 
 
 def _scales_of(part: Part, yes: int, no: int) -> list[Scale]:
-    """The values of each column and their effects; points are worked out when the unit is known."""
-    if part.kind == "count":
-        return _bag_scales(part, yes, no)
-    name = column_name(part.column)
-    if part.kind == "category":
-        with np.errstate(invalid="ignore"):
-            effects = part.logs[:, yes] - part.logs[:, no]
-        ticks = [Tick(str(value), value, effect) for value, effect in zip(part.values.tolist(), effects.tolist())]
-        return [_spanned(name, "category", ticks)]
-    return [_number_scale(part, name, yes, no) if part.kind == "number" else _word_scale(part, name, yes, no)]
-
-
-def _bag_scales(part: Bags, yes: int, no: int) -> list[Scale]:
-    """Of counts, and of things that are there or not; of very many columns, those of the widest effect."""
     with np.errstate(invalid="ignore"):
-        each = part.each[:, yes] - part.each[:, no]
-        absent = np.zeros_like(each) if part.absent is None else part.absent[:, yes] - part.absent[:, no]
-    width = np.maximum.reduce([each * part.most, absent, 0 * absent]) - np.minimum.reduce(
-        [each * part.most, absent, 0 * absent]
-    )
-    chosen = np.sort(np.argsort(-np.nan_to_num(width), kind="stable")[:KEPT]).tolist()
+        if part.kind == "category":
+            return [_category_scale(part, yes, no)]
+        if part.kind == "number":
+            return [_number_scale(part, yes, no)]
+        return _count_scales(part, yes, no) if part.kind == "count" else [_word_scale(part, yes, no)]
+
+
+def _category_scale(part: Categories, yes: int, no: int) -> Scale:
+    effects = (part.logs[:, yes] - part.logs[:, no]).tolist()
+    ticks = [Tick(str(value), value, effect) for value, effect in zip(part.values.tolist(), effects)]
+    return _span(part.column, "category", ticks)
+
+
+def _count_scales(part: Bags, yes: int, no: int) -> list[Scale]:
+    """Of counts, and of things that are there or not; of very many columns, those of the widest effect."""
+    each = part.each[:, yes] - part.each[:, no]
+    absent = np.zeros_like(each) if part.absent is None else part.absent[:, yes] - part.absent[:, no]
+    width = np.ptp(np.nan_to_num([each * part.most, absent, np.zeros_like(each)]), axis=0)
     found = []
-    for j in chosen:
+    for j in np.sort(np.argsort(-width, kind="stable")[:KEPT]).tolist():
         effect = float(each[j])
         if part.absent is not None:
             ticks = [Tick("absent", "absent", float(absent[j])), Tick("there", "there", effect)]
         else:
             whole = round_values(0.0, float(part.most[j]), _TICKS, whole=True)
             ticks = [Tick(f"{x:g}", x, effect * x if x else 0.0) for x in whole]
-        found.append(_spanned(column_name(part.columns[j]), "category" if part.absent is not None else "count", ticks))
+        found.append(_span(part.columns[j], "category" if part.absent is not None else "count", ticks))
     return found
 
 
-def _spanned(name: str, kind: str, ticks: list[Tick], curve: tuple[tuple[float, float], ...] = ()) -> Scale:
+def _span(column: object, kind: str, ticks: list[Tick], curve: tuple[tuple[float, float], ...] = ()) -> Scale:
     """From the least effect to the most, that of a missing value, which is 0, among them."""
     finite = [0.0, *(t.effect for t in ticks if math.isfinite(t.effect)), *(e for _, e in curve)]
-    certain = [t.label for t in ticks if math.isinf(t.effect)]
-    impossible = [t.label for t in ticks if math.isnan(t.effect)]
-    note = f"decides alone: {', '.join(certain[:5])}" if certain else ""
-    note += f"{'; ' if note else ''}held impossible by both classes: {', '.join(impossible[:5])}" if impossible else ""
+    extremes = {
+        "decides alone": [t.label for t in ticks if math.isinf(t.effect)],
+        "held impossible by both classes": [t.label for t in ticks if math.isnan(t.effect)],
+    }
+    note = "; ".join(f"{what}: {', '.join(values[:5])}" for what, values in extremes.items() if values)
+    name = column_name(column)
     return Scale(name, kind, tuple(ticks), min(finite), max(finite) - min(finite), curve=curve, note=note)
 
 
-def _number_scale(part: Measure, name: str, yes: int, no: int) -> Scale:
-    def effects(x: Floats) -> list[float]:
-        with np.errstate(invalid="ignore"):
-            logs = part.at(x)
-            return (logs[:, yes] - logs[:, no]).tolist()  # type: ignore[no-any-return]
+def _number_scale(part: Measure, yes: int, no: int) -> Scale:
+    def effects(x: Floats) -> Floats:
+        logs = part.at(x)
+        return logs[:, yes] - logs[:, no]
 
     if part.silent or not part.low < part.high:
-        return Scale(name, "number", (), 0.0, 0.0, note="one value only: it says nothing")
-    low, high = _readable(np.linspace(part.low, part.high, _POINTS), effects)
+        return Scale(column_name(part.column), "number", (), 0.0, 0.0, note="one value only: it says nothing")
+    # The stretch around the middle in which other columns still have a say; beyond it, no other could be read.
+    x, low, high = np.linspace(part.low, part.high, _POINTS), part.low, part.high
+    fine = np.abs(effects(x)) <= _ALONE
+    if fine.any() and not fine.all():
+        bad, inside = np.flatnonzero(~fine), np.flatnonzero(fine)
+        middle = inside[np.argmin(np.abs(inside - len(x) // 2))]
+        first, last = bad[bad < middle].max(initial=-1) + 1, bad[bad > middle].min(initial=len(x)) - 1
+        low, high = (float(x[first]), float(x[last])) if first < last else (low, high)
     x = np.linspace(low, high, _POINTS)
-    curve = tuple((a, b) for a, b in zip(x.tolist(), effects(x)) if math.isfinite(b))
+    curve = tuple((a, b) for a, b in zip(x.tolist(), effects(x).tolist()) if math.isfinite(b))
     values = round_values(low, high, _TICKS)
-    ticks = [Tick(f"{v:.6g}", v, e) for v, e in zip(values, effects(np.array(values)))]
-    scale = _spanned(name, "number", ticks, curve)
+    ticks = [Tick(f"{v:.6g}", v, e) for v, e in zip(values, effects(np.array(values)).tolist())]
     ends = (("below", low, low > part.low), ("above", high, high < part.high))
-    beyond = [f"{what} {end:.4g}" for what, end, cut in ends if cut]
-    return replace(scale, note=f"{' and '.join(beyond)} it decides nearly alone") if beyond else scale
+    beyond = " and ".join(f"{what} {end:.4g}" for what, end, cut in ends if cut)
+    scale = _span(part.column, "number", ticks, curve)
+    return replace(scale, note=f"{beyond} it decides nearly alone") if beyond else scale
 
 
-def _readable(x: Floats, effects: Callable[[Floats], list[float]]) -> tuple[float, float]:
-    """The stretch of a number's range in which other columns still have a say; beyond it, no other could be read."""
-    fine = np.abs(np.asarray(effects(x))) <= _ALONE
-    if fine.all() or not fine.any():
-        return float(x[0]), float(x[-1])
-    middle = int(np.flatnonzero(fine)[np.argmin(np.abs(np.flatnonzero(fine) - len(x) // 2))])
-    low = high = middle
-    while low > 0 and fine[low - 1]:
-        low -= 1
-    while high < len(x) - 1 and fine[high + 1]:
-        high += 1
-    return (float(x[low]), float(x[high])) if low < high else (float(x[0]), float(x[-1]))
-
-
-def _word_scale(part: WordTable, name: str, yes: int, no: int) -> Scale:
-    with np.errstate(invalid="ignore"):
-        effects = np.where(part.used, part.each(yes) - part.each(no), np.nan)
-    strength = _said_by(part, effects, yes, no)
+def _word_scale(part: WordTable, yes: int, no: int) -> Scale:
+    effects = np.where(part.used, part.each(yes) - part.each(no), np.nan)
+    # The effect of each word times how often it can be expected: a rare word's large effect is hardly ever met.
+    strength = effects * sum(np.asarray(part.bag.column(k), np.float64) for k in (yes, no))
     order = np.argsort(strength, kind="stable")
     order = order[np.isfinite(strength[order])]
     chosen = [*order[:_WORDS].tolist(), *order[max(_WORDS, len(order) - _WORDS) :].tolist()]
     ticks = [Tick(text, text, float(effects[node])) for text, node in zip(part.bag.vocabulary.texts(chosen), chosen)]
-    least = sorted(tick.effect for tick in ticks if math.isfinite(tick.effect))
-    width = max([0.0, *least]) - min([0.0, *least])
-    used = int(np.count_nonzero(part.used))
+    finite = [0.0, *(tick.effect for tick in ticks if math.isfinite(tick.effect))]
     each = "points of a word that is there" if part.parameters.once else "points per occurrence"
-    note = f"{each}{', ' + part.typical if part.typical else ''}; {used:,} words"
+    note = f"{each}{', ' + part.typical if part.typical else ''}; {int(np.count_nonzero(part.used)):,} words"
     if part.empty is not None:
-        empty = float(part.empty[yes] - part.empty[no])
-        ticks.append(Tick("(no word)", "", empty))
-        note += "; and those of no word besides"
-    return Scale(name, "text", tuple(ticks), 0.0, width, note=note)
+        ticks.append(Tick("(no word)", "", float(part.empty[yes] - part.empty[no])))
+        note += "; and always those of no word"
+    return Scale(column_name(part.column), "text", tuple(ticks), 0.0, max(finite) - min(finite), note=note)
 
 
-def _said_by(part: WordTable, effects: Floats, yes: int, no: int) -> Floats:
-    """The effect of each word times how often it can be expected: a rare word's large effect is hardly ever met."""
-    seen = sum(np.asarray(part.bag.column(k), np.float64) for k in (yes, no))
-    return np.asarray(effects * seen)
+def round_values(low: float, high: float, about: int, *, whole: bool = False) -> list[float]:
+    """Round numbers between two, at most about so many.
+
+    >>> round_values(0.1, 1.9, 4)
+    [0.5, 1.0, 1.5]
+    """
+    step = 10.0 ** math.floor(math.log10((high - low) / about))
+    step *= next(m for m in (1, 2, 5, 10) if (high - low) / (m * step) <= about)
+    step = max(step, 1.0) if whole else step
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [float(f"{k * step:.12g}") for k in range(first, last + 1)]
+
+
+# The picture as SVG: text that can be selected, in the colours of the page around it, without scripts. Columns stand
+# below one another, the widest first, under a scale of points. Values are marks on a line; where the points of a number
+# turn, the line is a curve. Labels never overlap: those for which there is no room are left out.
+
+WIDTH, LEFT, RIGHT = 960.0, 176.0, 930.0  # of the picture; between which the scales are
+SIZE, SMALL, LINE = 12.0, 10.5, 14.0  # of letters; from one line of labels to the next
+LEVELS = {"category": [1, -1, 2, -2, 3, -3], "text": [1, -1, 2, -2, 3, -3], "number": [1, -1]}  # of labels, for kinds
+_TURN = 2.0  # points by which a number's points may turn and still be drawn on a line
+
+# The marks have a colour of their own, which a page may set as --ingenuo-mark; all else has that of the text.
+_STYLE = (
+    ".ingenuo-nomogram{--mark:var(--ingenuo-mark,#0b62b8);width:100%;min-width:640px;max-width:1100px;height:auto;"
+    "font-family:system-ui,Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif}"
+    "@media (prefers-color-scheme:dark){.ingenuo-nomogram{--mark:var(--ingenuo-mark,#6cb2ff)}}"
+    ".ingenuo-nomogram text{fill:currentColor}.ingenuo-nomogram line,.ingenuo-nomogram polyline{stroke:currentColor;"
+    "fill:none}.ingenuo-nomogram circle{fill:var(--mark);stroke:var(--mark)}"
+    ".ingenuo-nomogram .missing{fill:none;stroke:currentColor;stroke-width:1.5}"
+)
+
+
+def _paint(shown: Nomogram) -> Picture:
+    scales = shown.scales[: shown.drawn]
+    ends = [0.0, *(scale.width for scale in scales if scale.kind != "text")]
+    ends += [t.points for scale in scales if scale.kind == "text" for t in scale.ticks if math.isfinite(t.points)]
+    painter = _Painter(min(ends), max(ends))
+    painter.write(10, 22, shorten(clean(shown.title), WIDTH - 20, 15), 15, "start", font_weight="600")
+    ticks = round_values(painter.low, painter.high, 10)
+    painter.rule("points", 58.0, [(t, f"{t:g}") for t in ticks])
+    y = 70.0
+    for scale in scales:
+        y = painter.row(scale, y)
+    painter.shapes[:0] = [_line(painter.x(t), 58.0, painter.x(t), y, strength=0.13) for t in ticks]
+    y = _paint_totals(painter, shown, y + 30)
+    remarks = ["○ where nothing is known of a column", *shown.remarks] if scales else shown.remarks
+    for part in (part for each in remarks for part in textwrap.wrap(clean(each), int((WIDTH - 20) / (SMALL * 0.52)))):
+        y += LINE
+        painter.write(10, y, part, SMALL, "start", fill_opacity=0.8)
+    size = f'class="ingenuo-nomogram" viewBox="0 0 {number(WIDTH)} {number(y + 14)}"'
+    about = (("title", f"Nomogram: {shown.title}"), ("desc", _description(shown)))
+    parts = [*(tag(name, escape(clean(text))) for name, text in about), tag("style", _STYLE), *painter.shapes]
+    return Picture("\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">', *parts, "</svg>"]))
+
+
+def _description(shown: Nomogram) -> str:
+    """What can be read off, for those who do not see the picture."""
+    parts = []
+    for scale in shown.scales[: shown.drawn]:
+        known = sorted((t for t in scale.ticks if t.points == t.points), key=lambda t: t.points)
+        ends = [f"{tick.label}, {tick.points:.0f}" for tick in (known[:1] + known[-1:])]
+        parts += [f"{scale.column}: from {', to '.join(ends)}"] if ends else []
+    even = shown.total(0.5)
+    half = "" if even is None else f" A total of {even:.0f} points is a probability of 0.5."
+    return f"Points of each column. {'; '.join(parts)}.{half}"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, strength: float | None = None, width: float = 1.0) -> str:
+    return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, stroke_width=width, stroke_opacity=strength)
+
+
+class _Painter:
+    """Shapes on a scale from one number of points to another."""
+
+    def __init__(self, low: float, high: float, shapes: list[str] | None = None) -> None:
+        self.low, self.high = low, high if high > low else low + 1.0
+        self.shapes: list[str] = [] if shapes is None else shapes
+
+    def x(self, points: float) -> float:
+        """The place of points across the picture."""
+        return LEFT + min(max((points - self.low) / (self.high - self.low), 0.0), 1.0) * (RIGHT - LEFT)
+
+    def write(self, x: float, y: float, text: str, size: float = SMALL, anchor: str = "middle", **more: Any) -> None:
+        """A text."""
+        self.shapes.append(words(x, y, text, size, anchor=anchor, **more))
+
+    def mark(self, x: float, y: float, missing: bool = False) -> None:
+        """A dot on a line, or a ring where a value is missing."""
+        kind = {"class": "missing"} if missing else {}
+        self.shapes.append(tag("circle", cx=x, cy=y, r=4.5 if missing else 3, **kind))
+
+    def rule(self, name: str, y: float, ticks: Sequence[tuple[float, str]], below: bool = False) -> None:
+        """A scale from one side to the other."""
+        self.write(10, y + 4, name, SIZE, "start", font_weight="600")
+        self.shapes.append(_line(self.x(self.low), y, self.x(self.high), y, width=1.2))
+        taken: list[tuple[float, float]] = []
+        for at, text in ticks:
+            self.shapes.append(_line(self.x(at), y, self.x(at), y + (5 if below else -5)))
+            if _fits(taken, self.x(at), text_width(text, SMALL)):
+                self.write(self.x(at), y + (16 if below else -9), text)
+
+    def row(self, scale: Scale, y: float) -> float:
+        """One column from y on; where the next may begin."""
+        line, bottom = self._curve(scale, y) if _turns(scale) else self._marks(scale, y)
+        self.write(10, line + 4, shorten(clean(scale.column), LEFT - 26, SIZE, True), SIZE, "start", font_weight="600")
+        for count, part in enumerate(textwrap.wrap(clean(scale.note), int((LEFT - 20) / (SMALL * 0.54)))[:3], 1):
+            self.write(10, line + 4 + count * 13, part, SMALL, "start", fill_opacity=0.75)
+            bottom = max(bottom, line + 8 + count * 13)
+        return bottom
+
+    def _marks(self, scale: Scale, y: float) -> tuple[float, float]:
+        """Values as marks on a line, the outermost of which choose first where their labels stand."""
+        taken: dict[int, list[tuple[float, float]]] = {}
+        placed: list[tuple[float, int, str]] = []
+        ticks = [tick for tick in scale.ticks if not math.isnan(tick.points)]
+        for tick in sorted(ticks, key=lambda tick: -abs(self.x(tick.points) - (LEFT + RIGHT) / 2)):
+            text = shorten(clean(tick.label) or "“”", 150, SMALL)
+            text += {math.inf: " ∞", -math.inf: " −∞"}.get(tick.points, "")
+            x, wide = self.x(tick.points), text_width(text, SMALL)
+            levels = LEVELS.get(scale.kind, [1])
+            placed.append((x, next((k for k in levels if _fits(taken.setdefault(k, []), x, wide)), 0), text))
+        above, below = max([0, *(-k for _, k, _ in placed)]), max([1, *(k for _, k, _ in placed)])
+        line = y + 18 + above * LINE
+        points = (*(t.points for t in ticks), scale.missing, *(p for _, p in scale.curve))
+        xs = [self.x(p) for p in points if math.isfinite(p)]
+        self.shapes.append(_line(min(xs), line, max(xs), line, width=1.2))
+        for x, level, text in placed:
+            base = line + (4 if level > 0 else 6) + LINE * level
+            self.mark(x, line)
+            if abs(level) > 1:  # a thread from the mark to its label
+                self.shapes.append(_line(x, line, x, base - 9 if level > 0 else base + 2, strength=0.25))
+            if level:
+                self.write(x, base, text)
+        self.mark(self.x(scale.missing), line, missing=True)
+        return line, line + 6 + below * LINE
+
+    def _curve(self, scale: Scale, y: float) -> tuple[float, float]:
+        """Numbers from below upwards, each above its points."""
+        top = y + 16
+        bottom = top + max(84.0, 1.1 * SMALL * len(scale.ticks))
+        (low, _), (high, _) = scale.curve[0], scale.curve[-1]
+
+        def height(value: float) -> float:
+            return bottom - (value - low) / (high - low) * (bottom - top)
+
+        points = " ".join(f"{number(self.x(p))},{number(height(v))}" for v, p in scale.curve)
+        self.shapes.append(tag("polyline", points=points))
+        bases: list[float] = []
+        for tick in (tick for tick in scale.ticks if math.isfinite(tick.points)):
+            x, at = self.x(tick.points), height(tick.value)
+            self.mark(x, at)
+            right = x + text_width(tick.label, SMALL) + 8 < RIGHT
+            ahead = next((p for v, p in scale.curve if v > tick.value), tick.points)
+            base = at + (12 if (ahead >= tick.points) == right else -4)  # on the side that the curve leaves free
+            if all(abs(base - other) >= SMALL for other in bases):
+                self.write(x + 4 if right else x - 4, base, tick.label, SMALL, "start" if right else "end")
+                bases.append(base)
+        self.mark(self.x(scale.missing), bottom + 6, missing=True)
+        return (top + bottom) / 2, bottom + 14
+
+
+def _fits(taken: list[tuple[float, float]], x: float, width: float) -> bool:
+    """Whether a label fits in a line; if so, its place is taken."""
+    low, high = x - width / 2 - 3, x + width / 2 + 3
+    free = not any(low < b and a < high for a, b in taken)
+    taken += [(low, high)] if free else []
+    return free
+
+
+def _turns(scale: Scale) -> bool:
+    """Whether the points of a number rise and fall again, or fall and rise, by more than a little."""
+    points = np.array([p for _, p in scale.curve] or [0.0])
+    rises, falls = points - np.minimum.accumulate(points), np.maximum.accumulate(points) - points
+    return bool(min(rises.max(), falls.max()) > _TURN)
+
+
+def _paint_totals(painter: _Painter, shown: Nomogram, y: float) -> float:
+    """The scale of totals and beneath it that of probabilities."""
+    levels = shown.levels()
+    scales = shown.scales[: shown.drawn]
+    low, high = (levels[0][1], levels[-1][1]) if len(levels) > 1 else (0.0, 100.0)
+    if not any(scale.kind in ("text", "count") for scale in scales):  # which have no most points
+        least, most = max(0.0, low), min(sum(scale.width for scale in scales), high)
+        low, high = (least, most) if least < most else (low, high)
+    total = _Painter(low, high, painter.shapes)
+    total.rule("total points", y, [(t, f"{t:g}") for t in round_values(low, high, 12)])
+    shares = [(points, f"{p:g}") for p, points in levels if low - 1e-9 <= points <= high + 1e-9]
+    total.rule(shorten(clean(f"P({shown.positive})"), LEFT - 26, SIZE, True), y + 34, shares, below=True)
+    return y + 60
