@@ -1,19 +1,39 @@
-"""The arithmetic behind an answer, asked for in any way: a row, a text, a line that a person typed, rows of a table."""
+"""The arithmetic behind an answer, and what a saved thing is and has learned: model, network, tally or one column."""
 
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError
+from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.explanation.evidence import evidence
+from ingenuo.explanation.strongest import Strongest, strongest, values_of_node
+from ingenuo.families.family import Evidence as Part
+from ingenuo.families.ngrams import END, START, UNKNOWN
+from ingenuo.families.word_features import totals
+from ingenuo.models.language import LanguageModel
+from ingenuo.networks.network import Network
 from ingenuo.rows import checks
 from ingenuo.rows.rows import take_rows
+from ingenuo.rows.schema import column_name
 from ingenuo.rows.typed import parse_row, reads_texts
+from ingenuo.show.arithmetic import Floats
 from ingenuo.show.page import page
-from ingenuo.show.table import Shown
+from ingenuo.show.plots import new_axes
+from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.tally.labels import Labels, labels_of
+from ingenuo.tally.tally import Tally
+
+_CLASSES = 50  # are printed
+_WORDS = 12  # that a language model begins with
+_NO_WORDS = {START, END, UNKNOWN}
+_MEASURES = {"accuracy": "accuracy", "majority_rate": "majority rate", "log_loss": "log loss", "ece": "ECE"}
+_FIGURES = "figures of each class"
+_VIEW_CLASSES = 8  # are printed side by side, and drawn
 
 
 def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:
@@ -25,7 +45,7 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:
         Any classifier of this package, or `NaiveBayesRegressor`.
     row : mapping, sequence, table of one row, or text
         The row to explain; what a mapping leaves out is missing. A text is the row itself where the model reads one
-        column of text, else it is read by `parse_row`: "Outlook=Sunny, Wind=Strong", or a JSON object.
+        column of text, else it is read as "Outlook=Sunny, Wind=Strong", or as a JSON object.
     rows : iterable of int, optional
         Which rows to explain, where the second argument is a table (or a list of texts) of several; counted from 0.
 
@@ -57,70 +77,319 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:
             f"a {type(model).__name__} cannot explain an answer; give a fitted model of this package, as NaiveBayes"
         )
     if rows is not None:
-        return [model.explain(each) for each in _taken(row, rows)]
+        return [model.explain(each) for each in _take(row, rows)]
     if isinstance(row, str) and not reads_texts(model):
         row = parse_row(row, model)
     return model.explain(row)
 
 
 def explained_page(explanations: Sequence[Shown], names: Sequence[str] = (), title: str = "Why?") -> str:
-    """Several explanations on one page, each under its name.
-
-    Parameters
-    ----------
-    explanations : sequence
-        What `explain` gave.
-    names : sequence of str
-        What each is called; one alone needs none.
-    title : str
-        The title of the page.
-
-    Examples
-    --------
-    >>> import ingenuo as ing, ingenuo.datasets
-    >>> model = ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play")
-    >>> shown = explained_page(explain(model, ingenuo.datasets.play_tennis(), rows=[0, 3]), ["row 0", "row 3"])
-    >>> shown.count("<h2>"), "<script" in shown
-    (2, False)
-    """
+    """Several explanations on one page, each under its name, if it has one."""
     if names and len(names) != len(explanations):
         raise InputError(f"there are {len(explanations)} explanations and {len(names)} names; give one for each")
-    parts = []
-    for place, each in enumerate(explanations):
-        name = names[place] if names else ""
-        head = f"<h2>{html.escape(name)}</h2>" if name else ""
-        parts.append(f"<section>{head}{each._repr_html_()}</section>")
+    heads = [f"<h2>{html.escape(name)}</h2>" for name in names] or [""] * len(explanations)
+    parts = (f"<section>{head}{each._repr_html_()}</section>" for head, each in zip(heads, explanations))
     return page(title, "\n".join(parts))
 
 
-def _taken(table: Any, rows: Iterable[int]) -> list[Any]:
+def _take(table: Any, rows: Iterable[int]) -> list[Any]:
     """Rows of a table, each as a model takes it."""
-    if isinstance(table, str | bytes | Mapping):
+    size = getattr(table, "shape", None) or (len(table) if hasattr(table, "__len__") else None,)
+    if isinstance(table, str | bytes | Mapping) or size[0] is None:
         raise KindError(f"rows are taken of a table or of a list of texts, got {type(table).__name__}; leave out rows=")
     chosen = list(rows)
-    n = _n_rows(table)
     for row in chosen:
         if isinstance(row, bool) or not isinstance(row, int | np.integer):
             raise KindError(f"rows must be whole numbers, got {type(row).__name__} {row!r}")
-        if not 0 <= row < n:
-            raise InputError(f"there is no row {row}: the table has {n} rows, counted from 0")
+        if not 0 <= row < size[0]:
+            raise InputError(f"there is no row {row}: the table has {size[0]} rows, counted from 0")
     if checks.is_frame(table):
         return [take_rows(table, np.array([row], np.intp)) for row in chosen]
-    if hasattr(table, "tocsr"):
-        table = table.tocsr()
-        return [table[int(row)] for row in chosen]
-    if hasattr(table, "iloc"):
-        return [table.iloc[int(row)] for row in chosen]
+    table = table.tocsr() if hasattr(table, "tocsr") else getattr(table, "iloc", table)
     values = [table[int(row)] for row in chosen]
     return [value.as_py() if hasattr(value, "as_py") else value for value in values]
 
 
-def _n_rows(table: Any) -> int:
-    if hasattr(table, "num_rows"):
-        return int(table.num_rows)
-    if hasattr(table, "shape") and len(table.shape):
-        return int(table.shape[0])
+@dataclass(frozen=True, eq=False, repr=False)
+class Inspection(Shown):
+    """What there is to know of a model; prints as paragraphs and tables."""
+
+    what: str  # in one line
+    about: Mapping[str, Any] = field(default_factory=dict)  # where it comes from
+    classes: tuple[tuple[str, float, float], ...] = ()  # with their rows and shares
+    schema: tuple[tuple[str, str, str, str], ...] = ()  # column, kind, family, why
+    strongest: Strongest | None = None
+    text: str = ""  # what else a thing of its kind has to show
+    data: Mapping[str, Any] = field(default_factory=dict)  # and the same as data
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        found = {
+            "what": self.what,
+            "about": dict(self.about),
+            "classes": [dict(zip(("class", "rows", "share"), row)) for row in self.classes],
+            "schema": [dict(zip(("column", "kind", "family", "why"), row)) for row in self.schema],
+            "strongest": None if self.strongest is None else self.strongest.to_dict(),
+        }
+        return {**{key: value for key, value in found.items() if value}, **self.data}
+
+    def _blocks(self) -> list[str | Block]:
+        about = _describe_origin(self.about)
+        parts: list[list[str | Block]] = [
+            [self.what],
+            [PrintedTable((), about)] if about else [],
+            _first(["class", "rows", "share"], self.classes, ["", ",.10g", ".4f"]),
+            _first(["column", "kind", "family", "why"], self.schema),
+            [self.text] if self.text else [],
+        ]
+        if self.strongest is not None:
+            what = "What speaks most, by how much it says of a row of the class on average"
+            parts.append([what, *self.strongest._blocks()])
+        return [block for part in parts if part for block in ("", *part)][1:]
+
+    def _title(self) -> str:
+        return "What the model has learned"
+
+
+def _first(heads: list[str], rows: Sequence[Sequence[Any]], formats: Sequence[str] = ()) -> list[str | Block]:
+    """A table of the first rows, and how many more there are; nothing where there are none."""
+    more = len(rows) - _CLASSES
+    table = PrintedTable(heads, rows[:_CLASSES], formats)
+    return [table, *([f"… and {more:,} more"] if more > 0 else [])] if rows else []
+
+
+def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -> Inspection:
+    """What a model, a network or a tally is, where it comes from, and its `top` strongest signs of each class.
+
+    >>> from ingenuo import NaiveBayes
+    >>> from ingenuo.datasets import play_tennis
+    >>> print(inspect(NaiveBayes().fit(play_tennis(), "Play"), top=0))
+    NaiveBayes(): 14 rows, 2 classes, 4 columns; the class is 'Play'
+    <BLANKLINE>
+    class  rows  share
+    No     5     0.3571
+    Yes    9     0.6429
+    <BLANKLINE>
+    column       kind      family       why
+    Outlook      category  categorical  strings, 3 different
+    Temperature  category  categorical  strings, 3 different
+    Humidity     category  categorical  strings, 2 different
+    Wind         category  categorical  strings, 2 different
+    """
+    about = {} if about is None else about
+    if isinstance(model, Tally):
+        tables = {name: type(table).__name__.lower() for name, table in model.items()}
+        return Inspection(f"a tally: {len(tables)} tables of sums", about, text=str(model), data={"tables": tables})
+    if isinstance(model, Network):
+        nodes = {node: [str(state) for state in states] for node, states in model.states.items()}
+        data: dict[str, Any] = {"nodes": nodes, "arcs": [list(arc) for arc in model.arcs]}
+        return Inspection("a Bayesian network", about, text=str(model), data=data)
+    if not hasattr(model, "tally_") or not hasattr(model, "schema_"):
+        raise KindError(f"a {type(model).__name__} cannot be inspected; give a fitted model, a Network or a Tally")
+    settings = " ".join(repr(model).split())
+    counts = model.tally_.get("class")
+    by_class = {} if counts is None else dict(zip(counts.axes[0].tolist(), counts.sums.floats().tolist()))
+    rows = float(sum(by_class.values()))
+    if isinstance(model, LanguageModel):
+        known = set(model.vocabulary_) - _NO_WORDS
+        words = [(word, p) for word, p in model.next(n=_WORDS + len(_NO_WORDS)) if word in known and p > 0][:_WORDS]
+        begins = ", ".join(f"{word} {p:.4g}" for word, p in words)
+        what = f"{settings}: {rows:,.10g} texts, {len(known):,} different words"
+        data = {"texts": rows, "vocabulary": len(known), "first words": dict(words)}
+        return Inspection(what, about, text=f"A text most probably begins with: {begins}", data=data)
+    columns = tuple(model.schema_.rows(len(model.schema_)))
+    parts = [f"{rows:,.10g} rows"]
+    classes: tuple[tuple[str, float, float], ...] = ()
+    shown: Strongest | None = None
+    if hasattr(model, "classes_"):
+        seen = [(str(label), by_class.get(label, 0.0)) for label in model.classes_.tolist()]
+        total = sum(n for _, n in seen)
+        classes = tuple((name, n, n / total if total else 0.0) for name, n in seen)
+        parts.append(f"{len(classes)} classes")
+        shown = strongest(model, top) if top else None
+    elif hasattr(model, "edges_"):
+        edges = [float(edge) for edge in model.edges_]
+        parts.append(f"{len(edges) - 1} bins of the target from {edges[0]:.6g} to {edges[-1]:.6g}")
+    if columns:
+        parts.append(f"{len(columns)} column{'s' if len(columns) > 1 else ''}")
+    elif hasattr(model, "vocabulary_"):
+        parts.append(f"{len(set(model.vocabulary_) - _NO_WORDS):,} different words")
+    target = getattr(model, "_target", None)
+    named = f"; the class is {target!r}" if target else ""
+    data, text = {"rows": rows}, ""
+    if hasattr(model, "network_"):  # an average of networks has none of its own
+        text, data["arcs"] = str(model.network_), [list(arc) for arc in model.network_.arcs]
+    return Inspection(f"{settings}: {', '.join(parts)}{named}", about, classes, columns, shown, text, data)
+
+
+def _describe_origin(about: Mapping[str, Any]) -> list[list[str]]:
+    """What is kept beside a model of where it comes from, in a row for each fact."""
+    found = [[key, str(about[key])] for key in ("title", "command", "created", "version") if about.get(key)]
+    for source in about.get("sources") or []:
+        size = f" ({source['bytes']:,} bytes)" if isinstance(source.get("bytes"), int) else ""
+        found.append(["source", f"{source.get('path', '')}{size}"])
+    judged = about.get("evaluation")
+    if isinstance(judged, Mapping):
+        measures = [f"{name} {_measure(judged[key])}" for key, name in _MEASURES.items() if key in judged]
+        found.append(["evaluation", ", ".join([*measures, *([str(judged["how"])] if judged.get("how") else [])])])
+    for event in about.get("history") or []:
+        source, rows = event.get("source", ""), event.get("rows")
+        names = ", ".join(map(str, source)) if isinstance(source, list | tuple) else str(source)
+        of = "" if rows is None else f" {float(rows):,.10g} rows"
+        found.append(["history", f"{event.get('when', '')} {event.get('what', '')}{of} {names}".strip()])
+    return found
+
+
+def _measure(found: Any) -> str:
+    if not isinstance(found, Mapping):
+        return f"{found:.4g}" if isinstance(found, float) else str(found)
+    value, low, high = (found.get(key) for key in ("value", "low", "high"))
+    shown = "–" if value is None else f"{value:.4g}"
+    return shown if low is None or high is None else f"{shown} ({low:.4g} to {high:.4g})"
+
+
+# One column of a fitted model: how often each class had each value, and what the model makes of that.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnView(Shown):
+    """A table of one column, a line for each value (word, figure); prints as such."""
+
+    column: str
+    kind: str
+    classes: Labels
+    values: tuple[str, ...]
+    numbers: Floats  # (values, classes): probabilities, or what `kind` says
+    counts: Floats | None = None  # (values, classes): how often it was seen
+    remark: str = ""
+    counted: str = "rows"  # or times, for a row has many words
+    density: Callable[..., Any] | None = None  # what draws a column of numbers, where the model has its density
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        names = list(map(str, self.classes.tolist()))
+        lines: list[dict[str, Any]] = [
+            {"value": value, "numbers": dict(zip(names, numbers))}
+            for value, numbers in zip(self.values, self.numbers.tolist())
+        ]
+        for line, counts in zip(lines, [] if self.counts is None else self.counts.tolist()):
+            line[self.counted] = dict(zip(names, counts))
+        return {"column": self.column, "kind": self.kind, "lines": lines, "remark": self.remark}
+
+    def _blocks(self) -> list[str | Block]:
+        shown = [str(label) for label in self.classes.tolist()[:_VIEW_CLASSES]]
+        counts = np.full(self.numbers.shape, "", object)
+        if self.counts is not None:
+            counts = np.array([[f"{n:,.10g}  " for n in line] for line in self.counts.tolist()], object)
+        cells = [[c + f"{x:.6g}" for c, x in zip(*line)] for line in zip(counts, self.numbers.tolist())]
+        rows = [[value, *line[: len(shown)]] for value, line in zip(self.values, cells)]
+        hidden = len(self.classes) - len(shown)
+        return [
+            f"{self.column}: {f'{self.counted}, and ' if self.counts is not None else ''}{self.kind}",
+            PrintedTable(["", *shown], rows),
+            *([f"({hidden} more classes are not shown)"] if hidden > 0 else []),
+            *([self.remark] if self.remark else []),
+        ]
+
+    def _title(self) -> str:
+        return self.column
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw bars for each value, or the densities of numbers; the axes are returned."""
+        if self.density is not None:
+            return self.density(self.column, ax)
+        if self.kind == _FIGURES:
+            raise InputError(f"the column {self.column!r} has no density by itself, so that there is nothing to draw")
+        n, k = len(self.values), min(len(self.classes), _VIEW_CLASSES)
+        ax = new_axes(ax, (6.4, max(2.4, 0.8 + 0.18 * n * (k + 1))))
+        height = 0.8 / k
+        for place in range(k):
+            middle = np.arange(n) + (place - (k - 1) / 2) * height
+            ax.barh(middle, self.numbers[:, place], height, label=str(self.classes[place]))
+        ax.set_yticks(np.arange(n), [value if len(value) <= 30 else value[:29] + "…" for value in self.values])
+        ax.invert_yaxis()
+        ax.set_xlabel(self.kind)
+        ax.set_title(self.column, fontsize="medium")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(title="class", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+        return ax
+
+
+def column_view(model: Any, column: str, n: int = 20) -> ColumnView:
+    """What a classifier knows of one column; of many values or words, the n most frequent.
+
+    >>> import ingenuo as ing, ingenuo.datasets
+    >>> print(column_view(ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play"), "Wind"))
+    Wind: rows, and P(value | class)
+            No           Yes
+    Strong  3  0.571429  3  0.363636
+    Weak    2  0.428571  6  0.636364
+    """
+    if not hasattr(model, "classes_"):
+        raise InputError(f"a {type(model).__name__} has no classes, so there is nothing to show of a column in each")
+    known = {column_name(name): name for name in model.schema_.names.tolist()}
+    if column not in known:
+        raise InputError(f"there is no column {column!r}{did_you_mean(column, known)}")
+    classes = labels_of(model.classes_)
+    for part in _parts_of(model, column, classes):
+        names = part.columns.tolist() if part.kind == "count" else [part.column]
+        if known[column] in names:
+            density = model.plot if hasattr(model, "densities_") else None
+            return _view(part, column, classes, n, names.index(known[column]), density)
+    raise InputError(f"the column {column!r} was ignored when the model was trained, so there is nothing to show")
+
+
+def _parts_of(model: Any, column: str, classes: Labels) -> Iterable[Part]:
+    if type(model).__name__ != "NetworkClassifier":
+        return evidence(model, "view of its columns", added=False).parts
     try:
-        return len(table)
-    except TypeError:
-        raise KindError(f"rows are taken of a table or of a list of texts, got {type(table).__name__}") from None
+        network = model.network_
+    except RefusedError as refused:
+        raise InputError(f"the column {column!r} cannot be shown by itself: {refused}") from None
+    return [values_of_node(network, column, classes)] if column in network.nodes else []
+
+
+def _view(part: Part, column: str, classes: Labels, n: int, j: int, density: Callable[..., Any] | None) -> ColumnView:
+    """What is known of a column, the j-th of the part."""
+    lines: dict[str, Floats] = {}
+    if part.kind == "category":
+        places = np.arange(len(part.values))
+        if len(places) > n:
+            weight: Any = part.counts if part.counts is not None else part.shares
+            places = np.argsort(-weight.sum(axis=0), kind="stable")[:n]
+        rest = len(part.values) - len(places)
+        kind, numbers = ("weights", part.logs) if part.shares is None else ("P(value | class)", part.shares.T)
+        counts = None if part.counts is None else part.counts.T[places]
+        values = tuple(str(part.values[place]) for place in places.tolist())
+        remark = f"({rest:,} rarer values are not shown)" if rest else ""
+        return ColumnView(column, kind, classes, values, numbers[places], counts, remark)
+    if part.kind == "text":
+        used, model = int(part.used.sum()), part.model
+        most = np.where(part.used, np.asarray(totals(part.bag), np.float64), -1.0)
+        places = np.argsort(-most, kind="stable")[: min(n, used)]
+        counts, each = (
+            np.stack([np.asarray(of(k), np.float64)[places] for k in range(len(classes))], axis=1)
+            for of in (part.bag.column, part.each)
+        )
+        kind = {"linear": "weights", "multinomial": "P(word | class)"}.get(model, "log evidence")
+        each = np.exp(each / part.weight) if model == "multinomial" and part.weight else each
+        remark = f"({used - len(places):,} rarer words are not shown)" if used > len(places) else ""
+        values = tuple(part.bag.vocabulary.texts(places.tolist()))
+        counted = "rows" if model == "bernoulli" else "times"
+        return ColumnView(column, kind, classes, values, each, counts, remark, counted)
+    if part.kind == "number":
+        lines = {"mean": part.means, "standard deviation": part.deviations}
+        if part.slopes is not None:
+            lines["weight of one more"] = part.slopes
+        remark = "(it has one value only, and is left out of the product)" if part.silent else ""
+        figures = np.array(list(lines.values()))
+        return ColumnView(column, _FIGURES, classes, tuple(lines), figures, remark=remark, density=density)
+    counting = part.absent is None  # else a thing that is there or not
+    if part.counts is not None:
+        lines["sum" if counting else "rows that have it"] = part.counts[:, j]
+    lines["weight of one more" if counting else "weight where it is there"] = part.each[j]
+    if part.absent is not None:
+        lines["weight where it is not"] = part.absent[j]
+    if part.shares is not None:
+        lines["share of all that is counted" if counting else "share of the rows"] = part.shares[:, j]
+    return ColumnView(column, _FIGURES, classes, tuple(lines), np.array(list(lines.values())))

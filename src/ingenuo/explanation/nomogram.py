@@ -18,8 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.explanation.evidence import Evidence, Part, evidence
+from ingenuo.explanation.evidence import Evidence, evidence
 from ingenuo.families.family import Bags, Categories, Measure, WordTable
+from ingenuo.families.family import Evidence as Part
 from ingenuo.rows import checks
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats

@@ -1,19 +1,16 @@
 """What speaks most for each class: its values, words and intervals of numbers, by the information they bring.
 
-    ratio = P(v | class) / P(v | the other classes)        the others weighted by their priors
-    information = P(v | class) · log ratio
+    ratio = P(v | class) / P(v | the other classes)        information = P(v | class) · log ratio
 
-The information is what a row of the class can be expected to bring by having v, in nats: a value that is met often and
-tells a little may come before one that tells much and is hardly ever met. Of words and counts, which may come several
-times, P(v | class) stands for how often v is in a row. Probabilities are the model's, after smoothing; in a tuned model
-the information has the weight of its column. Of a number it is the interval where the class is more probable than the
-others. Linear models have weights in place of ratios: what one standard deviation multiplies the odds by.
+The others are weighted by their priors. The information is what a row of the class can be expected to bring by having
+v, in nats; of words and counts, P(v | class) is how often v is in a row; of a number, v is the interval where the class
+is more probable. Linear models have weights in place of ratios: what one standard deviation multiplies the odds by.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -88,15 +85,9 @@ class Strongest(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data."""
-        found = {
-            "classes": [
-                {"class": label, "signs": [sign.to_dict() for sign in signs]}
-                for label, signs in zip(self.classes.tolist(), self.signs)
-            ],
-            "linear": self.linear,
-            **({"remark": self.remark} if self.remark else {}),
-        }
-        return plain(found)  # type: ignore[no-any-return]
+        classes = [{"class": label, "signs": [s.to_dict() for s in signs]} for label, signs in self.by_class.items()]
+        remark = {"remark": self.remark} if self.remark else {}
+        return plain({"classes": classes, "linear": self.linear, **remark})  # type: ignore[no-any-return]
 
     def _title(self) -> str:
         return "What speaks most for each class"
@@ -178,31 +169,43 @@ def _signs(parts: Iterable[Part], priors: Floats, n: int) -> Signs:
     return tuple(tuple(sorted(each, key=lambda s: (-s.information, -(s.share or 0.0)))[:n]) for each in best)
 
 
-def _signs_of(part: Part, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
-    """What one column says, with the places of the classes for which it speaks."""
+Found = Iterator[tuple[int, Sign]]  # signs, with the places of the classes for which they speak
+Called = Callable[[list[int]], Sequence[tuple[str, str]]]  # from places to columns and values
+
+
+def _signs_of(part: Part, priors: Floats, n: int) -> Found:
+    """What one column says."""
     if part.kind == "category":
-        called = [(column_name(part.column), str(value)) for value in part.values.tolist()]
+        values, name = part.values, column_name(part.column)
+
+        def called(places: list[int]) -> list[tuple[str, str]]:
+            return [(name, str(values[j])) for j in places]
+
         if part.shares is not None:
             return _likely(called, "category", part.weight * part.shares, part.shares, part.counts, priors, n)
         counts = np.zeros((len(priors), len(part.values))) if part.counts is None else part.counts
         share = counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
-        return _heavy(called, "category", part.logs, np.sqrt(share * (1 - share)), counts, priors, n, "there")
+        deviations = np.sqrt(share * (1 - share))
+        return _heavy(
+            called, "category", part.logs, deviations, counts.__getitem__, counts.sum(axis=0), priors, n, "there"
+        )
     if part.kind == "number":
         return _interval_signs(part, priors) if part.slopes is None else _slope_signs(part, priors)
     if part.kind == "count":
-        return _bag_signs(part, priors, n)
+        return _count_signs(part, priors, n)
     return _word_signs(part, priors, n) if part.weights is None else _word_weights(part, priors, n)
 
 
-def _bag_signs(part: Bags, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+def _count_signs(part: Bags, priors: Floats, n: int) -> Found:
     """Columns of counts, or of things that are there or not, all together: there may be very many."""
 
-    def called(value: str) -> list[tuple[str, str]]:
-        return [(column_name(column), value) for column in part.columns]
+    def called(value: str) -> Called:
+        return lambda places: [(column_name(part.columns[j]), value) for j in places]
 
     if part.shares is None:
         counts = np.zeros((len(priors), len(part.columns))) if part.counts is None else part.counts
-        yield from _heavy(called("each"), "count", part.each, np.sqrt(part.most / 4), counts, priors, n, "each")
+        often, total = np.sqrt(part.most / 4), counts.sum(axis=0)
+        yield from _heavy(called("each"), "count", part.each, often, counts.__getitem__, total, priors, n, "each")
     elif part.absent is None:
         assert part.sizes is not None
         often = part.weight * part.shares * part.sizes[:, np.newaxis]
@@ -216,42 +219,39 @@ def _bag_signs(part: Bags, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]
 
 
 def _likely(
-    called: Sequence[tuple[str, str]],
-    kind: str,
-    often: Floats,
-    shares: Floats,
-    counts: Floats | None,
-    priors: Floats,
-    n: int,
-) -> Iterator[tuple[int, Sign]]:
+    called: Called, kind: str, often: Floats, shares: Floats, counts: Floats | None, priors: Floats, n: int
+) -> Found:
     """What speaks most for each class by how likely it is there; `often` is how often a row of the class has it."""
     rest = others(shares, priors)
     ratios = _log_ratio(shares, rest)
     for k in range(len(priors)):
         own = _information(often[k], ratios[k])
-        for j in _largest(own, n):
-            in_class, in_all = (None, None) if counts is None else (float(counts[k, j]), float(counts[:, j].sum()))
-            found, share = (float(own[j]), _power(float(ratios[k, j]))), (float(shares[k, j]), float(rest[k, j]))
-            yield k, Sign(*called[j], kind, *found, in_class, in_all, *share)
+        chosen = _largest(own, n)
+        for j, name in zip(chosen, called(chosen)):
+            here, all_ = (None, None) if counts is None else (float(counts[k, j]), float(counts[:, j].sum()))
+            ratio, both = _power(float(ratios[k, j])), (float(shares[k, j]), float(rest[k, j]))
+            yield k, Sign(*name, kind, float(own[j]), ratio, here, all_, *both)
 
 
 def _heavy(
-    called: Sequence[tuple[str, str]],
+    called: Called,
     kind: str,
     weights: Floats,
     deviations: Floats,
-    counts: Floats,
+    seen: Callable[[int], Any],
+    total: Floats,
     priors: Floats,
     n: int,
     per: str,
-) -> Iterator[tuple[int, Sign]]:
+) -> Found:
     """What speaks most for each class by its weight in a linear model times its deviation."""
     weights = _against_others(weights, priors)
     for k in range(len(priors)):
-        own = weights[:, k] * deviations
-        for j in _largest(own, n):
-            seen = float(counts[k, j]), float(counts[:, j].sum())
-            yield k, Sign(*called[j], kind, float(own[j]), _power(float(weights[j, k])), *seen, per=per)
+        own, counts = weights[:, k] * deviations, seen(k)
+        chosen = _largest(own, n)
+        for j, name in zip(chosen, called(chosen)):
+            found = float(own[j]), _power(float(weights[j, k])), float(counts[j]), float(total[j])
+            yield k, Sign(*name, kind, *found, per=per)
 
 
 def others(shares: Floats, priors: Floats) -> Floats:
@@ -282,9 +282,8 @@ def _information(often: Floats, ratios: Floats) -> Floats:
 
 def _against_others(weights: Floats, priors: Floats) -> Floats:
     """Weights (…, classes) less the mean of the other classes' by their priors: what is common says nothing."""
-    rest = np.maximum(1 - priors, 1e-300)
     mixed = (weights * priors).sum(axis=-1, keepdims=True)
-    return np.asarray(weights - (mixed - weights * priors) / rest)
+    return np.asarray(weights - (mixed - weights * priors) / np.maximum(1 - priors, 1e-300))
 
 
 def _power(log: float) -> float:
@@ -299,7 +298,7 @@ def _largest(values: Floats, n: int) -> list[int]:
     return places[values[places] > 0].tolist()  # type: ignore[no-any-return]
 
 
-def _word_signs(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+def _word_signs(part: WordTable, priors: Floats, n: int) -> Found:
     """Only words that a class has can speak for it, so only the cells of the bag are looked at."""
     p, bag, K = part.parameters, part.bag, len(priors)
     owners, codes = bag.owners(), bag.codes
@@ -307,8 +306,8 @@ def _word_signs(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, 
     counts = raw * p.weights[owners]
     pseudo = np.where(part.used, p.pseudo, 0.0)
     presence = part.model == "bernoulli"
-    below = p.normaliser if presence else np.bincount(codes, counts, K) + pseudo.sum()
-    below = np.maximum(below, 1e-300)
+    sums = np.bincount(codes, counts, K)
+    below = np.maximum(p.normaliser if presence else sums + pseudo.sum(), 1e-300)
     shares = (counts + pseudo[owners]) / below[codes]
     left = 1 - priors
     # What is imagined, and what was counted: of a word that no other class has, nothing is left of the latter.
@@ -318,43 +317,36 @@ def _word_signs(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, 
     rest = (imagined + np.maximum(elsewhere, 0.0)) / np.maximum(left, 1e-300)[codes]
     rest = np.where(left[codes] > 1e-12, rest, shares)
     ratios = _log_ratio(shares, rest)
-    length = np.ones(K) if presence else np.bincount(codes, counts, K) / np.maximum(p.rows, 1e-300)
+    length = np.ones(K) if presence else sums / np.maximum(p.rows, 1e-300)
     information = np.where(part.used[owners], _information(part.weight * shares * length[codes], ratios), -1.0)
     whole = totals(bag)
     telling = np.flatnonzero(information > 0)
-    by_class = telling[np.argsort(codes[telling], kind="stable")]
-    ends = np.searchsorted(codes[by_class], np.arange(K + 1))
-    for k in range(K):
-        mine = by_class[ends[k] : ends[k + 1]]
+    telling = telling[np.argsort(codes[telling], kind="stable")]
+    for k, mine in enumerate(np.split(telling, np.searchsorted(codes[telling], np.arange(1, K)))):
         mine = mine[_largest(information[mine], n)]
-        texts = bag.vocabulary.texts(owners[mine].tolist())
-        for cell, text in zip(mine.tolist(), texts):
-            seen = float(raw[cell]), float(whole[owners[cell]])
-            found = float(information[cell]), _power(float(ratios[cell]))
-            share = float(shares[cell]), float(rest[cell])
-            yield k, Sign(column_name(part.column), text, "text", *found, *seen, *share)
+        for cell, text in zip(mine.tolist(), bag.vocabulary.texts(owners[mine].tolist())):
+            found = float(information[cell]), _power(float(ratios[cell])), float(raw[cell]), float(whole[owners[cell]])
+            yield k, Sign(column_name(part.column), text, "text", *found, float(shares[cell]), float(rest[cell]))
 
 
-def _word_weights(part: WordTable, priors: Floats, n: int) -> Iterator[tuple[int, Sign]]:
+def _word_weights(part: WordTable, priors: Floats, n: int) -> Found:
     """The words of the largest weights, each times the deviation of its count (about √mean, as of rare things)."""
     assert part.weights is not None
-    whole = np.asarray(totals(part.bag), np.float64)
-    deviations = np.sqrt(whole / max(float(part.parameters.rows.sum()), 1e-300))
-    weights = _against_others(part.weights, priors)
-    for k in range(len(priors)):
-        own = np.where(part.used, weights[:, k] * deviations, -1.0)
-        nodes, counts = _largest(own, n), part.bag.column(k)
-        for node, text in zip(nodes, part.bag.vocabulary.texts(nodes)):
-            found = float(own[node]), _power(float(weights[node, k])), float(counts[node]), float(whole[node])
-            yield k, Sign(column_name(part.column), text, "text", *found, per="each")
+    bag, name = part.bag, column_name(part.column)
+    whole = np.asarray(totals(bag), np.float64)
+    deviations = np.where(part.used, np.sqrt(whole / max(float(part.parameters.rows.sum()), 1e-300)), 0.0)
+
+    def called(nodes: list[int]) -> list[tuple[str, str]]:
+        return [(name, text) for text in bag.vocabulary.texts(nodes)]
+
+    return _heavy(called, "text", part.weights, deviations, bag.column, whole, priors, n, "each")
 
 
-def _interval_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
+def _interval_signs(part: Measure, priors: Floats) -> Found:
     """The interval in which a class is more probable than the others, where that tells most."""
     if part.silent:
         return
-    K = len(priors)
-    each = np.linspace(-5, 5, max(_POINTS // K, 21))
+    each = np.linspace(-5, 5, max(_POINTS // len(priors), 21))
     x = (part.means[:, np.newaxis] + part.deviations[:, np.newaxis] * each).ravel()
     x = np.unique(np.concatenate([x, np.linspace(part.low, part.high, _POINTS)]))
     x = x[np.isfinite(x)]
@@ -367,60 +359,43 @@ def _interval_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]
     masses /= total
     density /= total
     rest = others(masses, priors)
-    apart = _log_ratio(density, others(density, priors))
+    odds = _log_ratio(density, others(density, priors))
     ratios = _log_ratio(masses, rest)
-    for k in range(K):
-        bounds = _interval(masses[k], ratios[k])
-        if bounds is None:
+    for k in range(len(priors)):
+        # The run of cells, each likelier in the class, that brings most.
+        runs = np.flatnonzero(np.diff(ratios[k] > 0, prepend=False, append=False)).reshape(-1, 2)
+        if not len(runs):
             continue
-        low, high = bounds
+        with np.errstate(invalid="ignore"):
+            gains = np.where(masses[k] > 0, masses[k] * np.minimum(ratios[k], 700.0), 0.0)
+        low, high = runs[int(np.argmax(np.diff(np.append(0.0, np.cumsum(gains))[runs], axis=1)))].tolist()
         # A bound beyond which hardly a row lies is none: two Gaussians may cross once more far out.
         both = masses[k] + rest[k]
         low = 0 if both[:low].sum() < _NONE else low
         high = len(both) if both[high:].sum() < _NONE else high
         share, outside = float(masses[k, low:high].sum()), float(rest[k, low:high].sum())
         log = float(_log_ratio(np.array(share), np.array(outside)))
-        if log <= _LEAST:
-            continue
-        first = _crossing(x, apart[k], low) if low else -math.inf
-        value = _between(first, _crossing(x, apart[k], high) if high < len(both) else math.inf)
-        note = (
-            f"by the curves {share:.0%} of the class, {outside:.0%} of the others; "
-            f"mean {part.means[k]:.4g}, deviation {part.deviations[k]:.3g}"
-        )
-        found = part.weight * share * log, _power(log), None, None, share, outside
-        yield k, Sign(column_name(part.column), value, "number", *found, note=note)
+        if log > _LEAST:
+            below = f"{_crossing(x, odds[k], high):.4g}" if high < len(both) else ""
+            above = f"{_crossing(x, odds[k], low):.4g}" if low else ""
+            value = f"{above} to {below}" if above and below else f"above {above}" if above else f"below {below}"
+            note = (
+                f"by the curves {share:.0%} of the class, {outside:.0%} of the others; "
+                f"mean {part.means[k]:.4g}, deviation {part.deviations[k]:.3g}"
+            )
+            found = part.weight * share * log, _power(log), None, None, share, outside
+            yield k, Sign(column_name(part.column), value if above or below else "any", "number", *found, note=note)
 
 
-def _interval(masses: Floats, ratios: Floats) -> tuple[int, int] | None:
-    """The run of cells, each likelier in the class, that brings most."""
-    more = ratios > 0
-    if not more.any():
-        return None
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], more.astype(np.int8), [0]])))
-    runs = edges.reshape(-1, 2)
-    with np.errstate(invalid="ignore"):
-        gains = np.where(masses > 0, masses * np.minimum(ratios, 700.0), 0.0)
-    upto = np.append(0.0, np.cumsum(gains))
-    low, high = runs[int(np.argmax(upto[runs[:, 1]] - upto[runs[:, 0]]))].tolist()
-    return low, high
-
-
-def _crossing(x: Floats, apart: Floats, place: int) -> float:
+def _crossing(x: Floats, odds: Floats, place: int) -> float:
     """Where the log ratio is nought, near one of the points."""
     for i in (place - 1, place):
-        if 0 <= i < len(x) - 1 and np.isfinite(apart[i : i + 2]).all() and (apart[i] > 0) != (apart[i + 1] > 0):
-            return float(x[i] + (x[i + 1] - x[i]) * apart[i] / (apart[i] - apart[i + 1]))
+        if 0 <= i < len(x) - 1 and np.isfinite(odds[i : i + 2]).all() and (odds[i] > 0) != (odds[i + 1] > 0):
+            return float(x[i] + (x[i + 1] - x[i]) * odds[i] / (odds[i] - odds[i + 1]))
     return float(x[place])
 
 
-def _between(low: float, high: float) -> str:
-    if math.isinf(low):
-        return "any" if math.isinf(high) else f"below {high:.4g}"
-    return f"above {low:.4g}" if math.isinf(high) else f"{low:.4g} to {high:.4g}"
-
-
-def _slope_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
+def _slope_signs(part: Measure, priors: Floats) -> Found:
     """A number in a linear model: more of it, or less."""
     assert part.slopes is not None
     mean = float(priors @ part.means)
@@ -428,9 +403,8 @@ def _slope_signs(part: Measure, priors: Floats) -> Iterator[tuple[int, Sign]]:
     for k, w in enumerate((_against_others(part.slopes, priors) * deviation).tolist()):
         if abs(w) > 1e-9:
             note = f"mean {part.means[k]:.4g}, in all {mean:.4g}; a deviation is {deviation:.3g}"
-            value = "more" if w > 0 else "less"
-            column = column_name(part.column)
-            yield k, Sign(column, value, "number", abs(w), _power(abs(w)), per="a deviation", note=note)
+            found = column_name(part.column), "more" if w > 0 else "less", "number", abs(w), _power(abs(w))
+            yield k, Sign(*found, per="a deviation", note=note)
 
 
 def _signs_of_lines(model: Any, n: int) -> Signs:
@@ -438,12 +412,12 @@ def _signs_of_lines(model: Any, n: int) -> Signs:
     found = model._found()
     deviations = np.sqrt(np.maximum(np.diag(np.asarray(found.scatter)), 0.0)).tolist()
     names = [column_name(name) for name in model.schema_.names.tolist()]
-    result = []
+    result: list[tuple[Sign, ...]] = []
     for own in (found.weights * deviations).tolist():
         order = sorted((j for j in range(len(own)) if abs(own[j]) > 1e-12), key=lambda j: -abs(own[j]))[:n]
+        signs = [(names[j], "more" if own[j] > 0 else "less", "number", abs(own[j]), 1.0) for j in order]
         notes = [f"a deviation is {deviations[j]:.3g}" for j in order]
-        signs = [("more" if own[j] > 0 else "less", "number", abs(own[j]), 1.0) for j in order]
-        result.append(tuple(Sign(names[j], *s, per="added", note=note) for j, s, note in zip(order, signs, notes)))
+        result.append(tuple(Sign(*sign, per="added", note=note) for sign, note in zip(signs, notes)))
     return tuple(result)
 
 

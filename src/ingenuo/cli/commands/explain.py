@@ -112,7 +112,7 @@ def inspect(model: str, top: int, column: str | None, as_json: bool, **given: An
     if given["plot"] and column is None:
         raise click.UsageError("--plot draws one column; say which by --column")
     options.check_inputs(model)
-    from ingenuo.explanation.inspect import column_view, inspect
+    from ingenuo.explanation.explain import column_view, inspect
     from ingenuo.explanation.nomogram import nomogram
 
     loaded = options.load(model)
