@@ -125,7 +125,24 @@ def tally_correct(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     return Tally({"accuracy": Table.of({"rows": np.arange(2)}, sums)})
 
 
-class JointAnswers(Answering, ClassifierBase):
+class TableModel:
+    """Mix-in: what a notebook and scikit-learn are told of a model of tables."""
+
+    def _repr_html_inner(self) -> str:
+        model: Any = self
+        shell: str = super()._repr_html_inner()  # type: ignore[misc]
+        if not model.__sklearn_is_fitted__() or CLASS not in model.tally_:
+            return shell
+        classes = unite(self.__dict__.get("_declared_classes", NO_LABELS), model.tally_.labels(CLASS, 0))
+        return summary_html(model.tally_, model.schema_, classes) + shell
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = tags.input_tags.sparse = True
+        return tags
+
+
+class JointAnswers(TableModel, Answering, ClassifierBase):
     """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
 
     schema_: Schema
@@ -220,18 +237,6 @@ class JointAnswers(Answering, ClassifierBase):
         best, *rest = np.argsort(-posterior, kind="stable").tolist()
         passages = self._passages(found, best, rest[0] if rest else best)
         return Explanation(labels_of(self.classes_), prior, tuple(others), joint, posterior, tuple(passages))
-
-    def _repr_html_inner(self) -> str:
-        shell: str = super()._repr_html_inner()
-        if not self.__sklearn_is_fitted__() or CLASS not in self.tally_:
-            return shell
-        return summary_html(self.tally_, self.schema_, labels_of(self.classes_)) + shell
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 class Classifier(Learner, JointAnswers):

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, check_choice, did_you_mean
 from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, moments_of, variances_towards_their_mean
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
@@ -210,10 +210,7 @@ class GaussianDiscriminant(NumbersClassifier):
     unbiased: bool = False
 
     def _check_settings(self) -> None:
-        if not isinstance(self.covariance, str):
-            raise KindError(f"covariance must be one of {', '.join(_FAMILIES)}, got {self.covariance!r}")
-        if self.covariance not in _FAMILIES:
-            raise InputError(f"covariance={self.covariance!r} is not known{did_you_mean(self.covariance, _FAMILIES)}")
+        check_choice("covariance", self.covariance, _FAMILIES)
         if isinstance(self.shrinkage, str) and self.shrinkage != "auto":
             raise InputError(f"shrinkage={self.shrinkage!r} is not known; take None, 'auto', or a number from 0 to 1")
         if self.shrinkage not in (None, "auto"):

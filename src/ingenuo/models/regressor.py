@@ -16,11 +16,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, KindError, MergeError, did_you_mean
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError, check_choice
 from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
-from ingenuo.models.classifier import answer, summary_html
+from ingenuo.models.classifier import TableModel, answer
 from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
@@ -249,7 +249,7 @@ _SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")  # th
 
 
 @dataclass(eq=False, repr=False)
-class NaiveBayesRegressor(Learner, RegressorBase):
+class NaiveBayesRegressor(Learner, TableModel, RegressorBase):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -270,14 +270,12 @@ class NaiveBayesRegressor(Learner, RegressorBase):
 
     Attributes
     ----------
-    tally_ : Tally
-        All that was learned.
-    schema_ : Schema
-        What each column is, and why.
     edges_ : array
         The edges of the bins.
     classifier_ : NaiveBayes
         The classifier whose classes are the bins.
+    tally_, schema_
+        As of `NaiveBayes`.
 
     Examples
     --------
@@ -304,23 +302,15 @@ class NaiveBayesRegressor(Learner, RegressorBase):
     # Learning.
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows. The first rows fix the bins; later targets beyond them fall into the outer bins.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            As for `fit`.
+        """Learn from more rows, as `fit` takes them. The first rows fix the bins; later targets beyond them fall into
+        the outer bins.
         """
         return self._learn_more(X, y, sample_weight)
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins.
 
-        Parameters
-        ----------
-        X, y, sample_weight
-            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
-            wherever the sums show it, and leave the model as it was.
+        Rows that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
         """
         try:
             return super().forget(X, y, sample_weight)
@@ -419,10 +409,7 @@ class NaiveBayesRegressor(Learner, RegressorBase):
             check_whole("bins", self.bins, 1)
         else:
             edges_of(self.bins)
-        if not isinstance(self.binning, str):
-            raise KindError(f"binning must be one of {', '.join(RULES)}, got {self.binning!r}")
-        if self.binning not in RULES:
-            raise InputError(f"binning={self.binning!r} is not known{did_you_mean(self.binning, RULES)}")
+        check_choice("binning", self.binning, RULES)
         self._make_bayes()._check_settings()
 
     def _check_fixed(self) -> None:
@@ -477,10 +464,8 @@ class NaiveBayesRegressor(Learner, RegressorBase):
         Notes
         -----
         Quantiles lie between the edges of the bins. An outer bin that took targets from beyond its edge is longer than
-        it was: it ends where it must at least, given the mean m and the variance v of its targets. Numbers between low
-        and high have v ≤ (m - low)(high - m), so the lowest bin, whose other edge is `high`, begins at m - v/(high - m)
-        at the latest; the highest bin is its mirror image, and a single bin reaches from m - √v to m + √v. These ends
-        are not the least and the largest target, which sums do not tell.
+        it was: it ends where it must at least, given the mean m and the variance v of its targets. The lowest bin,
+        whose other edge is `high`, begins at m - v/(high - m) at the latest, and a single bin at m - √v.
 
         Examples
         --------
@@ -536,18 +521,6 @@ class NaiveBayesRegressor(Learner, RegressorBase):
         edges[0] = min(edges[0], _end(centres[0], deviations[0], edges[0], edges[1], len(labels)))
         edges[-1] = max(edges[-1], _end(centres[-1], deviations[-1], edges[-1], edges[-2], len(labels)))
         return edges, centres, deviations
-
-    def _repr_html_inner(self) -> str:
-        shell: str = super()._repr_html_inner()
-        if not self._fitted or CLASS not in self.tally_:
-            return shell
-        return summary_html(self.tally_, self.schema_, self._bins.labels) + shell
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        return tags
 
 
 @contextmanager

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, did_you_mean
+from ingenuo.errors import InputError, check_choice
 from ingenuo.kernels import densities, threads
 from ingenuo.models.classifier import JointAnswers
 from ingenuo.models.discriminant import RegionPlot
@@ -36,7 +36,6 @@ from ingenuo.tally.prior import Lidstone
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
-WEIGHTINGS = (None, "naive-bayes")
 STARTS = ("twin", "zero")
 
 
@@ -126,10 +125,9 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     verbose: bool | None = None
 
     def _check_settings(self) -> None:
-        for name, known in (("weighting", WEIGHTINGS), ("start", STARTS)):
-            given = getattr(self, name)
-            if given not in known:
-                raise InputError(f"{name}={given!r} is not known{did_you_mean(given, known)}")
+        if self.weighting is not None:
+            check_choice("weighting", self.weighting, ["naive-bayes"])
+        check_choice("start", self.start, STARTS)
         for name in ("l2", "alpha", "tolerance"):
             checks.check_number(name, getattr(self, name), above=name != "l2")
         if self.verbose is not None:
