@@ -23,7 +23,7 @@ from ingenuo.models.classifier import Classifier, Parameters
 from ingenuo.models.model import CLASS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
-from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, listed, plan_columns, used_columns
+from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, no_column, plan_columns, used_columns
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.network import Network
 from ingenuo.networks.search import Search, Step
@@ -112,10 +112,7 @@ def declare_by(network: Network, declared: dict[Any, Any], names: list[Any]) -> 
     """What the columns are, as declared and as a given network has them: those that are no node are ignored."""
     nodes, columns = set(network.nodes), [column_name(name) for name in names]
     if not nodes.intersection(columns):
-        raise InputError(
-            f"the table has no column that is a node of the network; its columns are {listed(columns)}, and the nodes "
-            f"{listed(network.nodes)}"
-        )
+        raise no_column(columns, network.nodes)
     found = dict(declared)
     for name, called in zip(names, columns):
         if called not in nodes and found.setdefault(name, "ignore") != "ignore":

@@ -398,11 +398,7 @@ def encode_known(
     result = np.full((source.n_rows, len(nodes)), -1, np.int32)
     at = _node_columns(source, [node for i, node in enumerate(nodes) if i != without])
     if not at and len(nodes) > 1:
-        names = [column_name(name) for name in source.names.tolist()]
-        raise NetworkError(
-            f"the table has no column that is a node of the network; its columns are {listed(names)}, and the nodes "
-            f"{listed(nodes)}"
-        )
+        raise no_column([column_name(name) for name in source.names.tolist()], nodes)
     for i, node in enumerate(nodes):
         if node not in at:
             continue
@@ -412,7 +408,7 @@ def encode_known(
             if places and max(places) < 0 and _are_numbers(labels.tolist()) and not _are_numbers(states[i]):
                 raise NetworkError(
                     f"column {node!r} holds numbers, as {labels.tolist()[0]!r}, and the node has the states "
-                    f"{listed(states[i], 3)}; give states, or read the network from a file that has the "
+                    f"{', '.join(map(str, states[i][:3]))}; give states, or read the network from a file that has the "
                     "cut points (.yaml, .json, .ingenuo; .bif and .xml have none)"
                 )
             codes = np.array([*places, -1], np.int32)[codes]
@@ -420,9 +416,13 @@ def encode_known(
     return result
 
 
-def listed(values: Sequence[Any], most: int = 6) -> str:
-    """The first of some values, as text."""
-    return ", ".join(map(str, values[:most])) + (", …" if len(values) > most else "")
+def no_column(columns: Sequence[str], nodes: Sequence[str]) -> NetworkError:
+    """The error where no column is a node."""
+    shown = (", ".join(each[:6]) + (", …" if len(each) > 6 else "") for each in (columns, nodes))
+    return NetworkError(
+        f"the table has no column that is a node of the network; its columns are {next(shown)}, and the nodes "
+        f"{next(shown)}"
+    )
 
 
 def _are_numbers(values: Sequence[Any]) -> bool:

@@ -10,7 +10,6 @@ when evidence is entered.
 from __future__ import annotations
 
 import random
-from bisect import bisect_right, insort
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -187,10 +186,10 @@ def with_stops(parents: Parents, layers: Sequence[int]) -> Rows:
             same = [w for w in own if ends[w] == end]
             left, right = left + same[: (len(same) + 1) // 2], same[(len(same) + 1) // 2 :] + right
         dealt.append(left + right)
-    return Rows(_walked(row_of, above, dealt), above, below, chains, n)
+    return Rows(_walk(row_of, above, dealt), above, below, chains, n)
 
 
-def _walked(row_of: Sequence[int], first: list[list[int]], then: list[list[int]]) -> list[list[int]]:
+def _walk(row_of: Sequence[int], first: list[list[int]], then: list[list[int]]) -> list[list[int]]:
     """Rows in the order in which a walk in depth meets the vertices, begun at those without neighbours `first`."""
     rows: list[list[int]] = [[] for _ in range(max(row_of) + 1)]
     seen = [False] * len(row_of)
@@ -208,27 +207,25 @@ def crossings(graph: Rows) -> int:
     """How many pairs of edges cross."""
     total = 0
     for upper, lower in pairwise(graph.rows):
-        place, met = {v: k for k, v in enumerate(lower)}, list[int]()
-        for end in (end for v in upper for end in sorted((place[w] for w in graph.below[v]), reverse=True)):
-            total += len(met) - bisect_right(met, end)
-            insort(met, end)
-    # Those of one vertex were met from right to left, which counts each two of them once.
-    return total - sum(len(below) * (len(below) - 1) // 2 for below in graph.below)
+        place = {v: k for k, v in enumerate(lower)}
+        starts, ends = np.array([(k, place[w]) for k, v in enumerate(upper) for w in graph.below[v]]).reshape(-1, 2).T
+        total += np.count_nonzero((starts[:, np.newaxis] < starts) & (ends[:, np.newaxis] > ends))
+    return total
 
 
 def reduce_crossings(graph: Rows) -> list[Rows]:
     """The graph with its rows in the orders of the fewest crossings that sweeps find from some starts."""
     row_of = {v: layer for layer, row in enumerate(graph.rows) for v in row}
-    starts = [graph.rows, _walked([row_of[v] for v in sorted(row_of)], graph.below, graph.above)]
+    starts = [graph.rows, _walk([row_of[v] for v in sorted(row_of)], graph.below, graph.above)]
     for seed in range(min(max(6000 // len(row_of), 8), 60)):  # fixed seeds: the same network, the same picture
         starts.append([random.Random(seed).sample(row, len(row)) for row in graph.rows])
-    found = [(crossings(graph), graph.rows), *(_improved(replace(graph, rows=rows)) for rows in starts)]
+    found = [(crossings(graph), graph.rows), *(_improve(replace(graph, rows=rows)) for rows in starts)]
     fewest = min(count for count, _ in found)
     best = {str(rows): rows for count, rows in found if count == fewest}
     return [replace(graph, rows=rows) for rows in best.values()]
 
 
-def _improved(graph: Rows) -> tuple[int, list[list[int]]]:
+def _improve(graph: Rows) -> tuple[int, list[list[int]]]:
     """The fewest crossings on the way from one start, and the rows that have them."""
     graph = replace(graph, rows=[list(row) for row in graph.rows])
     fewest, best, idle = crossings(graph), [list(row) for row in graph.rows], 0

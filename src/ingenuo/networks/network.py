@@ -99,7 +99,7 @@ class Network:
         # Of these nodes no other states are learned; those of numbers in intervals follow from the cuts.
         self._declared = {node: own for node, own in given.items() if node not in self.cuts}
         self._categories: frozenset[str] = frozenset()  # nodes whose columns are states, whatever they look like
-        self._tables = None if tables is None else tuple(_frozen(table) for table in tables)
+        self._tables = None if tables is None else tuple(_freeze(table) for table in tables)
         self.tally: Tally | None = None
         self.prior: Prior | None = None
         self.expectation: learn.Expectation | None = None  # how missing values were filled, if they were
@@ -437,7 +437,7 @@ class Network:
             for node, own in zip(self.nodes, labels)
         )
         self._categories = frozenset(node for node in self.nodes if node not in cuts)
-        self._tables = tuple(_frozen(table) for table in tables)
+        self._tables = tuple(_freeze(table) for table in tables)
 
     # Questions: what follows from what is known, and what would follow from what is done.
 
@@ -546,7 +546,7 @@ class Network:
                     f"{self.nodes[place]!r} was observed, and cannot be set as well; intervene before observing others"
                 )
             parents[place] = ()
-            tables[place] = _frozen(shares)
+            tables[place] = _freeze(shares)
         result = copy(self)
         result._parents, result._tables = tuple(parents), tuple(tables)
         result._set = self._set | frozenset(chosen)
@@ -684,7 +684,7 @@ class Network:
 
         if self._tables is None:
             arcs = "\n".join(f"{up} → {down}" for up, down in self.arcs)
-            return f"{self._called()}, no tables yet\n{arcs}"
+            return f"{self._summarise()}, no tables yet\n{arcs}"
         free = sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in self._tables)
         text = aligned(self._lines()[: NODES + 1])
         if len(self.nodes) > NODES:
@@ -692,12 +692,12 @@ class Network:
         if self.evidence:
             text.append(f"given: {self.evidence}")
         cells = f"{sum(table.size for table in self._tables):,} cells"
-        return f"{self._called()}, {cells} ({free:,} free parameter{'' if free == 1 else 's'})\n" + "\n".join(text)
+        return f"{self._summarise()}, {cells} ({free:,} free parameter{'' if free == 1 else 's'})\n" + "\n".join(text)
 
     def __repr__(self) -> str:
-        return f"<Network {self._called()}>"
+        return f"<Network {self._summarise()}>"
 
-    def _called(self) -> str:
+    def _summarise(self) -> str:
         """Its name, and how much of it there is."""
         nodes, arcs = len(self.nodes), len(self.arcs)
         return f"{self.name}: {nodes} node{'' if nodes == 1 else 's'}, {arcs} arc{'' if arcs == 1 else 's'}"
@@ -709,7 +709,7 @@ def _check_prior(prior: Prior, missing: str) -> None:
     check_choice("missing", missing, MISSING)
 
 
-def _frozen(table: Floats) -> Floats:
+def _freeze(table: Floats) -> Floats:
     """A copy that nobody can change."""
     table = np.array(table, np.float64)
     table.flags.writeable = False

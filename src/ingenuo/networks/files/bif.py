@@ -8,6 +8,7 @@ and have to be where they hold spaces beside others; in quotes, \" is a quote an
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from xml.parsers import expat
@@ -105,7 +106,7 @@ class _Reader:
                 head = self._take(_FAMILY, "'( variable | parents ) {'")[1]
                 tables.append((head, self._entries(), begin))
                 continue
-            head = _bare(self._take(_HEAD, "a name and '{'" if name is None else "the variable's name and '{'")[1])
+            head = _unquote(self._take(_HEAD, "a name and '{'" if name is None else "the variable's name and '{'")[1])
             self._skip(_PROPERTY)
             if block == "variable":
                 self.builder.add_node(head, self._states(head), begin)
@@ -123,10 +124,10 @@ class _Reader:
         at, match = self.at, self._take(_TYPE, "'type discrete [ n ] { states };'")
         if match[1] != "discrete":
             raise self._expected("'discrete': tables are for variables with states", match.start(1))
-        for states in (_items(match[3]), _words(match[3])):  # without commas, names are parted by spaces
+        for states in (_split_items(match[3]), _split_words(match[3])):  # without commas, names are parted by spaces
             if len(states) == int(match[2]):
                 return states
-        listed = f"has [ {int(match[2])} ] states, and {len(_items(match[3]))} are listed"
+        listed = f"has [ {int(match[2])} ] states, and {len(_split_items(match[3]))} are listed"
         raise self.builder.fault(at, f"the variable {name!r} {listed}; make them agree")
 
     def _entries(self) -> Entries:
@@ -155,7 +156,7 @@ class _Reader:
 
     def _add(self, head: str, entries: Entries, at: int) -> None:
         builder = self.builder
-        names = _known(head, builder.places)
+        names = _split_words(head, builder.places)
         if not names:
             raise builder.fault(at, "found 'probability ( )', expected a variable in it")
         family = builder.family(names[0], names[1:], at)
@@ -184,54 +185,42 @@ class _Reader:
                 return tuple([states[label.strip()] for states, label in zip(known, labels.split(","), strict=True)])
         except (KeyError, ValueError):
             pass
-        names = _items(labels)
-        if len(names) != len(known) and len(_words(labels)) == len(known):
-            names = _words(labels)
-        if len(names) != len(known):
-            what = f"the row of {self.builder.nodes[family.node]!r} names {len(names)} states, and has to name"
-            raise self.builder.fault(where, f"{what} one for each of its {len(known)} parents")
-        return tuple(self.builder.find_state(parent, name, where) for parent, name in zip(family.parents, names))
+        ways = _split_items(labels), _split_words(labels)
+        for names in ways:
+            if len(names) == len(known):
+                return tuple(self.builder.find_state(up, name, where) for up, name in zip(family.parents, names))
+        what = f"the row of {self.builder.nodes[family.node]!r} names {len(ways[0])} states, and has to name"
+        raise self.builder.fault(where, f"{what} one for each of its {len(known)} parents")
 
 
 def _beyond_space(text: str, at: int, also: str = "") -> int:
     return len(text) - len(text[at:].lstrip(" \t\r\n" + also)) if at < len(text) else at
 
 
-def _bare(item: str) -> str:
-    """A name without its quotes."""
+def _unquote(item: str) -> str:
     item = item.strip()
-    if not item.startswith('"'):
-        return item
-    return re.sub(r'\\(["\\])', r"\1", item[1:-1])
+    return re.sub(r'\\(["\\])', r"\1", item[1:-1]) if item.startswith('"') else item
 
 
-def _items(stretch: str) -> list[str]:
+def _split_items(stretch: str) -> list[str]:
     """Names parted by commas, bars, or by quotes around them."""
-    return [_bare(item) for item in _ITEM.findall(stretch)]
+    return [_unquote(item) for item in _ITEM.findall(stretch)]
 
 
-def _words(stretch: str) -> list[str]:
-    """Names parted by spaces as well."""
+def _split_words(stretch: str, known: Collection[str] = ()) -> list[str]:
+    """Names parted by spaces as well, but for those that are known with spaces in them."""
     found: list[str] = []
     for item in _ITEM.findall(stretch):
-        found += [_bare(item)] if item.startswith('"') else item.split()
-    return found
-
-
-def _known(stretch: str, known: dict[str, int]) -> list[str]:
-    """Names parted by commas and bars; one that is unknown and has spaces in it is several."""
-    found: list[str] = []
-    for item in _ITEM.findall(stretch):
-        whole = _bare(item)
+        whole = _unquote(item)
         found += [whole] if item.startswith('"') or whole in known else item.split()
     return found
 
 
 def to_bif(definition: Definition) -> str:
     """A network as BIF, every number in full; names are quoted where they have to be."""
-    nodes = [_quoted(node) for node in definition.nodes]
-    labels = [[_quoted(str(state)) for state in states] for states in definition.states]
-    lines = [f"network {_quoted(definition.name)} {{", "}"]
+    nodes = [_quote(node) for node in definition.nodes]
+    labels = [[_quote(str(state)) for state in states] for states in definition.states]
+    lines = [f"network {_quote(definition.name)} {{", "}"]
     for node, states in zip(nodes, labels):
         lines += [f"variable {node} {{", f"  type discrete [ {len(states)} ] {{ {', '.join(states)} }};", "}"]
     for node, parents, table in zip(nodes, definition.parents, definition.tables):
@@ -245,7 +234,7 @@ def to_bif(definition: Definition) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     if _WORD.fullmatch(name) and name not in _KEYWORDS and "//" not in name and "/*" not in name:
         return name
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
