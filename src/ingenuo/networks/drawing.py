@@ -209,7 +209,7 @@ def crossings(graph: Rows) -> int:
     for upper, lower in pairwise(graph.rows):
         place = {v: k for k, v in enumerate(lower)}
         starts, ends = np.array([(k, place[w]) for k, v in enumerate(upper) for w in graph.below[v]]).reshape(-1, 2).T
-        total += np.count_nonzero((starts[:, np.newaxis] < starts) & (ends[:, np.newaxis] > ends))
+        total += int(np.count_nonzero((starts[:, np.newaxis] < starts) & (ends[:, np.newaxis] > ends)))
     return total
 
 

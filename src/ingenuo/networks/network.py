@@ -60,21 +60,10 @@ class MostProbable(NamedTuple):
 class Network:
     """A Bayesian network: made by an expert (`from_arcs`, `read`), or learned from rows (`learn`, `fit`).
 
-    >>> network = Network.from_arcs(
-    ...     [("rain", "wet"), ("sprinkler", "wet")],
-    ...     tables={
-    ...         "rain": {"yes": 0.2, "no": 0.8},
-    ...         "sprinkler": {"on": 0.1, "off": 0.9},
-    ...         "wet": {
-    ...             ("yes", "on"): {"yes": 0.99, "no": 0.01},
-    ...             ("yes", "off"): {"yes": 0.9, "no": 0.1},
-    ...             ("no", "on"): {"yes": 0.9, "no": 0.1},
-    ...             ("no", "off"): {"yes": 0.0, "no": 1.0},
-    ...         },
-    ...     },
-    ... )
-    >>> {state: round(p, 4) for state, p in network.posterior("rain", {"wet": "yes"}).items()}
-    {'yes': 0.7163, 'no': 0.2837}
+    >>> wet = {"rain": {"wet": 0.9, "dry": 0.1}, "no rain": {"wet": 0.05, "dry": 0.95}}
+    >>> network = Network.from_arcs([("sky", "grass")], tables={"sky": {"rain": 0.2, "no rain": 0.8}, "grass": wet})
+    >>> {state: round(p, 4) for state, p in network.posterior("sky", {"grass": "wet"}).items()}
+    {'rain': 0.8182, 'no rain': 0.1818}
     """
 
     def __init__(
@@ -314,7 +303,7 @@ class Network:
             Of "em": the most rounds, the gain per row below which it ends, the seed for hidden nodes, and whether to
             show it.
         """
-        self._refuse_evidence()
+        self._refuse_to_learn()
         _check_prior(prior, missing)
         for node in columns or {}:
             known.place_of(self.nodes, node)
@@ -331,38 +320,33 @@ class Network:
 
     def partial_fit(self, table: Any, sample_weight: Any = None) -> Self:
         """Learn from more rows; states never seen join, unless the states were declared."""
-        self._refuse_evidence()
-        if self.tally is None and self._tables is not None:
-            raise self._no_tally("add rows to")
-        codes, weights, cuts = self._encode(table, sample_weight)
-        tally = learn.count(codes, self.nodes, self._parents, weights)
-        whole = tally if self.tally is None else self.tally + tally
-        self._set_tally(whole, self.prior or Laplace(), cuts, whole=False)
-        return self
+        self._refuse_to_learn("add rows to" if self._tables is not None else "")
+        return self._change(Tally.__add__, table, sample_weight)
 
     def forget(self, table: Any, sample_weight: Any = None) -> Self:
         """Unlearn rows: the tables are then what they would be had the rows never been seen."""
-        self._refuse_evidence()
-        if self.tally is None:
-            raise self._no_tally("take rows from")
+        self._refuse_to_learn("take rows from")
+        return self._change(Tally.__sub__, table, sample_weight)
+
+    def _change(self, change: Callable[[Tally, Tally], Tally], table: Any, sample_weight: Any) -> Self:
         codes, weights, cuts = self._encode(table, sample_weight)
-        rest = self.tally - learn.count(codes, self.nodes, self._parents, weights)
-        learn.check(rest)
-        self._set_tally(rest, self.prior or Laplace(), cuts, whole=False)
+        tally = change(self.tally or Tally(), learn.count(codes, self.nodes, self._parents, weights))
+        learn.check(tally)
+        self._set_tally(tally, self.prior or Laplace(), cuts, whole=False)
         return self
 
     def merge(self, other: Self) -> Self:
         """Add the rows that another network of the same arcs has learned."""
         if not isinstance(other, Network):
             raise KindError(f"a network can be merged with another, not with {type(other).__name__}")
-        self._refuse_evidence()
-        other._refuse_evidence()
-        if self.tally is None or other.tally is None:
-            raise self._no_tally("merge")
+        self._refuse_to_learn("merge")
+        other._refuse_to_learn("merge")
+        assert self.tally is not None
+        assert other.tally is not None
         if self.parents != other.parents:
             odd = sorted(set(self.arcs) ^ set(other.arcs))
-            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else "their nodes differ"
-            what = what if odd or set(self.nodes) != set(other.nodes) else "the order of parents differs"
+            what = "their nodes differ" if set(self.nodes) != set(other.nodes) else "the order of parents differs"
+            what = f"{odd[0][0]} → {odd[0][1]} is in one of them only" if odd else what
             raise MergeError(f"networks merge where their structure is the same: {what}")
         for node in self.nodes:
             if self.cuts.get(node) != other.cuts.get(node):
@@ -390,17 +374,18 @@ class Network:
         about = self.cuts, self._declared, self._categories
         return encode_rows(self.nodes, table, sample_weight, *about, hidden=hidden, columns=columns)
 
-    def _refuse_evidence(self) -> None:
+    def _refuse_to_learn(self, what: str = "") -> None:
+        """Raise where something is known, or where there are no counts that could be changed."""
         if self._likelihoods or self._set:
             raise RefusedError(
                 f"this is a network in which something is known ({self.evidence}), and it does not learn; let the "
                 "network itself learn, and observe or intervene again"
             )
-
-    def _no_tally(self, what: str) -> RefusedError:
-        return RefusedError(
-            f"there are no counts to {what}: the tables were given, or learned by EM; learn them with fit(table) first"
-        )
+        if what and self.tally is None:
+            raise RefusedError(
+                f"there are no counts to {what}: the tables were given, or learned by EM; learn them with fit(table) "
+                "first"
+            )
 
     def _set_tally(self, tally: Tally, prior: Prior, cuts: Mapping[str, Cuts], *, whole: bool = True) -> None:
         """Take these counts, and the tables that follow from them.
@@ -410,22 +395,20 @@ class Network:
         declared: dict[str, Labels] = {node: labels_of(own) for node, own in self._declared.items()}
         declared.update({node: np.arange(len(each.points) + 1) for node, each in cuts.items()})
         labels = learn.labels_known(tally, self.nodes, self._parents, declared, prior)
-        empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
-        if empty and not whole:
-            self.tally, self.prior, self.cuts = tally, prior, dict(cuts)
-            self._tables, self._states = None, None
-            return
-        if empty:
-            raise InputError(
-                f"node {empty[0]!r} has no value in any row, so it has no states; drop it, or declare them"
-            )
-        ordered = [
+        labels = [
             objects(list(self._declared[node])) if node in self._declared else own
             for node, own in zip(self.nodes, labels)
         ]
-        counts = learn.counts_over(tally, self.nodes, self._parents, ordered)
-        tables, _ = learn.tables_of(self.nodes, counts, ordered, prior)
-        self._set_tables(tables, ordered, cuts)
+        empty = [node for node, own in zip(self.nodes, labels) if not len(own)]
+        if empty and whole:
+            raise InputError(
+                f"node {empty[0]!r} has no value in any row, so it has no states; drop it, or declare them"
+            )
+        if empty:
+            self.cuts, self._tables, self._states = dict(cuts), None, None
+        else:
+            counts = learn.counts_over(tally, self.nodes, self._parents, labels)
+            self._set_tables(learn.tables_of(self.nodes, counts, labels, prior)[0], labels, cuts)
         self.tally, self.prior, self.expectation = tally, prior, None
 
     def _set_tables(self, tables: Sequence[Floats], labels: Sequence[Labels], cuts: Mapping[str, Cuts]) -> None:
@@ -622,10 +605,7 @@ class Network:
         title : str, optional
             What to write above it.
 
-        Returns
-        -------
-        Picture
-            SVG that a notebook shows; `str` of it is its text.
+        Returns a `Picture`, SVG that a notebook shows; `str` of it is its text.
         """
         from ingenuo.networks.drawing import picture
 
