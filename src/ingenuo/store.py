@@ -65,6 +65,7 @@ def from_bytes(data: bytes) -> Any:
 
 
 def _state_of(model: Any, about: Mapping[str, Any] | None) -> tuple[dict[str, Any], Tensors]:
+    manifest: dict[str, Any]
     tensors: Tensors = {}
     if isinstance(model, Tally):
         manifest = {"kind": "tally", "tally": pack_tally(model, tensors)}

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, reduce
 from numbers import Integral, Rational, Real
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from ingenuo.tally.labels import objects
 
 Floats = NDArray[np.float64]
 Number = Fraction | float
+_Read = tuple[Sequence[Any], Floats, NDArray[Any], NDArray[np.int64]]  # of the steps: see `Beliefs`
 Exactly = list[Fraction] | None  # of each hypothesis; None where a number is no fraction, or the fraction too long
 
 # Fractions longer than Python prints (4,300 digits, 14,284 bits) help nobody: from there on doubles go on alone. Some
@@ -42,11 +43,11 @@ _STEPS, _HYPOTHESES, _NAMED, _POINTS, _TICKS = 20, 8, 6, 1000, 12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Beliefs(Shown, Sequence[dict[Any, float]]):
-    """Beliefs before any observation, and after each step; prints as a table.
+class Beliefs(Shown):
+    """Beliefs before any observation, and after each step: `[i]` is a dictionary, `print` shows a table.
 
     >>> prior, logs = np.log([0.75, 0.25]), np.log([[0.5, 0.6], [0.5, 0.4]])
-    >>> print(Beliefs(("fair", "biased"), prior, ["Head", "Tail"], np.array([0]), np.array([1]), logs))
+    >>> print(Beliefs(("fair", "biased"), prior, ["Head", "Tail"], logs, np.array([0]), np.array([1])))
     step  observation  fair      biased
     0                  0.750000  0.250000
     1     Head         0.714286  0.285714
@@ -54,27 +55,30 @@ class Beliefs(Shown, Sequence[dict[Any, float]]):
 
     names: tuple[Any, ...]
     log_prior: Floats
-    labels: Sequence[Any]  # what can be observed
-    places: NDArray[Any]  # and, for each step, which of these was
-    times: NDArray[np.int64]  # and how often in a row
+    labels: Sequence[Any]  # what can be observed: the values of tables; of models, what was
     logs: Floats  # log P(label | hypothesis), labels × hypotheses
+    places: NDArray[Any]  # for each step, which label was observed
+    times: NDArray[np.int64]  # and how often in a row
 
     def __len__(self) -> int:
         return len(self.places) + 1
 
-    @overload
-    def __getitem__(self, step: int) -> dict[Any, float]: ...
-    @overload
-    def __getitem__(self, step: slice) -> list[dict[Any, float]]: ...
-    def __getitem__(self, step: int | slice) -> Any:
-        if isinstance(step, slice):
-            return [dict(zip(self.names, row)) for row in self.at(np.arange(len(self))[step]).tolist()]
+    def __getitem__(self, step: int) -> dict[Any, float]:
         if not -len(self) <= step < len(self):
             raise IndexError(f"there is no step {step}; the trace has steps 0 to {len(self) - 1}")
         return dict(zip(self.names, self.at(np.array([step % len(self)]))[0].tolist()))
 
     def __iter__(self) -> Iterator[dict[Any, float]]:
         return (dict(zip(self.names, row.tolist())) for row in self.probabilities)
+
+    def followed_by(self, later: Beliefs) -> Beliefs:
+        """These steps, and the later ones."""
+        labels, logs, places = self.labels, self.logs, later.places
+        if later.labels is not labels:  # of models, each observation has its own
+            places = places + len(labels)
+            labels, logs = [*labels, *later.labels], np.concatenate([logs, later.logs])
+        both = np.concatenate([self.places, places]), np.concatenate([self.times, later.times])
+        return Beliefs(self.names, self.log_prior, labels, logs, *both)
 
     @property
     def probabilities(self) -> Floats:
@@ -214,7 +218,7 @@ class Hypotheses:
         self._likelihoods = _read_likelihoods(self.names, likelihoods, bool(normalise))
         self._log_prior: Floats = np.array([_log(p) for p in self._priors.values()])
         self._seen: NDArray[Any] = self._likelihoods.nothing
-        self._blocks: tuple[_Steps, ...] = ()
+        self._blocks: tuple[Beliefs, ...] = ()
 
     def update(self, observation: Any) -> Self:
         """What is believed after one more observation, or several; these hypotheses stay as they are.
@@ -226,16 +230,14 @@ class Hypotheses:
             observation to how often it was made, which is one step of the trace for each. A tuple that a table knows as
             a value is one observation. Models take the rows of an array or of a table, too.
         """
-        steps = self._likelihoods.read(observation)
-        if not len(steps):
+        steps = self._read(observation)
+        if not len(steps.places):
             return self
-        labels, places, logs = self._likelihoods.trace(steps)
-        impossible = np.isneginf(logs[:, ~np.isneginf(self._log_joint)])[places]
+        impossible = np.isneginf(steps.logs[:, ~np.isneginf(self._log_joint)])[steps.places]
         if impossible.any(axis=0).all():
-            at = int(impossible.argmax(axis=0).max())
-            observed = Beliefs(self.names, self._log_prior, labels, places, steps.times, logs).observation(at + 1)
+            at = int(impossible.argmax(axis=0).max()) + 1
             raise InputError(
-                f"observation {sum(map(len, self._blocks)) + at + 1}, {observed!r}, is impossible: every hypothesis "
+                f"observation {len(self.trace) + at - 1}, {steps.observation(at)!r}, is impossible: every hypothesis "
                 "that was still possible gives it probability 0; check it, or give it some probability under one of "
                 "them"
             )
@@ -245,9 +247,12 @@ class Hypotheses:
         result._seen = self._likelihoods.add(self._seen, steps)
         blocks = self._blocks
         while blocks and len(blocks[-1]) <= len(steps):  # so there are few, and few are ever copied
-            steps, blocks = blocks[-1].then(steps), blocks[:-1]
+            steps, blocks = blocks[-1].followed_by(steps), blocks[:-1]
         result._blocks = (*blocks, steps)
         return result
+
+    def _read(self, observation: Any) -> Beliefs:
+        return Beliefs(self.names, self._log_prior, *self._likelihoods.read(observation))
 
     @property
     def priors(self) -> dict[Any, Number]:
@@ -354,11 +359,7 @@ class Hypotheses:
     @property
     def trace(self) -> Beliefs:
         """Beliefs before any observation and after each: `trace[3]` is a dictionary, `print(trace)` a table."""
-        steps = self._likelihoods.read([])
-        for block in self._blocks:
-            steps = steps.then(block)
-        labels, places, logs = self._likelihoods.trace(steps)
-        return Beliefs(self.names, self._log_prior, labels, places, steps.times, logs)
+        return reduce(Beliefs.followed_by, self._blocks, self._read([]))
 
     def trace_table(self) -> Any:
         """The trace as an Arrow table: step, observation, times, and P(hypothesis) for each."""
@@ -540,23 +541,6 @@ def _is_table(items: Any) -> bool:
     return hasattr(items, "columns") or hasattr(items, "column_names")
 
 
-@dataclass(frozen=True, eq=False)
-class _Steps:
-    """Observations in their order, each so many times in a row."""
-
-    observed: NDArray[Any]  # of a table the places of the values; else the observations themselves
-    times: NDArray[np.int64]
-    logs: Floats  # steps × hypotheses; of a table, which has them once for all, steps × 0
-
-    def __len__(self) -> int:
-        return len(self.times)
-
-    def then(self, later: _Steps) -> _Steps:
-        return _Steps(
-            *(np.concatenate([vars(self)[name], vars(later)[name]]) for name in ("observed", "times", "logs"))
-        )
-
-
 class _Tables:
     """A probability for each value, under each hypothesis; a value that a hypothesis does not name has 0."""
 
@@ -571,7 +555,7 @@ class _Tables:
         self.bits = np.array([math.inf if each is None else math.log2(each) for each in below])
         self.nothing = np.zeros(len(self.values), np.int64)  # how often each value was observed
 
-    def read(self, observation: Any) -> _Steps:
+    def read(self, observation: Any) -> _Read:
         is_value = _is_hashable(observation) and observation in self.place  # a tuple can be a value itself
         items, times = _read_observations(observation, is_value)
         if _is_table(items):
@@ -587,11 +571,11 @@ class _Tables:
                 f"observation {at + 1}, {items[at]!r}, is in no table of the hypotheses"
                 f"{did_you_mean(items[at], self.values)}"
             )
-        return _Steps(places, times, np.empty((len(places), 0)))
+        return self.values, self.logs, places, times
 
-    def add(self, seen: NDArray[np.int64], steps: _Steps) -> NDArray[np.int64]:
+    def add(self, seen: NDArray[np.int64], steps: Beliefs) -> NDArray[np.int64]:
         seen = seen.copy()
-        np.add.at(seen, steps.observed, steps.times)
+        np.add.at(seen, steps.places, steps.times)
         return seen
 
     def log_likelihoods(self, seen: NDArray[np.int64]) -> Floats:
@@ -611,10 +595,6 @@ class _Tables:
             raise InputError(f"{value!r} is in no table of the hypotheses{did_you_mean(value, self.values)}")
         return self.columns[self.place[value]]
 
-    def trace(self, steps: _Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
-        """Labels, the label of each step, and the logarithms of each label."""
-        return self.values, steps.observed, self.logs
-
 
 # Methods that give log p of each observation, in the order in which they are looked for; then what a model must have
 # that is known by its `score`: only of a language model is that the logarithm of each text's probability.
@@ -629,16 +609,17 @@ class _Models:
         self.models = {name: (given[name], _find_method(given[name], name)) for name in names}
         self.nothing = np.zeros(len(names))  # the sum of the logarithms
 
-    def read(self, observation: Any) -> _Steps:
+    def read(self, observation: Any) -> _Read:
         items, times = _read_observations(observation)
         logs = np.empty((len(times), len(self.models)))
         for k, (name, (model, method)) in enumerate(self.models.items()):
             if len(times):
                 logs[:, k] = _ask(model, method, items, len(times), name)
         plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
-        return _Steps(objects(list(items) if plain else [f"row {i}" for i in range(len(times))]), times, logs)
+        labels = list(items) if plain else [f"row {i}" for i in range(len(times))]
+        return labels, logs, np.arange(len(times)), times
 
-    def add(self, seen: Floats, steps: _Steps) -> Floats:
+    def add(self, seen: Floats, steps: Beliefs) -> Floats:
         return np.asarray(seen + (steps.logs * steps.times[:, np.newaxis]).sum(axis=0))
 
     def log_likelihoods(self, seen: Floats) -> Floats:
@@ -649,10 +630,7 @@ class _Models:
         return None if seen.any() else [Fraction(1)] * len(self.models)
 
     def probabilities(self, value: Any) -> list[Number]:
-        return list(np.exp(self.read([value]).logs[0]).tolist())
-
-    def trace(self, steps: _Steps) -> tuple[Sequence[Any], NDArray[Any], Floats]:
-        return list(steps.observed), np.arange(len(steps)), steps.logs
+        return list(np.exp(self.read([value])[1][0]).tolist())
 
 
 def _find_method(model: Any, name: Any) -> str:
