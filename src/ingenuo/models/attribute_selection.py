@@ -23,7 +23,6 @@ from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.tuning import best_of, mean_loss
 from ingenuo.rows import checks
-from ingenuo.rows.checks import check_whole
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.source import is_texts
@@ -78,10 +77,10 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Choose by the rows of a table, their classes (or the name of the column of X), and how often each counts."""
         check_choice("method", self.method, METHODS)
         auto, forward = self.n_attributes == "auto", self.method == "forward"
-        if not auto and isinstance(self.n_attributes, str):
+        if isinstance(self.n_attributes, str) and not auto:
             raise InputError(f"n_attributes={self.n_attributes!r} is not known; take a whole number, or 'auto'")
         if not auto:
-            check_whole("n_attributes", self.n_attributes, 1)
+            checks.check_whole("n_attributes", self.n_attributes, 1)
         if self.model is not None and not isinstance(self.model, NaiveBayes):
             raise KindError(f"model must be a NaiveBayes, got {type(self.model).__name__} {self.model!r}")
         model = NaiveBayes() if self.model is None else clone(self.model)
@@ -161,19 +160,16 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __str__(self) -> str:
         if "ranking_" not in self.__dict__:
             return str(super().__repr__())
-        rows = [
-            [
-                column_name(each.columns[0]) if len(each.columns) == 1 else f"{len(each.columns)} columns",
-                f"{each.gain:.4f}",
-                f"step {each.step}" if each.step else "",
-            ]
-            for each in self.ranking_
-        ]
+        rows = [[_name(e.columns), e.gain, f"step {e.step}" if e.step else ""] for e in self.ranking_]
         kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_
-        text = PrintedTable(["column", "gain alone", "kept"], rows, rule=True).text()
+        text = PrintedTable(["column", "gain alone", "kept"], rows, ["", ".4f"], rule=True).text()
         return f"{text}\n{kept} columns are kept; log loss of rows left out {loss[0]:.4f} → {loss[-1]:.4f}."
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.sparse = tags.target_tags.required = True
         return tags
+
+
+def _name(columns: tuple[Any, ...]) -> str:
+    return column_name(columns[0]) if len(columns) == 1 else f"{len(columns)} columns"

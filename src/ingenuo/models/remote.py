@@ -90,16 +90,9 @@ class Task(NamedTuple):
     def packed(self) -> bytes:
         """The task as bytes."""
         tensors = {"types": np.frombuffer(self.types.serialize(), np.uint8)}
-        manifest = {
-            "kind": "task",
-            "version": __version__,
-            "model": None if self.model is None else _pack_model(self.model, tensors),
-            "options": pack(dict(self.options)),
-            "columns": self.columns,
-            "kinds": [[name, *kind] for name, kind in self.kinds.items()],
-            "labelled": self.labelled,
-            "named": self.named,
-        }
+        model = None if self.model is None else _pack_model(self.model, tensors)
+        plain = {name: value for name, value in self._asdict().items() if name not in ("model", "types")}
+        manifest = {"kind": "task", "version": __version__, "model": model, "task": pack(plain)}
         return container.to_bytes(manifest, tensors)
 
 
@@ -133,9 +126,7 @@ def _unpack_task(task: bytes) -> Task:
     elif packed is not None:
         model = model_class(packed["model"]).from_state(packed, tensors)
     types = pa.ipc.read_schema(pa.py_buffer(tensors["types"].tobytes()))
-    kinds = {name: (kind, why) for name, kind, why in manifest["kinds"]}
-    options = unpack(manifest["options"])
-    return Task(model, options, manifest["columns"], types, kinds, manifest["labelled"], manifest["named"])
+    return Task(model=model, types=types, **unpack(manifest["task"]))
 
 
 def run_task(statistic: Statistic, task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
