@@ -322,7 +322,7 @@ def test_a_model_comes_back_from_its_file_and_goes_on_learning(kind, tmp_path):
 
 def _forged(change) -> bytes:
     model = ing.NaiveBayes(numbers="kernel").fit([[0.5], [1.5], [2.5]], ["a", "a", "b"])
-    manifest, tensors = store._to_parts(model)
+    manifest, tensors = model.state()
     tensors = {name: tensor.copy() for name, tensor in tensors.items()}
     entry = next(each for each in manifest["tally"] if each["name"] == "bins:0")
     change(entry, tensors, f"tally/{manifest['tally'].index(entry)}")

@@ -446,13 +446,9 @@ class Learner(Packed):
         try:
             yield
         except BaseException:
-            self._replace_by(before)
+            self.__dict__.clear()
+            self.__dict__.update(before)
             raise
-
-    def _replace_by(self, attributes: Mapping[str, Any]) -> None:
-        attributes = dict(attributes)
-        self.__dict__.clear()
-        self.__dict__.update(attributes)
 
     @property
     def _fitted(self) -> bool:

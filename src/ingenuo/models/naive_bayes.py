@@ -29,7 +29,7 @@ from ingenuo.models import calibration, model
 from ingenuo.models.calibration import Calibrator, Choice
 from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, tally_chunk
 from ingenuo.models.left_out import leave_one_out, refuse_alone
-from ingenuo.models.model import CLASS, Tensors, check_is_fitted
+from ingenuo.models.model import CLASS, State, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
@@ -280,7 +280,7 @@ class NaiveBayes(Classifier):
             self.tuning_ = tune(learned, attributes, self.class_prior, shifted=not given)
             self._estimates.parameters = None
         if self.calibration is not None:
-            self._calibrate(self._left_out(chunk), chunk, self._left_out_lengths(chunk))
+            self._calibrate(chunk)
 
     def _declare_classes(self, classes: Labels) -> None:
         if self._is_additive:
@@ -312,56 +312,47 @@ class NaiveBayes(Classifier):
             raise InputError(
                 "the model has calibration=None, so there is nothing to calibrate; set_params(calibration='auto') first"
             )
-        other = copy.copy(self)
-        other._check_settings()
-        other._check_fixed()
+        self._check_settings()
+        self._check_fixed()
         rows = rows_of(X if isinstance(y, str) else self._without_target(X), y, sample_weight).in_memory()
-        chunk = other._chunk_of(Part(rows.X, rows.y, rows.weights))
+        chunk = self._chunk_of(Part(rows.X, rows.y, rows.weights))
         if learned:
             try:
-                _ = other.tally_ - tally_chunk(chunk)
+                _ = self.tally_ - tally_chunk(chunk)
             except ForgetError as error:
                 raise InputError(
                     f"the model has not learned these rows ({error}); give rows that it has, or learned=False for rows "
                     "that it has not"
                 ) from None
-            chunk = keep_weighted(chunk, labels_of(other.classes_))
-            other._calibrate(other._left_out(chunk), chunk, other._left_out_lengths(chunk))
-        else:
-            logs = other._uncalibrated()._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
-            other._calibrate(logs, chunk, other._lengths(chunk.blocks))
-        self._replace_by(other.__dict__)
+            chunk = keep_weighted(chunk, labels_of(self.classes_))
+        with self._undo_on_error():
+            self._calibrate(chunk, learned)
         return self
 
-    def _calibrate(self, log_posterior: Floats, chunk: Chunk, lengths: Floats | None) -> None:
+    def _calibrate(self, chunk: Chunk, learned: bool = True) -> None:
+        """Calibrate by some rows: those that were learned are answered for, and measured, by the tally without them."""
         codes = find(labels_of(self.classes_), chunk.classes)[chunk.coded]
         if (codes < 0).any():
             row = int(np.argmax(codes < 0))
             label = chunk.classes.tolist()[chunk.coded[row]]
             raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
+        plain = copy.copy(self)
+        plain.calibration = None
+        if learned:
+            log_posterior = leave_one_out(plain, self.schema_, chunk, self.tally_, exact=False)
+            rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, self.tally_.labels(CLASS, 0)))
+            lengths = _sum(each.left_out_lengths(rows) for each in attributes_of(self.schema_, self.prior))
+        else:
+            log_posterior = plain._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
+            lengths = self._lengths(chunk.blocks)
         prior = np.nan_to_num(self._parameters().log_prior, neginf=0.0)
         given = (log_posterior, codes, chunk.weights, lengths, prior)
+        self.__dict__.pop("calibration_", None)
         if self.calibration == AUTOMATIC:
-            calibrator, self.calibration_ = calibration.choose(*given)
+            self.calibrator_, self.calibration_ = calibration.choose(*given)
         else:
-            calibrator = calibration.fit(str(self.calibration), *given)
-            self.__dict__.pop("calibration_", None)
-        self.calibrator_, self._calibrated_as = calibrator, self.calibration
-
-    def _uncalibrated(self) -> Any:
-        """The same model, whose answers are as the tally gives them."""
-        other = copy.copy(self)
-        other.calibration = None
-        return other
-
-    def _left_out(self, chunk: Chunk) -> Floats:
-        """The log posterior of rows that were learned, each by the tally without it."""
-        return leave_one_out(self._uncalibrated(), self.schema_, chunk, self.tally_, exact=False)
-
-    def _left_out_lengths(self, chunk: Chunk) -> Floats | None:
-        """The lengths of rows that were learned: words that no other row has are not known without it."""
-        rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, self.tally_.labels(CLASS, 0)))
-        return _sum(attribute.left_out_lengths(rows) for attribute in attributes_of(self.schema_, self.prior))
+            self.calibrator_ = calibration.fit(str(self.calibration), *given)
+        self._calibrated_as = self.calibration
 
     # Answering.
 
@@ -460,13 +451,12 @@ class NaiveBayes(Classifier):
         found = {name: self.tally_.bins(bins_name(name)) for name in self._numbers()}
         return {name: bins.width for name, bins in found.items() if bins is not None}
 
-    def _numbers(self) -> dict[Any, str]:
-        names = list(FAMILIES)
-        return {
-            name: names[code]
-            for name, code in zip(self.schema_.names.tolist(), self.schema_.families.tolist())
-            if FAMILIES[names[code]] == "number" and names[code] not in (SHARED, FULL)  # which have none of their own
-        }
+    def _numbers(self) -> list[Any]:
+        """The columns of numbers that have a density of their own."""
+        own = [
+            at for at, (name, kind) in enumerate(FAMILIES.items()) if kind == "number" and name not in (SHARED, FULL)
+        ]
+        return list(self.schema_.names[np.isin(self.schema_.families, own)].tolist())
 
     def plot(self, column: Any = None, ax: Any = None) -> Any:
         """Draw the density of a column of numbers within each class, over the histogram of its values.
@@ -494,7 +484,7 @@ class NaiveBayes(Classifier):
         names = self.schema_.names
         if column is None:
             if len(known) == 1:
-                return next(iter(self._numbers()))
+                return self._numbers()[0]
             shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
             raise InputError(
                 f"there are {len(known)} columns of numbers; say which to draw: {shown}"
@@ -526,10 +516,9 @@ class NaiveBayes(Classifier):
 
     # Files.
 
-    def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """What is not in the tally: plain values and arrays."""
+    def _extra(self) -> State:
         values: dict[str, Any] = {}
-        arrays: dict[str, NDArray[Any]] = {}
+        arrays: Tensors = {}
         if "tuning_" in self.__dict__:
             values["tuning"] = self.tuning_.pack()
             arrays["shifts"] = self.tuning_.shifts
@@ -541,7 +530,6 @@ class NaiveBayes(Classifier):
         return values, arrays
 
     def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
-        """Set what `_extra` gave."""
         super()._restore(schema, tally, values, arrays)
         if "tuning" in values:
             self.tuning_ = unpack(schema, values["tuning"], arrays["shifts"])
@@ -550,9 +538,8 @@ class NaiveBayes(Classifier):
             self.calibrator_ = calibration.from_arrays(values["calibrator"], own, len(self.classes_))
             self._calibrated_as = self.calibration
             if "choice" in values:
-                self.calibration_ = Choice(
-                    **{name: values["choice"][name] for name in ("chosen", "log_loss", "left_out")}
-                )
+                names = ("chosen", "log_loss", "left_out")
+                self.calibration_ = Choice(**{name: values["choice"][name] for name in names})
             if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
                 raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
 
