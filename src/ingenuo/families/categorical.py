@@ -16,18 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import (
-    Categories,
-    Family,
-    LearnedRows,
-    Parameters,
-    Places,
-    Values,
-    count_cells,
-    refuse_more_than_rows,
-)
+from ingenuo.families.family import Categories, Family, LearnedRows, Parameters, Values, check_rows, count_cells
 from ingenuo.kernels import codes as loops
-from ingenuo.rows.part import Chunk, Codes
+from ingenuo.rows.part import Chunk, Codes, Places
 from ingenuo.rows.schema import Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, fraction, logs, term
 from ingenuo.tally.exact import Exact
@@ -179,7 +170,7 @@ class Categorical(Family):
         """No class has more values in a column than it has rows."""
         for name in tally:
             if name.startswith(category_table("")):
-                refuse_more_than_rows(tally, name)
+                check_rows(tally, name)
 
 
 def frequencies(counts: Floats, pseudo: Floats) -> Floats:

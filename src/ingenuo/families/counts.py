@@ -16,20 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import (
-    IMPOSSIBLE,
-    Bags,
-    Family,
-    LearnedRows,
-    Parameters,
-    Places,
-    Values,
-    most_of,
-    refuse_more_than_rows,
-)
+from ingenuo.families.family import IMPOSSIBLE, Bags, Family, LearnedRows, Parameters, Values, check_rows, most_of
 from ingenuo.kernels import counts as loops
 from ingenuo.kernels import portable
-from ingenuo.rows.part import Chunk, Counts
+from ingenuo.rows.part import Chunk, Counts, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential, fraction, logs
 from ingenuo.tally.exact import Exact, Real
@@ -91,14 +81,6 @@ def _log_shares(counts: NDArray[Any], pseudo: Floats, totals: Floats, *, others:
     return loops.log_counts(counts, shared, np.where(totals > 0, totals, 1), others=others)
 
 
-class CountParameters(Parameters):
-    """What parameters of counts share."""
-
-    def lengths(self, block: Counts) -> Floats:
-        """How many things each row has."""
-        return _row_sums(block)
-
-
 class CountFamily(Family):
     """What families of counts share: the sum of each column, or in how many rows it is not zero."""
 
@@ -125,7 +107,7 @@ class CountFamily(Family):
 
 
 @dataclass(frozen=True)
-class BagParameters(CountParameters):
+class BagParameters(Parameters):
     """The log weights of every column, and the counts they come from."""
 
     columns: Labels
@@ -135,6 +117,10 @@ class BagParameters(CountParameters):
     sizes: Floats  # (classes,): the mean size of a row's bag
     others: bool = False  # whether the weights are of the counts outside each class
     normalised: bool = False  # and were made to sum to 1: no fraction's logarithm
+
+    def lengths(self, block: Counts) -> Floats:
+        """How many things each row has."""
+        return _row_sums(block)
 
     def add_log_likelihood(self, block: Counts, out: Floats, floor: float | None = None) -> None:
         """Add each count times its log weight."""
@@ -162,10 +148,7 @@ class BagParameters(CountParameters):
     def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
         """Bags whose sizes are Poisson around the class's mean size."""
         if self.others:
-            raise InputError(
-                "complement weights are no distribution of rows, so none can be drawn; use counts='multinomial' to "
-                "sample"
-            )
+            raise InputError("complement weights are no distribution of rows to draw from; use counts='multinomial'")
         sizes = rng.poisson(self.sizes[drawn])
         shares = portable.exp(self.table)
         shares /= shares.sum(axis=0)
@@ -236,13 +219,17 @@ def bag(
 
 
 @dataclass(frozen=True)
-class PresenceParameters(CountParameters):
+class PresenceParameters(Parameters):
     """How probable each thing is in each class."""
 
     columns: Labels
     rows: Floats  # (classes,)
     counts: Sums  # (classes, columns): rows in which it was there
     pseudo: Floats  # (2, columns): imagined rows without it, and with it
+
+    def lengths(self, block: Counts) -> Floats:
+        """How many things each row has."""
+        return _row_sums(block)
 
     @cached_property
     def odds(self) -> tuple[Floats, Floats] | None:
@@ -346,7 +333,7 @@ class Bernoulli(CountFamily):
 
     def check(self, tally: Tally) -> None:
         """Nothing is in more rows of a class than the class has."""
-        refuse_more_than_rows(tally, PRESENT)
+        check_rows(tally, PRESENT)
 
 
 def presence(tally: Tally, pseudo: Floats, columns: Labels, classes: Labels) -> PresenceParameters:

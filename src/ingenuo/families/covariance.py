@@ -8,7 +8,7 @@ answers need a product by a few weights only.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.family import Family, Measure, Parameters, Places, Values, cannot_forget
+from ingenuo.families.family import Family, Measure, Parameters, Values, cannot_forget
 from ingenuo.families.gaussian import GaussianParameters
 from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments
-from ingenuo.rows.part import Chunk, Numbers
+from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Term, exponential
 from ingenuo.tally.exact import Exact
@@ -40,24 +40,15 @@ SINGULAR = 1e-11  # rounding leaves about 1e-14 of a column that is a combinatio
 _PIECE = 1 << 14  # incomplete rows that are looked at together
 
 
-# Covariance matrices that can be inverted: shrinkage, and what is done where a matrix is singular.
-
-
 def oracle_approximating(covariance: Floats, n: float) -> float:
-    """How far to shrink a covariance of n rows (Chen, Wiesel, Eldar and Hero, 2010), without the terms of 2/d.
-
-    (tr S² + tr² S) / ((n + 1)(tr S² - tr² S / d)), at most 1
-    """
+    """How far to shrink a covariance of n rows: (tr S² + tr² S) / ((n + 1)(tr S² - tr² S / d)) (Chen et al. 2010)."""
     square, trace = float((covariance * covariance).sum()), float(np.trace(covariance))
     below = (n + 1) * (square - trace * trace / len(covariance))
     return 1.0 if below <= 0 else min(1.0, (square + trace * trace) / below)
 
 
 def variances_towards_their_mean(variances: Floats, n: float) -> float:
-    """How far to shrink variances of n rows, each on its own, towards their mean, for the least squared error.
-
-    (1 - 1/d) Σ var(s_j) / Σ (s_j - mean)², with var(s) = 2 s²/n, as it is for a Gaussian; at most 1
-    """
+    """How far to shrink variances towards their mean: (1 - 1/d) Σ var(s_j) / Σ (s_j - mean)², with var(s) = 2 s²/n."""
     below = float(((variances - variances.mean()) ** 2).sum())
     above = (1 - 1 / len(variances)) * 2 / n * float((variances**2).sum())
     return 1.0 if below <= 0 else min(1.0, above / below)
@@ -134,8 +125,7 @@ class Triangle:
 def fill_in(covariance: Floats, stand_in: Floats, variances: Floats) -> Floats:
     """A covariance that is regular: in the directions in which it is zero, another one stands in.
 
-    Columns are in units of their deviation in the whole table (or of their own, if that is more). A direction in which
-    the other is zero as well has one such unit: rows that keep to what was seen do not differ there.
+    Where the other is zero as well, a deviation of the whole table (or of the column, if that is more) does.
     """
     live = np.flatnonzero(variances > 0)
     scale = np.sqrt(np.maximum(variances, np.diag(covariance))[live])
@@ -151,9 +141,6 @@ def fill_in(covariance: Floats, stand_in: Floats, variances: Floats) -> Floats:
     return result
 
 
-# Means and covariances of the classes, from their counts, sums and scatter.
-
-
 @dataclass(frozen=True)
 class EstimatedMoments:
     """Counts, means and scatter, the columns in the table's order."""
@@ -167,12 +154,12 @@ class EstimatedMoments:
     each: Floats | None  # S of each class
     between: Floats  # Σ N_k (μ_k - centre)(μ_k - centre)ᵀ
 
-    @property
+    @cached_property
     def rows(self) -> float:
         """The complete rows of all classes."""
         return float(self.counts.sum())
 
-    @property
+    @cached_property
     def variances(self) -> Floats:
         """The variance of each whole column."""
         return np.asarray(np.diag(self.within + self.between) / self.rows)
@@ -284,10 +271,14 @@ class Gaussians(Parameters):
         """Add the log densities; missing values are integrated out."""
         roots = self.roots[0] if self.shared else self.roots
         incomplete = loops.add_distances(block, self.centre, roots, self.offsets, self.log_peaks, out)
+        self._add_incomplete(block, incomplete, out, Gaussians.add_log_likelihood)
+
+    def _add_incomplete(self, block: Numbers, incomplete: Places, out: Floats, add: Callable[..., None]) -> None:
+        """Add for rows that lack columns what those that they have say."""
         for places, kept, own in by_pattern(block, incomplete):
             if kept.any():
                 more = np.zeros((len(places), out.shape[1]))
-                self.marginal(kept).add_log_likelihood(own, more)
+                add(self.marginal(kept), own, more)
                 out[places] += more
 
     def add_scores(self, block: Numbers, out: Floats) -> None:
@@ -296,11 +287,7 @@ class Gaussians(Parameters):
             self.add_log_likelihood(block, out)
             return
         incomplete = loops.add_lines(block, self.centre, *self.lines, out)
-        for places, kept, own in by_pattern(block, incomplete):
-            if kept.any():
-                more = np.zeros((len(places), out.shape[1]))
-                self.marginal(kept).add_scores(own, more)
-                out[places] += more
+        self._add_incomplete(block, incomplete, out, Gaussians.add_scores)
 
     def factors(self, block: Numbers) -> list[Factor]:
         """f(x_j | the columns above) of each class: by the chain rule their product is the joint density."""
@@ -397,10 +384,7 @@ class ScatterFamily(Family):
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels,
         shrinkage: float | str | None = None, unbiased: bool = False,
     ) -> Gaussians:  # fmt: skip
-        """Means and covariances: shrunk as asked, and regular (or, where one serves all, with a pseudo-inverse).
-
-        No variance within the classes falls below the floor, a fraction of the whole column's.
-        """
+        """Means and covariances: shrunk as asked, and regular (or, where one serves all, with a pseudo-inverse)."""
         found = moments_of(tally, columns, classes, self.name)
         least = prior.floor * found.variances
         if found.each is None:
@@ -494,9 +478,6 @@ def _remark_on_classes(mended: list[tuple[Any, float, Triangle]], columns: Label
         f"class {label!r} {why}{likewise}; where it does not vary, the covariance of all classes together stands in; "
         "shrinkage='auto' or covariance='shared' need no such thing"
     )
-
-
-# Least squares on one-hot targets, from the counts, sums and scatter of the classes.
 
 
 @dataclass(frozen=True)

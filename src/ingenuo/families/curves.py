@@ -89,10 +89,7 @@ class Column:
 
     @cached_property
     def gap(self) -> int:
-        """How far the typical value is from the next one that differs: of what is rounded to tenths, a tenth.
-
-        Bins that have far fewer values than that of the typical value do not count: among whole numbers, a few halves.
-        """
+        """How far the typical value is from the next one that differs, rare ones aside: if rounded, the unit."""
         used = np.flatnonzero(self.pooled)
         sizes = np.sort(self.pooled[used])
         if len(used) >= 2:
@@ -127,10 +124,7 @@ class Column:
             return np.asarray(np.sqrt((every * deviation * deviation).sum(axis=1) / totals))
 
     def quantiles(self, counts: Floats, shares: tuple[float, ...]) -> Floats:
-        """The positions below which these shares of the counts lie (rows × shares).
-
-        A gap between bins in use belongs to both by half, so that the median of two values is their midpoint.
-        """
+        """The positions below which these shares of the counts lie (rows × shares); a gap is halved."""
         result = np.empty((len(counts), len(shares)))
         for row, each in enumerate(counts):
             upto = np.append(0.0, np.cumsum(each))
@@ -217,7 +211,7 @@ class Curve:
     @property
     def detail(self) -> str:
         """The settings that were chosen, in a few words."""
-        raise NotImplementedError
+        return ""
 
     def how(self, x: float, k: int) -> str:
         """What a person would write for the density of class k at x."""
@@ -247,10 +241,7 @@ class Curve:
         return result - self.column.unit
 
     def left_out(self, x: Floats, y: NDArray[Any], w: Floats) -> Floats:
-        """log p(x | class), where the class is the value's own without the value; a missing value says nothing.
-
-        The shape stays: the width of the bins, or the bandwidth, is that of all values.
-        """
+        """log p(x | class), the value left out of its own class; the width of the bins, or the bandwidth, stays."""
         out = np.zeros((len(x), self.table.shape[1]))
         there = np.flatnonzero(~np.isnan(x))
         x, y, w = x[there], y[there], w[there]
@@ -278,15 +269,9 @@ class Curve:
         return means, np.asarray(column.widths(column.spread[:-1]))
 
 
-# Level densities: a share of the values over the width of a bin. Imaginary values are in the bins.
-
-
 @dataclass(frozen=True)
 class LevelCurve(Curve):
-    """A histogram. Beyond the column's range the density falls as 1 / (1 + u)², u being the distance in widths.
-
-    p(x | class) = (n_b + α) / (n + all that is imagined) ÷ width of bin b
-    """
+    """A histogram: (n_b + α) / (n + all imagined) ÷ width of bin b; beyond its ends, ÷ (1 + distance / width)²."""
 
     counts: Floats  # (classes, bins)
     pseudo: float  # imaginary values in each bin
@@ -419,9 +404,6 @@ def equal_mass(column: Column, bins: int) -> LevelCurve:
     levels = np.pad(levels, ((1, 1), (0, 0)), "edge")
     score = _score(column, counts, pseudo, 0, widths)
     return LevelCurve(column, score, 0.0, 1.0, table, counts, pseudo, edges.astype(np.float64), widths, levels, False)
-
-
-# The Gaussian as one of several densities to choose from: the same estimate as the family's, with its score; and none.
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 
 from ingenuo.families.curves import Column, Curve, GaussianCurve, equal_mass, gaussian, histogram, silent
-from ingenuo.families.family import Family, LearnedRows, Measure, Parameters, Places, Values, refuse_more_than_rows
+from ingenuo.families.family import Family, LearnedRows, Measure, Parameters, Values, check_rows
 from ingenuo.families.gaussian import Chosen, Gaussian, GaussianParameters
 from ingenuo.families.smooth import kernel, mixture
 from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments as counting
 from ingenuo.kernels import threads
-from ingenuo.rows.part import Chunk, Numbers
+from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show import plots
 from ingenuo.show.arithmetic import Factor, Floats, Term, exponential
@@ -41,10 +41,7 @@ _OUTSIDE, _CODES = 0.01, 3  # of the values, at most, lie outside, and at most s
 
 
 def describe_crowd(column: Column, deviations: Floats | None) -> str:
-    """What to say of a column whose bins are too wide for most of its values; of any other, nothing.
-
-    `deviations` are those of the classes by exact sums, where they are known.
-    """
+    """What to say of a column whose bins are too wide for most of its values, by exact deviations where known."""
     pooled = column.pooled
     total, used = float(pooled.sum()), np.flatnonzero(pooled)
     whole = column.exponent <= 0 and not ((used + column.first) & ((1 << min(-column.exponent, 62)) - 1)).any()
@@ -223,7 +220,7 @@ class Density(Family):
             Gaussian().check(tally)
         for name in tally:
             if name.startswith(PREFIX):
-                refuse_more_than_rows(tally, name)
+                check_rows(tally, name)
 
 
 def _tables(curves: tuple[Curve, ...], K: int) -> loops.Tables:
@@ -244,9 +241,6 @@ def _tables(curves: tuple[Curve, ...], K: int) -> loops.Tables:
         over,
         constants,
     )
-
-
-# The densities of one column within each class, drawn over the histogram of its values.
 
 
 _POINTS = 801

@@ -202,9 +202,6 @@ class ByValue:
         return Cuts(tuple(np.where((middle >= low) & (middle < high), middle, low).tolist()))
 
 
-# Values as a tally, for columns whose rows lie in parts: first a glance, by which the bits are chosen, then the values.
-
-
 def _bucket(at: Places) -> Places:
     """One of 2 · VALUES buckets for each place, as if thrown."""
     mixed = at.view(np.uint64)
@@ -214,10 +211,7 @@ def _bucket(at: Places) -> Places:
 
 
 def glance(column: str, values: Floats) -> dict[str, Table]:
-    """How many values there may be: cells by few bits, and buckets, unless those show that there are too many.
-
-    Values are never fewer than the buckets they fall into, and the buckets of parts of the rows unite.
-    """
+    """How many values a part of the rows may have: cells by few bits, and buckets, unless these show too many."""
     at = places(values[np.isfinite(values)])
     first, half = cells(at, _first_bits()), 1 << (_first_bits() - 1)
     buckets = np.bincount(_bucket(at))
@@ -268,8 +262,6 @@ def from_tally(tally: Tally, column: str, n_classes: int, bits: int) -> ByValue:
         limbs[sums.low - low : sums.low - low + len(sums.limbs), :, k] = sums.limbs
     return ByValue(at, bits, Exact.canonical(limbs, low)).join_values()
 
-
-# How a target of numbers is cut into bins: of equal frequency, of equal width, or by minimum description length.
 
 # Candidates for the cuts of minimum description length: at most so many cells, and so many rows in each. Their search
 # takes the square of the cells for each bin: 0.05 s for 64 bins. Cells of fewer rows would let two targets that happen

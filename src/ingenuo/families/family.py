@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError
 from ingenuo.kernels.moments import weights_by_cell
-from ingenuo.rows.part import Block, Chunk, Numbers
+from ingenuo.rows.part import Block, Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Factor, Floats, Passage
 from ingenuo.tally.bag import Bag
@@ -30,8 +30,9 @@ from ingenuo.tally.labels import Labels, find
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 
-Places = NDArray[np.intp]
 Values = dict[Any, NDArray[Any]]
+
+LogsAt = Callable[[Floats], Floats]  # from numbers to logs (numbers, classes)
 
 # Stands in for log 0 only where every class of a row has probability zero: then the class with the fewest
 # impossible factors wins, as it would under ever weaker smoothing. Large against any ordinary log term, small
@@ -40,9 +41,6 @@ IMPOSSIBLE = -float(1 << 30)
 FOLDS = 10
 _LEAST = -1e3  # no column that is left out by folds makes a class less likely than this
 _DEVIATIONS = 3.0  # how far from the mean of all rows a number is looked at
-
-
-# What columns add to the log joint of each class, one value at a time: for nomograms and tables.
 
 
 @dataclass(frozen=True)
@@ -64,7 +62,7 @@ class Measure:
 
     kind: ClassVar[Literal["number"]] = "number"
     column: object
-    at: Callable[[Floats], Floats]  # from numbers to logs (numbers, classes)
+    at: LogsAt
     low: float  # between these nearly all numbers lie
     high: float
     means: Floats  # (classes,)
@@ -75,9 +73,7 @@ class Measure:
     silent: bool = False  # it has one value only
 
     @staticmethod
-    def of(
-        column: object, at: Callable[[Floats], Floats], means: Floats, deviations: Floats, priors: Floats, **more: Any
-    ) -> Measure:
+    def of(column: object, at: LogsAt, means: Floats, deviations: Floats, priors: Floats, **more: Any) -> Measure:
         """Nearly all numbers lie within three deviations around the mean of all classes together."""
         unit = max(float(np.abs(means).max(initial=0)), float(deviations.max(initial=0)), np.finfo(float).tiny)
         m, s = means / unit, deviations / unit
@@ -141,9 +137,6 @@ Evidence = Categories | Measure | Bags | WordTable
 def most_of(mean: Floats) -> Floats:
     """What hardly a row has more of: counts are about Poisson, so three deviations above the mean."""
     return np.asarray(np.maximum(np.ceil(mean + 3 * np.sqrt(mean)), 1.0))
-
-
-# Families and their parameters.
 
 
 class Parameters(ABC):
@@ -213,7 +206,7 @@ def count_cells(cells: NDArray[Any], n: int, weights: Floats | None) -> Exact:
     return weights_by_cell(weights, cells.astype(np.int64), n)
 
 
-def refuse_more_than_rows(tally: Tally, name: str) -> None:
+def check_rows(tally: Tally, name: str) -> None:
     """Raise ForgetError where a table (class × column, or class × value) counts more than the class has rows."""
     if name not in tally or not isinstance(counts := tally[name].sums, Exact):
         return
@@ -236,9 +229,6 @@ def cannot_forget(classes: Labels, k: int, left: str) -> ForgetError:
         f"cannot take these rows away: class {classes.tolist()[k]!r} would have {left}; only rows that were learned "
         "can be forgotten"
     )
-
-
-# Rows left out of the tally.
 
 
 @dataclass(frozen=True, eq=False)
@@ -282,10 +272,9 @@ def stratify(codes: NDArray[Any], folds: int, seed: int) -> NDArray[np.int64]:
 
 
 class AllButOneFold:
-    """The tally of all rows but those of a fold.
+    """The tally of all rows but those of a fold; `recount` counts all rows but some.
 
-    The bins of a histogram may have been widened by values that the fold takes away, and cannot be cut finer again. So
-    where a fold has a value in an outermost bin, the other rows are counted again, by `recount` of all rows but some.
+    That is needed where a fold has a value in an outermost bin: it may have widened all bins, which are not cut again.
     """
 
     def __init__(self, total: Tally, recount: Callable[[Places], Tally]) -> None:
@@ -294,15 +283,12 @@ class AllButOneFold:
     def without(self, fold: Tally, places: Places) -> Tally:
         """The rest."""
         rest = self.total - fold
-        touched = [
-            name for name, table in fold.items() if isinstance(table, Histogram) and self._is_at_an_end(name, table)
-        ]
-        if not touched:
-            return rest
-        others = self._recount(places)
-        rest = Tally({name: table for name, table in rest.items() if name not in touched})
-        for counted in (others, self._not_counted):
-            rest = rest + Tally({name: counted[name] for name in touched if name in counted})
+        bins = {name: table for name, table in fold.items() if isinstance(table, Histogram)}
+        touched = [name for name, table in bins.items() if self._is_at_an_end(name, table)]
+        if touched:
+            rest = Tally({name: table for name, table in rest.items() if name not in touched})
+            for counted in (self._recount(places), self._not_counted):
+                rest = rest + Tally({name: counted[name] for name in touched if name in counted})
         return rest
 
     @cached_property

@@ -19,18 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError
-from ingenuo.families.family import (
-    Family,
-    LearnedRows,
-    Measure,
-    Parameters,
-    Places,
-    Values,
-    estimate_again,
-    refuse_more_than_rows,
-)
+from ingenuo.families.family import Family, LearnedRows, Measure, Parameters, Values, check_rows, estimate_again
 from ingenuo.kernels import densities, moments, portable
-from ingenuo.rows.part import Chunk, Numbers
+from ingenuo.rows.part import Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Term
 from ingenuo.tally.exact import Exact, ratio
@@ -200,7 +191,7 @@ class Gaussian(Family):
 
     def check(self, tally: Tally) -> None:
         """No numbers have n Σx² < (Σx)², no sum is left where none is counted, no class has more than its rows."""
-        refuse_more_than_rows(tally, COUNT)
+        check_rows(tally, COUNT)
         names = (COUNT, SUM, SQUARE)
         if not any(name in tally for name in names):
             return
@@ -245,10 +236,7 @@ def _float(value: Any) -> float:
 def spread(
     tally: Tally, columns: Labels, classes: Labels, *, unbiased: bool = False
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]:
-    """Counts, means and variances (classes × columns), the whole columns' variances, and binary exponents.
-
-    Variances are given in units of 2^(2·exponent), an exponent per column, so that none over- or underflows.
-    """
+    """Counts, means, variances (classes × columns) and the whole columns', in units of 2^(2·exponent); exponents."""
     n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
     every = [(number.sum(axis=0, keepdims=True) if len(classes) else number, e) for number, e in (n, s, q)]
     column_means = _ratios(every[1], every[0])[0]

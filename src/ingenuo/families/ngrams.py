@@ -211,10 +211,7 @@ def estimate(
     counted: Counted, order: int, smoothing: Smoothing, words: Callable[[], Sequence[str]], start: int, end: int,
     unknown: int = -1,
 ) -> SequenceParameters:  # fmt: skip
-    """Probabilities from the counts of every n-gram.
-
-    `words` gives the words' texts, for a prior that names some; start, end and unknown are the places of special ones.
-    """
+    """Probabilities from the counts of n-grams; `words` gives their texts, start, end and unknown places of some."""
     n_words, classes, seen = counted.n_words, len(counted.cells), counted.seen()
     if not seen.any():
         raise EmptyModelError("the model has seen no word, so there is nothing to estimate; fit it on some texts")
@@ -254,9 +251,6 @@ def _imagined(prior: Prior, known: NDArray[np.bool_], words: Callable[[], Sequen
     labels = labels_of(texts)
     place = {text: i for i, text in enumerate(labels.tolist())}
     return prior.pseudo_counts(labels)[[place[text] for text in texts.tolist()]]
-
-
-# Texts as sequences of numbered words, their n-grams counted, and a tally of those read as a model.
 
 
 Context = str | Sequence[str] | None
@@ -413,10 +407,7 @@ def count(
 
 
 def check(tally: Tally, order: int) -> None:
-    """Raise ForgetError if the counts are not those of any texts.
-
-    With boundaries, every n-gram is counted as often as its last words are with something before them.
-    """
+    """Raise ForgetError unless every n-gram is counted as often as its last words are with something before them."""
     bag = tally.bag(NGRAMS)
     if bag is None:
         return

@@ -150,9 +150,6 @@ def silverman(column: Column) -> Floats:
     return np.asarray(0.9 * scale * np.maximum(column.totals, 1) ** -0.2)
 
 
-# A mixture of Gaussians for each class and column, by expectation and maximisation on the tally's bins.
-
-
 MOST = 5
 POINTS = 256  # a class with more bins in use is coarsened for the search: its cost is points × components × rounds
 _ROUNDS = 300

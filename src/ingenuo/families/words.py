@@ -20,21 +20,12 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
 from ingenuo.families import word_features
-from ingenuo.families.family import (
-    IMPOSSIBLE,
-    Family,
-    LearnedRows,
-    Parameters,
-    Places,
-    Values,
-    WordTable,
-    cannot_forget,
-)
+from ingenuo.families.family import IMPOSSIBLE, Family, LearnedRows, Parameters, Values, WordTable, cannot_forget
 from ingenuo.families.word_features import counted_as, lookup, node_weights, pseudo_counts, table_name, totals
 from ingenuo.kernels import portable
 from ingenuo.kernels.text import Lookup, leave_out, pack_table
 from ingenuo.kernels.text import Table as WeightTable
-from ingenuo.rows.part import Chunk, Text, Texts
+from ingenuo.rows.part import Chunk, Places, Text, Texts
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, fraction, logs, powers_of_e
 from ingenuo.tally.bag import Bag
@@ -183,8 +174,9 @@ class ColumnParameters:
         assert self.absent is not None
         log = self.absent - sum((self._log_absent(node) for node in present), np.zeros(len(self.rows)))
         if self.n_certain is not None:  # where every document of a class has a word, none can be without it
-            there = sum((self._is_certain(node) for node in present), np.zeros(len(log)))
-            log[self.n_certain > there] = -np.inf
+            counts = [self._counts(node) for node in present]
+            certain = [(own > 0) & (self.normaliser - self._present - own <= 0) for own in counts]
+            log[self.n_certain > sum(certain, np.zeros(len(log)))] = -np.inf
         others = int(np.count_nonzero(self.weights)) - len(present)
         terms = tuple(Term(f"{others:,} factors 1 - p", exponential(each), each) for each in log.tolist())
         return Factor(name, f"{others:,} absent", terms)
@@ -193,11 +185,6 @@ class ColumnParameters:
         """log (1 - p) of one word: log p - log odds, with what is certain left out as in `absent`."""
         rest = self.normaliser - self._present - self._counts(node)
         return np.where(rest > 0, portable.log(np.where(rest > 0, rest, 1) / np.maximum(self.normaliser, 1e-300)), 0.0)
-
-    def _is_certain(self, node: int) -> NDArray[np.bool_]:
-        """The classes all of whose documents have the word, with nothing imagined."""
-        counts = self._counts(node)
-        return (counts > 0) & (self.normaliser - self._present - counts <= 0)
 
     def _counts(self, node: int) -> Floats:
         """The weighted counts of a node in every class."""
@@ -254,15 +241,10 @@ class ColumnParameters:
     def sample(self, drawn: Places, rng: np.random.Generator) -> NDArray[Any]:
         """Words by their frequencies within the class, as many as its documents have on average (Poisson)."""
         if self.model == "complement":
-            raise InputError(
-                "complement weights are no distribution of words, so no text can be drawn; use 'multinomial'"
-            )
+            raise InputError("complement weights are no distribution of words: no text can be drawn; use 'multinomial'")
         if self.words.ngrams != (1, 1) or self.words.hashed:
-            what = "hashed words" if self.words.hashed else f"n-grams {self.words.ngrams}"
-            raise InputError(
-                f"texts cannot be drawn from {what}, which overlap or have no text; use single words, or a "
-                "LanguageModel"
-            )
+            what = "hashed words, which have no text" if self.words.hashed else f"n-grams {self.words.ngrams}"
+            raise InputError(f"texts cannot be drawn from {what}; use single words, or a LanguageModel")
         nodes = np.flatnonzero(self.weights)
         names = np.array(self.bag.vocabulary.texts(nodes.tolist()), object)
         words = np.array([not name.startswith("[") for name in names], np.bool_)
@@ -486,9 +468,6 @@ def _read(rows: LearnedRows, p: ColumnParameters, text: Text) -> Any:
             bool(p.words.hashed),
         )  # fmt: skip
     return rows.read[p.name]
-
-
-# From the counts of words to what each adds to the log joint of each class.
 
 
 def _bag_parameters(

@@ -43,9 +43,6 @@ _LEAST = float(np.log(np.finfo(np.float64).eps))
 _FOR_CURVES = (30, 5)  # rows that curves need: in all, and of each class
 
 
-# Calibrators.
-
-
 @dataclass(frozen=True)
 class LengthScale:
     """What scores are divided by: (length / typical) ** exponent. Words of a text are not independent."""
@@ -255,9 +252,6 @@ def _learn_scale(learn: Any, d: Floats, rows: _Rows) -> LengthScale | None:
     return LengthScale(typical, float(found.x) if found.fun < loss(0.0) else 0.0, rows.prior)
 
 
-# Straight lines: each gives the slope, the shifts and what is minimised, of log scores less their row's largest.
-
-
 def _temperature(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
     """A slope alone."""
     return _fit_softmax(d, codes, weights, shifted=False)
@@ -387,9 +381,6 @@ def minimise(
     return at, value
 
 
-# Curves.
-
-
 def _classes_with_a_curve(n_classes: int) -> range:
     """Of two classes the second, of more all, of one none."""
     return range(1, 2) if n_classes == 2 else range(n_classes if n_classes > 2 else 0)
@@ -408,11 +399,7 @@ def _fit_curves(rows: _Rows, platt: Calibrator | None) -> Calibrator:
 
 
 def _curve(odds: Floats, positive: NDArray[np.bool_], weights: Floats) -> tuple[Floats, Floats]:
-    """The pooled blocks as steps, with straight lines between them.
-
-    In each block one row more is imagined of the class and one of the others, so that none is certain: that has the
-    log loss of Venn–Abers, whose two fits would give the same where the blocks stay as they are.
-    """
+    """The pooled blocks as steps, with straight lines between them; in each, a row of either class is imagined."""
     from scipy.optimize import isotonic_regression
 
     # Infinite log odds stand just outside the finite ones: so has their block a place, and a probability of its own.
@@ -456,9 +443,6 @@ def _below_top(z: Floats) -> Floats:
     return np.asarray(z - z.max(axis=1, keepdims=True))
 
 
-# Choosing a calibrator by what it gains on rows it was not fitted on.
-
-
 @dataclass(frozen=True)
 class Choice:
     """What was tried and what it gained."""
@@ -500,10 +484,7 @@ def choose(
 
 
 def _cross_validate(kinds: list[str], rows: _Rows, folds: NDArray[np.int64]) -> dict[str, float]:
-    """The mean loss of rows under calibrators fitted without their fold, and of an imaginary row.
-
-    That is as sure of itself as the rows are in the middle, and is of one of its best two classes.
-    """
+    """The mean loss of rows under calibrators fitted without their fold, and of a median row of one of two classes."""
     losses, of_two = ({kind: np.empty(len(rows.z)) for kind in kinds} for _ in range(2))
     for fold in np.unique(folds):
         held, rest = folds == fold, folds != fold
@@ -515,9 +496,6 @@ def _cross_validate(kinds: list[str], rows: _Rows, folds: NDArray[np.int64]) -> 
             of_two[kind][held] = np.partition(logs, min(1, logs.shape[1] - 1), axis=1)[:, :2].mean(axis=1)
     total = float(rows.weights.sum()) + 1
     return {kind: float((rows.weights @ losses[kind] + np.median(of_two[kind])) / total) for kind in kinds}
-
-
-# Checks.
 
 
 def _check_kind(kind: Any) -> None:

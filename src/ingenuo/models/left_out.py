@@ -1,11 +1,7 @@
-"""Answers for rows that a model has not learned, for every row that it has.
+"""Answers for rows that a model has not learned, for every row that it has: tally without f = tally - tally of f.
 
-A tally is a sum, so what a model would have learned without some rows needs no second look at the others:
-
-    tally without f = tally of all rows - tally of f
-
-where f is one row, or a fold. Each row is counted once. A model that is tuned or calibrated finds its settings again
-from the tally of each fold's training rows.
+f is one row, or a fold. Each row is counted once. A model that is tuned or calibrated finds its settings again from the
+tally of each fold's training rows.
 """
 
 from __future__ import annotations
@@ -49,14 +45,8 @@ Split = tuple[Places | None, Places]  # the rows to learn from (None: all the ot
 _MOST = 64  # folds that are counted as pairs of a fold and a class
 
 
-# One row left out.
-
-
 def leave_one_out(model: Any, schema: Schema, chunk: Chunk, tally: Tally, *, exact: bool = True) -> Floats:
-    """The log posterior of each row by the tally without it (rows × classes of the chunk).
-
-    Unless exactly, families without a short way leave out ten folds in place of each row.
-    """
+    """The log posterior of each row by the tally without it, or, if not exact, perhaps without its fold of ten."""
     classes, wanted = tally.labels(CLASS, 0), chunk.classes
     refuse_alone(tally, chunk)
     # A class that the tally has not has rows of no weight only: leaving those out takes nothing from any class.
@@ -131,9 +121,6 @@ def over_classes(log_posterior: Floats, classes: Labels, wanted: Labels) -> Floa
     found = np.full((len(log_posterior), len(wanted)), -np.inf)
     found[:, places >= 0] = log_posterior[:, places[places >= 0]]
     return found
-
-
-# A fold left out.
 
 
 class Answered(NamedTuple):
