@@ -12,7 +12,7 @@ curves (0.38 nats on average against 0.48 without), over 7 collections of texts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +23,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.families.family import stratify
 from ingenuo.kernels import portable
 from ingenuo.kernels.threads import single_blas
+from ingenuo.models.tuning import Problem, minimise
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -35,7 +36,6 @@ _ARRAYS = {  # what a file has of each
     "isotonic": ("slope", "lengths", "shifts", "sizes", "knots", "values"),
 }
 FOLDS = 5
-_STEPS = 200
 _LARGEST = 2.0  # exponent of a length: more than 1 is evidence that falls with every word; the search looks further
 _ROWS = 4_000  # one exponent is learned well enough from so many rows
 # No probability counts as smaller, as in scikit-learn's log_loss: one row that was thought impossible says no more.
@@ -308,77 +308,30 @@ def _fit_softmax(d: Floats, codes: Codes, weights: Floats, *, shifted: bool) -> 
     # A row whose true class is held impossible has an infinite loss whatever the slope, and says nothing of it.
     rows = np.isfinite(d[np.arange(len(d)), codes])
     d, y, w = d[rows], codes[rows], weights[rows]
-    n, k = d.shape
-    truth = d[np.arange(n), y]
-    finite = np.where(np.isfinite(d), d, 0.0)  # to be multiplied with a probability of 0
-    seen = np.bincount(y, w, k)
-    g = _imaginary_drop(d)
+    k, g = d.shape[1], _imaginary_drop(d)
+    problem = Problem(np.where(np.isfinite(d), d, -1e150)[:, :, np.newaxis], np.zeros_like(d), y, w)
+    size = 1 + k * shifted  # the slope, and the shifts
 
-    def scores(at: Floats) -> Floats:
-        m = at[0] * d + at[1:] if shifted else at[0] * d
-        return np.asarray(m - m.max(axis=1, keepdims=True))
+    def split(at: Floats) -> tuple[Floats, Floats]:
+        return at[:1], at[1:] if shifted else np.zeros(k)
 
     def loss(at: Floats) -> float:
-        if not at[0] > 0:
+        (slope,), b = split(at)
+        if not slope > 0:
             return float("inf")
-        m, b = scores(at), at[1:] if shifted else np.zeros(k)
-        total = np.log(np.exp(m).sum(axis=1)) - m[np.arange(n), y]
-        return float(w @ total + at[0] * g - np.log(at[0]) + b @ b / 2)
+        return float(w @ problem.losses(at[:1], b, np.inf) + slope * g - np.log(slope) + b @ b / 2)
 
     def derivatives(at: Floats) -> tuple[Floats, Floats]:
-        p = np.exp(scores(at))
-        p /= p.sum(axis=1, keepdims=True)
-        pd = p * finite
-        mean = pd.sum(axis=1)
-        bend = np.empty((len(at), len(at)))
-        bend[0, 0] = w @ ((pd * finite).sum(axis=1) - mean * mean).clip(0) + 1 / at[0] ** 2
-        slope = w @ (mean - truth) + g - 1 / at[0]
-        if not shifted:
-            return np.array([slope]), bend
-        wp = p * w[:, np.newaxis]
-        bend[0, 1:] = bend[1:, 0] = w @ pd - mean @ wp
-        bend[1:, 1:] = np.diag(wp.sum(axis=0) + 1) - p.T @ wp
-        return np.concatenate([[slope], wp.sum(axis=0) - seen + at[1:]]), bend
+        gradient, bend = problem.derivatives(*split(at))
+        gradient, bend = gradient[:size], bend[:size, :size]
+        gradient += np.append(g - 1 / at[0], at[1:])
+        bend += np.diag(np.append(1 / at[0] ** 2, np.ones(size - 1)))
+        return gradient, bend
 
     start = np.append(_temperature(d, y, w)[0], np.zeros(k)) if shifted else np.array([1 / max(g, 1e-300)])
     at, total = minimise(loss, derivatives, start)
-    shifts = at[1:] - at[1:].mean() if shifted else np.zeros(k)
-    return float(at[0]), np.asarray(shifts), total
-
-
-def minimise(
-    loss: Callable[[Floats], float],
-    derivatives: Callable[[Floats], tuple[Floats, Floats]],
-    at: Floats,
-    bounded: int = 0,
-) -> tuple[Floats, float]:
-    """Newton's steps, each as far as the loss falls, and the loss there; the first so many numbers are not negative.
-
-    One of those is held at 0, and out of the step, while the loss would fall only below it (Bertsekas 1982).
-    """
-    value = loss(at)
-    for _ in range(_STEPS):
-        gradient, bend = derivatives(at)
-        free = np.flatnonzero((np.arange(len(at)) >= bounded) | (at > 1e-12) | (gradient <= 0))
-        size = np.sqrt(np.maximum(np.diag(bend)[free], 1e-300))  # the parameters are first brought to one size
-        even = bend[np.ix_(free, free)] / np.outer(size, size) + 1e-12 * np.eye(len(free))
-        step = np.zeros(len(at))
-        step[free] = -np.linalg.solve(even, gradient[free] / size) / size
-        last = -float(gradient @ step) <= 1e-13 * max(abs(value), 1.0)  # less than the loss has digits for
-        length = 1.0
-        while True:
-            reached = at + length * step
-            reached[:bounded] = np.maximum(reached[:bounded], 0)
-            after = loss(reached)
-            if last:
-                return reached, after
-            if after <= value + 1e-4 * float(gradient @ (reached - at)):
-                break
-            length /= 2
-            if length < 1e-10:
-                return at, value
-        at, value = reached, after
-    return at, value
+    shifts = split(at)[1]
+    return float(at[0]), np.asarray(shifts - shifts.mean()), total
 
 
 def _classes_with_a_curve(n_classes: int) -> range:

@@ -10,7 +10,7 @@ Nothing is fitted again: the tally stays as it is, and what is chosen is only ho
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,7 +21,6 @@ from ingenuo.errors import InputError
 from ingenuo.families.attributes import TUNED, Attribute, attributes_of
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels.threads import single_blas
-from ingenuo.models.calibration import minimise
 from ingenuo.models.left_out import log_priors
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.schema import FAMILIES, Schema
@@ -37,6 +36,7 @@ PENALTIES = (1.0, 3.0, 10.0)
 _FOLDS = 5
 _ENOUGH = 20_000  # rows: with more, no penalty of these makes a difference, and 1 is taken
 _PARTED = 1 << 14  # rows at a time
+_STEPS = 200
 _LEAST = 700.0  # nats below the best class: farther away counts as this
 
 
@@ -77,9 +77,9 @@ class Problem:
             return self
         return replace(self, scores=np.ascontiguousarray(self.scores[:, :, attributes]))
 
-    def losses(self, weights: Floats, shifts: Floats) -> Floats:
+    def losses(self, weights: Floats, shifts: Floats, most: float = _LEAST) -> Floats:
         """The log loss of each row."""
-        return log_losses(self.scores @ weights + self.log_prior + shifts, self.codes)
+        return log_losses(self.scores @ weights + self.log_prior + shifts, self.codes, most)
 
     def derivatives(self, weights: Floats, shifts: Floats) -> tuple[Floats, Floats]:
         """The first and second derivatives of the loss of all rows, by the weights and then by the shifts."""
@@ -105,12 +105,47 @@ class Problem:
         return first, second
 
 
-def log_losses(joint: Floats, codes: NDArray[Any]) -> Floats:
-    """The log loss of each row; none counts for more than 700 nats."""
+def log_losses(joint: Floats, codes: NDArray[Any], most: float = _LEAST) -> Floats:
+    """The log loss of each row; none counts for more than so many nats."""
     top = joint.max(axis=1)
     with np.errstate(invalid="ignore"):
         losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
-    return np.asarray(np.minimum(np.nan_to_num(losses, nan=_LEAST), _LEAST))
+    return np.asarray(np.minimum(np.nan_to_num(losses, nan=most), most))
+
+
+def minimise(
+    loss: Callable[[Floats], float],
+    derivatives: Callable[[Floats], tuple[Floats, Floats]],
+    at: Floats,
+    bounded: int = 0,
+) -> tuple[Floats, float]:
+    """Newton's steps, each as far as the loss falls, and the loss there; the first so many numbers are not negative.
+
+    One of those is held at 0, and out of the step, while the loss would fall only below it (Bertsekas 1982).
+    """
+    value = loss(at)
+    for _ in range(_STEPS):
+        gradient, bend = derivatives(at)
+        free = np.flatnonzero((np.arange(len(at)) >= bounded) | (at > 1e-12) | (gradient <= 0))
+        size = np.sqrt(np.maximum(np.diag(bend)[free], 1e-300))  # the parameters are first brought to one size
+        even = bend[np.ix_(free, free)] / np.outer(size, size) + 1e-12 * np.eye(len(free))
+        step = np.zeros(len(at))
+        step[free] = -np.linalg.solve(even, gradient[free] / size) / size
+        last = -float(gradient @ step) <= 1e-13 * max(abs(value), 1.0)  # less than the loss has digits for
+        length = 1.0
+        while True:
+            reached = at + length * step
+            reached[:bounded] = np.maximum(reached[:bounded], 0)
+            after = loss(reached)
+            if last:
+                return reached, after
+            if after <= value + 1e-4 * float(gradient @ (reached - at)):
+                break
+            length /= 2
+            if length < 1e-10:
+                return at, value
+        at, value = reached, after
+    return at, value
 
 
 def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = None) -> tuple[Floats, Floats]:
