@@ -147,7 +147,7 @@ def test_the_beliefs_are_drawn(folder: Path) -> None:
         ("likelihoods: {a: {x: 1}}\nobservations: {x: often}", "'often' times"),
         ("", "found no mapping"),
         ("likelihood: {a: {x: 1}}", "'likelihood'; did you mean 'likelihoods'"),
-        ("{priors: ", "line 1: this is no sound YAML"),
+        ("{priors: ", "line 2, column 1: this is no sound YAML"),
     ],
 )
 def test_what_cannot_be_believed_is_one_sentence(text: str, said: str, folder: Path) -> None:

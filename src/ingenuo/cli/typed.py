@@ -1,4 +1,4 @@
-"""Hypotheses and observations in a small YAML file, of which JSON is a part.
+"""Hypotheses and observations in a small YAML file, of which JSON is a part; classes as they are typed.
 
 Numbers are read as fractions, decimals too, so that what is worked out from them is exact.
 """
@@ -13,6 +13,7 @@ from typing import Any
 
 from ingenuo.errors import IngenuoError, InputError, did_you_mean
 from ingenuo.models.hypotheses import Hypotheses
+from ingenuo.networks.files import parse_yaml
 
 _KEYS = ("priors", "likelihoods", "normalise", "observations")
 _LONGEST = 100  # letters of a number
@@ -20,17 +21,13 @@ _SHORT = 15  # longer fractions are not shown
 
 
 def read(path: str | os.PathLike[str]) -> Hypotheses:
-    """The hypotheses of a file that has `likelihoods` and perhaps `priors`, `observations` and `normalise`.
-
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-    ...     _ = file.write("{likelihoods: {fair: {H: 1/2, T: 1/2}, biased: {H: 0.6, T: 0.4}}, observations: [H]}")
-    ...     file.flush()
-    ...     read(file.name).posterior
-    {'fair': Fraction(5, 11), 'biased': Fraction(6, 11)}
-    """
+    """The hypotheses of a file that has `likelihoods` and perhaps `priors`, `observations` and `normalise`."""
     name = os.fspath(path)
-    given = _yaml(name)
+    try:
+        with open(name, encoding="utf-8-sig") as file:
+            given = parse_yaml(file.read(), name)
+    except UnicodeDecodeError:
+        raise InputError(f"{name}: this is no sound YAML in UTF-8") from None
     if not isinstance(given, dict) or not given:
         raise InputError(f"{name}: found no mapping, expected {', '.join(_KEYS)}")
     for key in given:
@@ -48,12 +45,11 @@ def read(path: str | os.PathLike[str]) -> Hypotheses:
     observations = given.get("observations", [])
     try:
         hypotheses = Hypotheses(priors, tables, normalise)
-        if isinstance(observations, dict):
-            made = {value: int(n) if str(n).isdecimal() else n for value, n in observations.items()}
-            for value, times in made.items():  # each a step of the trace
-                hypotheses = hypotheses.update({value: times})
-            return hypotheses
-        return hypotheses.update(list(observations))
+        if not isinstance(observations, dict):
+            return hypotheses.update(list(observations))
+        for value, times in observations.items():  # each a step of the trace
+            hypotheses = hypotheses.update({value: int(times) if str(times).isdecimal() else times})
+        return hypotheses
     except IngenuoError as error:
         raise type(error)(f"{name}: {error}") from None
 
@@ -74,33 +70,6 @@ def _fraction(text: Any, what: str) -> Fraction:
     raise InputError(f"{what} is {str(text)[:60]!r}, which is no number; write 3/4 or 0.75")
 
 
-def _yaml(name: str) -> Any:
-    """What a file holds; all its scalars are text, so that 0.1 is one tenth, and yes is "yes"."""
-    import yaml
-
-    class Loader(yaml.BaseLoader):  # type: ignore[misc]
-        """All scalars are text, and no name may stand twice."""
-
-    def mapping(loader: Any, node: Any) -> dict[str, Any]:
-        found: dict[str, Any] = {}
-        for key, value in node.value:
-            text = str(loader.construct_object(key, True))
-            if text in found:
-                raise InputError(f"{name}, line {key.start_mark.line + 1}: the name {text!r} stands twice")
-            found[text] = loader.construct_object(value, True)
-        return found
-
-    Loader.add_constructor("tag:yaml.org,2002:map", mapping)
-    try:
-        with open(name, encoding="utf-8-sig") as file:
-            return yaml.load(file, Loader)
-    except yaml.MarkedYAMLError as error:
-        where = "" if error.problem_mark is None else f", line {error.problem_mark.line + 1}"
-        raise InputError(f"{name}{where}: this is no sound YAML ({error.problem or error.context})") from None
-    except (yaml.YAMLError, UnicodeDecodeError, RecursionError):
-        raise InputError(f"{name}: this is no sound YAML in UTF-8") from None
-
-
 def column_values(rows: Any, column: str | None = None) -> Iterator[list[str]]:
     """The observations in a column of files that were scanned, as text, some at a time; missing ones are none."""
     files = ", ".join(map(str, rows.paths))
@@ -115,21 +84,15 @@ def column_values(rows: Any, column: str | None = None) -> Iterator[list[str]]:
 
 def to_dict(hypotheses: Hypotheses, trace: bool = False) -> dict[str, Any]:
     """All that is believed, as data that JSON has; fractions as doubles and, where they are exact, as text."""
-    exact = hypotheses.exact
-    likelihoods, posterior, logs = hypotheses.likelihoods, hypotheses.posterior, hypotheses.log_likelihoods
-    found: list[dict[str, Any]] = []
-    for name, prior in hypotheses.priors.items():
-        numbers = {"prior": prior, "likelihood": likelihoods[name], "posterior": posterior[name]}
-        found.append(
-            {
-                "name": name,
-                **{key: float(number) for key, number in numbers.items()},
-                "log_likelihood": logs[name] if logs[name] > -math.inf else None,
-                **({"exact": {key: str(number) for key, number in numbers.items()}} if exact else {}),
-            }
-        )
-    votes = hypotheses.predict()
-    result = {
+    exact, logs, votes = hypotheses.exact, hypotheses.log_likelihoods, hypotheses.predict()
+    columns = {"prior": hypotheses.priors, "likelihood": hypotheses.likelihoods, "posterior": hypotheses.posterior}
+    found = []
+    for name in hypotheses.priors:
+        numbers = {key: column[name] for key, column in columns.items()}
+        line = {"name": name, **{key: float(number) for key, number in numbers.items()}}
+        line["log_likelihood"] = logs[name] if logs[name] > -math.inf else None
+        found.append(line | ({"exact": {key: str(number) for key, number in numbers.items()}} if exact else {}))
+    return {
         "observations": hypotheses.n_observations,
         "hypotheses": found,
         "evidence": float(hypotheses.evidence),
@@ -139,18 +102,13 @@ def to_dict(hypotheses: Hypotheses, trace: bool = False) -> dict[str, Any]:
         "next": {value: float(p) for value, p in votes.items()},
         **({"next_exact": {value: str(p) for value, p in votes.items()}} if exact else {}),
         "bayes_optimal": hypotheses.classify(),
+        **({"trace": hypotheses.trace_table().to_pylist()} if trace else {}),
     }
-    return result | ({"trace": hypotheses.trace_table().to_pylist()} if trace else {})
 
 
 def with_fraction(number: Fraction | float) -> str:
-    """A probability for a reader: with its fraction, where that is short.
-
-    >>> with_fraction(Fraction(5, 7)), with_fraction(0.25)
-    ('5/7 = 0.714286', '0.25')
-    """
-    decimal = f"{float(number):.6g}"
-    return f"{number} = {decimal}" if is_short(number) else decimal
+    """A probability for a reader: with its fraction, where that is short, as 5/7 = 0.714286."""
+    return f"{number} = {float(number):.6g}" if is_short(number) else f"{float(number):.6g}"
 
 
 def is_short(number: Fraction | float) -> bool:
@@ -159,18 +117,11 @@ def is_short(number: Fraction | float) -> bool:
 
 
 def written_class(model: Any, text: str) -> Any:
-    """The class of a model that is written so.
-
-    >>> from ingenuo import NaiveBayes
-    >>> written_class(NaiveBayes().fit([[1], [2]], [0, 1]), "1")
-    1
-    """
-    classes = getattr(model, "classes_", None)
-    if classes is None:
+    """The class of a model that is written so: "1" may be the number 1."""
+    if not hasattr(model, "classes_"):
         raise InputError(f"a {type(model).__name__} has no classes, and so none called {text!r}")
-    known = classes.tolist()
-    for same in (lambda label: label == text, lambda label: str(label) == text):
-        for label in known:
-            if same(label):
-                return label
+    known = model.classes_.tolist()
+    for label in sorted(known, key=lambda label: label != text):
+        if str(label) == text:
+            return label
     raise InputError(f"there is no class {text!r}{did_you_mean(text, known)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,6 @@ import click
 
 from ingenuo.cli import COMMANDS, options
 from ingenuo.cli.options import JSON, check_inputs, option
-
-STRUCTURES = ("hill-climb", "k2", "chow-liu", "tan", "kdb", "naive")
 
 
 @click.group("network", short_help=COMMANDS["network"])
@@ -36,9 +35,9 @@ _KNOWN = (
     "learn",
     click.argument("data", type=click.Path()),
     option("-o --output", "Where to write the network.", type=click.Path(), required=True),
-    option("--structure", "How to search.", type=click.Choice(STRUCTURES), default="hill-climb"),
+    option("--structure hill-climb|k2|chow-liu|tan|kdb|naive", "How to search.", default="hill-climb"),
     option("--target TEXT", "The class: tan, kdb and naive need one, and numbers are cut by it."),
-    option("--score", "What is climbed  [bic; k2 for k2]", type=click.Choice(["bic", "bdeu", "k2", "aic"])),
+    option("--score bic|bdeu|k2|aic", "What is climbed  [bic; k2 for k2]"),
     option("--ess", "Imaginary rows of the BDeu score.", type=float, default=1.0),
     option("--max-parents", "The most parents a node may have.", type=int),
     option("--order NODE...", "Of k2, the nodes in their order, one option each."),
@@ -51,12 +50,7 @@ _KNOWN = (
     option("--forbid FROM TO", "An arc that must not.", "forbidden", nargs=2, multiple=True),
     option("--column NAME=KIND...", "category, number or ignore.", "columns"),
     option("--smoothing", "Imaginary rows in each cell of a table.", type=float, default=1.0),
-    option(
-        "--missing",
-        "What to do with missing values when tables are learned.",
-        type=click.Choice(["leave-out", "em"]),
-        default="leave-out",
-    ),
+    option("--missing leave-out|em", "What to do with missing values when tables are learned.", default="leave-out"),
     option("--path", "Print every step of the search.", "show_path"),
     of=network,
 )
@@ -117,33 +111,31 @@ def query(
         if len(nodes) < 2:
             raise click.UsageError("--together needs two nodes at least")
         joint = asked.posterior(list(nodes))
+        keys = [tuple(map(str, key)) for key in joint]
         if as_json:
-            answer["joint"] = [
-                {"states": dict(zip(nodes, map(str, key))), "probability": p} for key, p in joint.items()
-            ]
+            named = [dict(zip(nodes, key)) for key in keys]
+            answer["joint"] = [{"states": s, "probability": p} for s, p in zip(named, joint.values())]
         else:
-            answer["posteriors"] = {", ".join(nodes): {", ".join(map(str, key)): p for key, p in joint.items()}}
+            answer["posteriors"] = {", ".join(nodes): dict(zip(map(", ".join, keys), joint.values()))}
     else:
         every = {node: asked.posterior(node) for node in nodes} if nodes else asked.posteriors()
         answer["posteriors"] = {node: {str(s): p for s, p in own.items()} for node, own in every.items()}
     if as_json:
         options.out_json(answer)
         return
+    from ingenuo.show.table import PrintedTable
+
     if asked.evidence:
         options.out(f"given {asked.evidence}")
     if given:
         options.out(f"probability of the evidence: {answer['probability of the evidence']:.6g}")
     if most_probable:
-        width = max(map(len, answer["most probable"]))
-        for node, state in answer["most probable"].items():
-            options.out(f"{node.ljust(width)}  {state}")
+        options.out(PrintedTable((), list(answer["most probable"].items())).text())
         options.out(f"with probability {answer['probability']:.6g}")
         return
     for node, own in answer["posteriors"].items():
-        options.out(node)
-        width = max(map(len, own))
-        for state, p in own.items():
-            options.out(f"  {state.ljust(width)}  {p:8.6f}  {'█' * round(30 * p)}".rstrip())
+        rows = [[state, p, "█" * round(30 * p)] for state, p in own.items()]
+        options.out(PrintedTable((), rows, ["", "8.6f"], title=node).text())
 
 
 @options.command(
@@ -243,35 +235,27 @@ def evidence(network: Any, given: tuple[str, ...], option: str) -> dict[str, Any
         fitting = [node for node in network.nodes if each.startswith(node) and each[len(node) :][:1] in ("=", "!", "~")]
         node = max(fitting, key=len, default=None)
         if node is None:
-            name = each.replace("!=", "=").replace("~", "=").split("=")[0]
+            name = re.split("!=|~|=", each)[0]
             if name == each:
                 raise click.BadParameter(f"{each!r} is no NODE=STATE", param_hint=option)
             network.posterior(name)  # which says that there is no such node, and which was meant
         assert node is not None
-        rest = each[len(node) :]
         if node in found:
             raise click.BadParameter(f"{node!r} is given twice", param_hint=option)
-        if rest.startswith("!="):
-            found[node] = {rest[2:]: 0}
-        elif rest.startswith("="):
-            states = network.states[node]
-            one = rest[1:]
-            found[node] = one.split("|") if "|" in one and one not in map(str, states) else one
-        elif rest.startswith("~"):
-            found[node] = _likelihoods(rest[1:], option)
+        sign, text = each[len(node)], each[len(node) + 1 :]
+        if sign == "=":
+            found[node] = text.split("|") if "|" in text and text not in map(str, network.states[node]) else text
+        elif sign == "~":
+            found[node] = {}
+            for part in text.split(","):
+                state, _, likelihood = part.rpartition(":")
+                try:
+                    found[node][state] = float(likelihood)
+                except ValueError:
+                    raise click.BadParameter(f"{part!r} is no STATE:NUMBER", param_hint=option) from None
+        elif text.startswith("="):  # !=
+            found[node] = {text[1:]: 0}
         else:
-            raise click.BadParameter(
-                f"{each!r} is no NODE=STATE, NODE!=STATE or NODE~STATE:NUMBER,…", param_hint=option
-            )
-    return found
-
-
-def _likelihoods(text: str, option: str) -> dict[str, float]:
-    found = {}
-    for part in text.split(","):
-        state, _, number = part.rpartition(":")
-        try:
-            found[state] = float(number)
-        except ValueError:
-            raise click.BadParameter(f"{part!r} is no STATE:NUMBER", param_hint=option) from None
+            forms = "NODE=STATE, NODE!=STATE or NODE~STATE:NUMBER,…"
+            raise click.BadParameter(f"{each!r} is no {forms}", param_hint=option)
     return found

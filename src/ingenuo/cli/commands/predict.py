@@ -11,7 +11,7 @@ import click
 from ingenuo.cli import options
 from ingenuo.cli.options import FILES, MODEL, READING, SEED, option
 
-FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
+FORMATS = "csv|tsv|jsonl|parquet|arrow"
 
 
 @options.command(
@@ -19,7 +19,7 @@ FORMATS = ("csv", "tsv", "jsonl", "parquet", "arrow")
     MODEL,
     FILES,
     option("-o --output FILE", "Where to write the rows  [standard output]"),
-    option("--to", "What to write  [by the name of the output, else csv]", type=click.Choice(FORMATS)),
+    option(f"--to {FORMATS}", "What to write  [by the name of the output, else csv]"),
     option("--all", "The probability of every class (quantiles of a regressor).", "all_classes"),
     option(
         "--reasons N",
@@ -74,10 +74,9 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     option("--given NODE=STATE...", "Of a network: what is known, as in `ingenuo network query`."),
     option("-o --output FILE", "Where to write them; - is standard output  [-]"),
     option(
-        "--to",
+        f"--to {FORMATS}|text",
         "What to write  [as the ending of FILE says, else csv, and text for a language-model]",
         "format_",
-        type=click.Choice((*FORMATS, "text")),
     ),
     SEED,
 )

@@ -38,9 +38,8 @@ from ingenuo.models.registry import COMMANDS
     option("--checkpoint PATH", "Keep what is learned on the way here; go on from it if it is there."),
     MINIMUM,
     option(
-        "--engine",
+        "--engine local|dask|spark",
         "Where the files are read and added up: here, or by the workers of Dask or Spark  [local]",
-        type=click.Choice(["local", "dask", "spark"]),
     ),
     option("--scheduler ADDRESS", "Dask's, such as tcp://host:8786  [workers on this machine]"),
     option("--master URL", "Spark's, such as spark://host:7077  [this machine: local[*]]"),

@@ -234,9 +234,7 @@ def schema_table(rows: Any, target: str | None, weight: str | None = None) -> st
 
 def summary(done: Done) -> str:
     """What was learned."""
-    lines = list(done.notes)
-    rows = n_learned(done.model)
-    classes = getattr(done.model, "classes_", None)
+    lines, rows, classes = list(done.notes), n_learned(done.model), getattr(done.model, "classes_", None)
     if rows is not None:
         of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
         lines.append(f"{rows:,} rows{of} learned")

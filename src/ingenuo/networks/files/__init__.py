@@ -134,6 +134,11 @@ def _name_of(path: str | os.PathLike[str]) -> str:
 
 def from_yaml(text: str, name: str) -> Definition:
     """The network that a text in YAML describes; `name` is what errors call the text."""
+    return _definition(parse_yaml(text, name), name, len(text))
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    """The mappings, lists and texts of a document in YAML; all scalars are text, and no name stands twice."""
     import yaml
 
     def fault(mark: Any, what: str) -> NetworkFileError:
@@ -153,7 +158,7 @@ def from_yaml(text: str, name: str) -> Definition:
         if isinstance(event, yaml.ScalarEvent):
             found = event.value
         elif depth == _MAX_DEPTH:
-            raise fault(event.start_mark, "lists stand in lists too many times to be a network")
+            raise fault(event.start_mark, "lists stand in lists too many times")
         while not isinstance(found, str) and not isinstance(item := next(events), yaml.CollectionEndEvent):
             inner = value(item, depth + 1)
             if isinstance(found, list):
@@ -173,7 +178,7 @@ def from_yaml(text: str, name: str) -> Definition:
         for event in events:
             documents += isinstance(event, yaml.DocumentStartEvent)
             if documents > 1:
-                raise fault(event.start_mark, "found a second document, expected one network in a file")
+                raise fault(event.start_mark, "found a second document, expected one in a file")
             if isinstance(event, yaml.NodeEvent):
                 document = value(event, 0)
     except yaml.MarkedYAMLError as error:
@@ -184,7 +189,7 @@ def from_yaml(text: str, name: str) -> Definition:
         line = text.encode(errors="replace")[: getattr(error, "position", 0)].count(b"\n") + 1
         what = f"this is no sound YAML ({str(error).splitlines()[0]}); mend it there"
         raise NetworkFileError(f"{name}, line {line}: {what}") from None
-    return _definition(document, name, len(text))
+    return document
 
 
 def _definition(document: Any, name: str, size: int) -> Definition:
