@@ -129,12 +129,16 @@ def audit(
         random_state=random_state,
         used=protected in known if by_name and known is not None else None,
         notes=(f"The model does not know {', '.join(map(repr, off))}: taken off before it was asked.",) if off else (),
-        named=reference if "many" not in total else None,
+        named=reference,
     )
     if "many" in total or len(found.groups) > max(5, min(_MOST, found.n_rows / 2)):
         raise InputError(
             f"{found.protected!r} has too many different values to be groups; give a column of few values, or cut "
             "numbers into bands first"
+        )
+    if reference is not None and reference not in found.groups:
+        raise InputError(
+            f"reference={reference!r} is no group of {found.protected!r}{did_you_mean(reference, found.groups)}"
         )
     if len(found.groups) == 1:
         raise InputError(

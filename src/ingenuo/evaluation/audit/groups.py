@@ -42,6 +42,8 @@ _FEWEST_ROWS, _FEWEST_OF_A_CLASS = 30, 10  # of a group: with fewer its interval
 _NAME = 40  # letters of a group in a table
 _CARE = "Take care: "
 _GROUPS, _DIFFERENCES = 20, 15  # lines of a table
+
+
 # What both audits share.
 
 
@@ -50,10 +52,9 @@ class Audit(Shown):
 
     classes: Any  # that are judged, each against the rest
     confidence: Any
-
-    def _facts(self) -> dict[str, Any]:
-        """What the sentences of `show/templates/audit.txt` are filled with."""
-        raise NotImplementedError
+    tables: Any  # a method: the tables by their titles
+    _notes: Any  # a method: what was done, before the tables
+    _facts: Any  # a method: what the sentences of `show/templates/audit.txt` are filled with
 
     @cached_property
     def _sentences(self) -> list[str]:
@@ -73,29 +74,19 @@ class Audit(Shown):
         """What was found, where it may come from and what was not shown, in plain words."""
         return [line for line in self._sentences if not line.startswith(_CARE)]
 
-    def tables(self) -> dict[str, PrintedTable]:
-        """The tables by their titles."""
-        raise NotImplementedError
-
-    def _notes(self) -> list[str]:
-        raise NotImplementedError
-
     def _blocks(self) -> Sequence[str | Block]:
         tables = [block for table in self.tables().values() for block in ("", table)]
         return [*self._notes(), *tables, "", *(f"– {line}" for line in self._sentences)]
 
     def _table(
-        self, found: Sequence[Any], columns: Sequence[tuple[str, Callable[[Any], Any]]], most: int, what: str = ""
+        self, found: Sequence[Any], heads: list[str], write: Callable[[Any], list[str]], most: int, what: str = ""
     ) -> PrintedTable:
         """A line for each thing found; the column of classes is left out where there is one class."""
-        shown = [(head, write) for head, write in columns if head != "class" or len(self.classes) > 1]
-        lines: list[Any] = [[write(each) for _, write in shown] for each in found[:most]]
+        shown = [k for k, head in enumerate(heads) if head != "class" or len(self.classes) > 1]
+        lines = [[cells[k] for k in shown] for cells in map(write, found[:most])]
         if len(found) > most:
             lines.append([f"({len(found) - most:,} more {what} are not shown; see to_dict().)"])
-        return PrintedTable([head for head, _ in shown], lines, rule=True)
-
-    def _sure(self) -> str:
-        return f"{100 * self.confidence:g}% interval"
+        return PrintedTable([heads[k] for k in shown], lines, rule=True)
 
 
 def correct(found: Sequence[Any], confidence: float) -> list[Any]:
@@ -125,14 +116,14 @@ def choose_classes(
 ) -> tuple[Labels, list[str]]:
     """The class that is named; else the second of two, or each; of many the five of the highest rank, with a note."""
     if class_ is not None:
-        at = int(find(known, objects([class_]))[0])
-        if at < 0:
-            alike = [label for label in known.tolist() if str(label) == str(class_)]
-            hint = did_you_mean(class_, known.tolist())
-            if alike:
-                hint = f"; did you mean {alike[0]!r}, of type {type(alike[0]).__name__}?"
+        at = find(known, objects([class_]))
+        if at[0] < 0:
+            alike = [
+                f"{label!r}, of type {type(label).__name__}" for label in known.tolist() if str(label) == str(class_)
+            ]
+            hint = f"; did you mean {alike[0]}?" if alike else did_you_mean(class_, known.tolist())
             raise InputError(f"class_={class_!r} is no class{hint}")
-        return known[[at]], []
+        return known[at], []
     if len(known) <= _CLASSES:
         return known[-1:] if len(known) <= 2 else known, []
     chosen = np.sort(np.argsort(-ranks(), kind="stable")[:_CLASSES])
@@ -288,12 +279,6 @@ class GroupAudit(Audit):
     notes: tuple[str, ...] = ()  # what was done on the way, such as columns that were left out
     named: Any = None  # the reference group, if one was named
 
-    def __post_init__(self) -> None:
-        if self.named is not None and self.named not in self.groups:
-            raise InputError(
-                f"reference={self.named!r} is no group of {self.protected!r}{did_you_mean(self.named, self.groups)}"
-            )
-
     @cached_property
     def groups(self) -> list[Any]:
         """The groups, sorted; rows that have none come last."""
@@ -438,42 +423,37 @@ class GroupAudit(Audit):
 
     def tables(self) -> dict[str, PrintedTable]:
         """The rates, the differences and the calibration of the groups, by their titles."""
-        sure, group = self._sure(), lambda each: shortened(each.group, _NAME)
-        class_ = ("class", lambda each: shortened(each.class_, _NAME))
         largest = sorted(self.rates, key=lambda r: -r.rows)
         off = [r for r in largest if r.gap.value is not None]
         surest = sorted(self.differences, key=lambda d: (d.adjusted, -abs(d.difference)))
-        rates = [
-            (title, lambda r, measure=measure: str(getattr(r, measure)))
-            for measure, title in MEASURES.items()
-            if self.truths or measure == "selection"
-        ]
-        differences = [
-            (f"against {self.reference}", group),
-            class_,
-            ("rate", lambda d: MEASURES[d.measure]),
-            ("difference", write_difference),
-            (sure, lambda d: write_span(d.low, d.high)),
-            ("ratio", lambda d: "–" if d.ratio is None else f"{d.ratio:.2f}"),
-            (sure, lambda d: span(d.ratio_low, d.ratio_high)),
-            ("p (Holm)", lambda d: write_p(d.adjusted)),
-            ("test", lambda d: d.test),
-        ]
-        calibration = [
-            (self.protected, group),
-            class_,
-            ("mean P", lambda r: f"{r.probability:.3f}"),
-            ("true", lambda r: f"{r.base.value:.3f}"),
-            ("mean P - true", lambda r: f"{r.gap.value:+.3f} {write_span(r.gap.low, r.gap.high)}"),
-            ("ECE", lambda r: str(r.ece)),
-        ]
-        first = [(self.protected, group), class_, ("rows", lambda r: f"{r.rows:,}"), *rates]
+        measures = {name: title for name, title in MEASURES.items() if self.truths or name == "selection"}
+        sure = f"{100 * self.confidence:g}% interval"
+
+        def who(each: Any) -> list[str]:
+            return [shortened(each.group, _NAME), shortened(each.class_, _NAME)]
+
+        def rates(r: GroupRates) -> list[str]:
+            return [*who(r), f"{r.rows:,}", *(str(getattr(r, name)) for name in measures)]
+
+        def difference(d: GroupDifference) -> list[str]:
+            ratio = ["–" if d.ratio is None else f"{d.ratio:.2f}", span(d.ratio_low, d.ratio_high)]
+            first = [*who(d), MEASURES[d.measure], write_difference(d), write_span(d.low, d.high)]
+            return [*first, *ratio, write_p(d.adjusted), d.test]
+
+        def calibration(r: GroupRates) -> list[str]:
+            gap = f"{r.gap.value:+.3f} {write_span(r.gap.low, r.gap.high)}"
+            return [*who(r), f"{r.probability:.3f}", f"{r.base.value:.3f}", gap, str(r.ece)]
+
+        first = [self.protected, "class"]
+        against = [f"against {self.reference}", "class", "rate", "difference", sure, "ratio", sure, "p (Holm)", "test"]
+        true = ["mean P", "true", "mean P - true", "ECE"]
         found = {
-            "Rates of each group": self._table(largest, first, _GROUPS, "groups"),
-            "Differences between groups": self._table(surest, differences, _DIFFERENCES, "differences"),
-            "Calibration of each group": self._table(off, calibration, _GROUPS, "groups"),
+            "Rates of each group": self._table(largest, [*first, "rows", *measures.values()], rates, _GROUPS, "groups"),
+            "Differences between groups": self._table(surest, against, difference, _DIFFERENCES, "differences"),
         }
-        return {title: table for title, table in found.items() if table.rows or title == "Differences between groups"}
+        return found | (
+            {"Calibration of each group": self._table(off, first + true, calibration, _GROUPS)} if off else {}
+        )
 
     def _notes(self) -> list[str]:
         asked = ", ".join(map(str, self.classes))

@@ -453,40 +453,37 @@ class TextAudit(Audit):
 
     def tables(self) -> dict[str, PrintedTable]:
         """The differences between groups, the scores of each, and the worst sentences, by their titles."""
-        class_ = ("class", lambda each: shortened(each.class_, _NAME))
-        differences = [
-            ("groups", lambda c: f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})"),
-            class_,
-            ("difference", shared.write_difference),
-            (self._sure(), lambda c: shared.write_span(c.low, c.high)),
-            ("p (Holm)", lambda c: shared.write_p(c.adjusted)),
-            ("p over terms", lambda c: shared.write_p(c.p_terms)),
-            ("words", lambda c: ", ".join(f"{word} {value:+.2f}" for word, value in c.words[:4])),
-        ]
-        errors = [
-            ("false positives", lambda g: str(g.false_positive)),
-            ("false negatives", lambda g: str(g.false_negative)),
-        ]
-        scores = [
-            ("group", lambda g: shortened(g.group, _NAME)),
-            ("kind", lambda g: g.kind),
-            class_,
-            *((name, lambda g, name=name: f"{getattr(g, name):,}") for name in ("sentences", "terms", "unused")),
-            ("mean P", lambda g: f"{g.score:.3f}"),
-            ("answered", lambda g: f"{g.answered.value:.3f}"),
-            *(errors if self.labelled else []),
-        ]
-        worst = [
-            ("P", lambda pair: f"{pair.score:.3f}"),
-            ("sentence", lambda pair: pair.sentence),
-            ("P", lambda pair: f"{pair.other_score:.3f}"),
-            ("the same of another", lambda pair: pair.other),
-        ]
-        found = {"Differences between groups": self._table(self.comparisons, differences, _COMPARISONS, "comparisons")}
+        errors = ["false positives", "false negatives"] if self.labelled else []
+
+        def comparison(c: Comparison) -> list[str]:
+            who = f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind})"
+            tests = [shared.write_span(c.low, c.high), shared.write_p(c.adjusted), shared.write_p(c.p_terms)]
+            words = ", ".join(f"{word} {value:+.2f}" for word, value in c.words[:4])
+            return [who, shortened(c.class_, _NAME), shared.write_difference(c), *tests, words]
+
+        def scores(g: GroupScores) -> list[str]:
+            counts = [f"{count:,}" for count in (g.sentences, g.terms, g.unused)]
+            means = [
+                f"{g.score:.3f}",
+                f"{g.answered.value:.3f}",
+                *([str(g.false_positive), str(g.false_negative)] * self.labelled),
+            ]
+            return [shortened(g.group, _NAME), g.kind, shortened(g.class_, _NAME), *counts, *means]
+
+        def pair(p: Pair) -> list[str]:
+            return [f"{p.score:.3f}", p.sentence, f"{p.other_score:.3f}", p.other]
+
+        sure = f"{100 * self.confidence:g}% interval"
+        heads = ["groups", "class", "difference", sure, "p (Holm)", "p over terms", "words"]
+        found = {
+            "Differences between groups": self._table(self.comparisons, heads, comparison, _COMPARISONS, "comparisons")
+        }
         if self.labelled or len(self.groups) <= _GROUPS:
-            found["Scores of each group"] = self._table(self.groups, scores, _GROUPS, "groups")
+            heads = ["group", "kind", "class", "sentences", "terms", "unused", "mean P", "answered", *errors]
+            found["Scores of each group"] = self._table(self.groups, heads, scores, _GROUPS, "groups")
         if self.worst:
-            found["The worst sentences"] = self._table(self.worst[:_SENTENCES], worst, _SENTENCES)
+            heads = ["P", "sentence", "P", "the same of another"]
+            found["The worst sentences"] = self._table(self.worst[:_SENTENCES], heads, pair, _SENTENCES)
         return found
 
     def _notes(self) -> list[str]:
