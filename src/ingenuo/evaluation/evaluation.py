@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, MergeError, did_you_mean
 from ingenuo.evaluation import intervals, measures, sums
 from ingenuo.evaluation.intervals import Interval, check_share
-from ingenuo.evaluation.measures import AREAS, BINS, OF_ROWS, SUMMED, Key, Matrix, Steps, areas, judged_classes, title
+from ingenuo.evaluation.measures import AREAS, BINS, MEANS, SUMMED, Key, Matrix, Steps, areas, judged_classes, title
 from ingenuo.evaluation.predictions import Predictions, describe_unseen, list_names, predictions_of
 from ingenuo.evaluation.sums import column
 from ingenuo.rows.checks import check_flag, check_whole
@@ -36,7 +36,6 @@ from ingenuo.tally.tally import Tally
 Floats = NDArray[np.float64]
 
 _EXACT = {"accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"}
-_MEANS = ("macro", "micro", "weighted")
 _OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
 _REPLICATES = 500  # of the cells of a grid
 _POINTS = 1_000  # of a curve: more cannot be seen
@@ -403,7 +402,13 @@ class Evaluation(Shown):
             return Interval.refused("one row does not say how much others would differ")
         if name in _EXACT and not self.weighted:
             return self._of_share(name, k)
-        by = self._of_losses if name in OF_ROWS else self._of_area if name.startswith(AREAS) else self._of_matrix
+        by = (
+            self._of_losses
+            if name in measures.OF_ROWS
+            else self._of_area
+            if name.startswith(AREAS)
+            else self._of_matrix
+        )
         found = by(name, k)
         what = "bootstrap of cells" if self.weighted and self.rows is None else "bootstrap"
         return (
@@ -556,7 +561,7 @@ class Evaluation(Shown):
     def measure_table(self) -> PrintedTable:
         """What is measured of all classes together; means over the classes stand in the table of these."""
         of_all = [m for m in self.measures.values() if m.label is None and m.value is not None]
-        rows = [[title(m.name), m.value, span(m.low, m.high)] for m in of_all if not m.name.endswith(_MEANS)]
+        rows = [[title(m.name), m.value, span(m.low, m.high)] for m in of_all if not m.name.endswith(MEANS)]
         heads = ["measure", "value", f"{100 * self.confidence:g}% interval"]
         return PrintedTable(heads, rows, ["", ".3f"], rule=True)
 
@@ -568,7 +573,7 @@ class Evaluation(Shown):
             for label, rows in self._shown_classes.items()
         ]
         every = count(float(self.support.sum()))
-        for mean in _MEANS:
+        for mean in MEANS:
             cells = [str(self[f"{name}_{mean}"]) if f"{name}_{mean}" in self else "" for name in names]
             rows.append([f"({mean} mean)", every, *cells])
         return PrintedTable(["class", "rows", *map(title, names)], rows, rule=True)

@@ -25,15 +25,11 @@ LEAST = float(np.finfo(np.float64).eps)
 SUMMED = ("precision", "recall", "f1")
 OF_ROWS = ("log_loss", "brier", "ece")
 AREAS = ("roc_area", "pr_area")
-
+MEANS = ("macro", "micro", "weighted")
 
 _TITLES = {
-    "accuracy": "accuracy",
     "majority_rate": "majority-class rate",
-    "balanced_accuracy": "balanced accuracy",
     "mcc": "MCC",
-    "precision": "precision",
-    "recall": "recall",
     "f1": "F1",
     "log_loss": "log loss (nats)",
     "brier": "Brier score",
@@ -44,9 +40,9 @@ _TITLES = {
 
 
 def title(name: str) -> str:
-    """What a measure is called in a table ("f1_macro" is "macro F1"); one of somebody else's has its name."""
+    """What a measure is called in a table: "f1_macro" is "macro F1"."""
     stem, _, mean = name.rpartition("_")
-    return _TITLES.get(name) or (f"{mean} {_TITLES[stem]}" if stem in _TITLES else name)
+    return f"{mean} {title(stem)}" if mean in MEANS else _TITLES.get(name, name.replace("_", " "))
 
 
 class Matrix(NamedTuple):

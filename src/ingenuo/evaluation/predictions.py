@@ -150,56 +150,48 @@ def predictions_of(
     if n_rows == 0:
         raise InputError("Found array with 0 sample(s): there are no rows to judge; give one at least")
     codes, truths = _encode(y, n_rows, "y")
-    if probabilities is not None and known is None:
-        if len(truths) != probabilities.shape[1]:
-            raise InputError(
-                f"there are {probabilities.shape[1]} columns of probabilities and {len(truths)} different labels in y, "
-                "so it is not known which column is of which class; give classes=…, the class of each column"
-            )
-        known = truths
-    weights = checks.weights(sample_weight, n_rows)
+    predicted, found = (codes[:0], truths[:0]) if answered is None else _encode(answered, n_rows, "predictions")
+    if probabilities is None:
+        columns = found if known is None else unite(found, encode(known)[1])
+    else:
+        places, columns = _match_columns(probabilities.shape[1], known, truths)
+    united = unite(unite(columns, truths), found)
+    codes = recode(codes, truths, united)
+    unseen = None if probabilities is None and known is None else _unseen(codes, united, columns)
+    whole = None
     if probabilities is not None:
-        assert known is not None
-        return _of_probabilities(probabilities, known, answered, codes, truths, weights)
-    predicted, found = _encode(answered, n_rows, "predictions")
-    possible = found if known is None else unite(found, encode(known)[1])
-    united = unite(truths, possible)
-    codes, predicted = recode(codes, truths, united), recode(predicted, found, united)
+        whole = np.zeros((n_rows, len(united)))
+        whole[:, find(united, columns)[places]] = probabilities
+        types = [{*map(type, each.tolist())} for each in (truths, columns)]
+        if unseen is not None and unseen.sum() == n_rows and types[0].isdisjoint(types[1]):
+            raise InputError(
+                f"the labels of y ({list_names(truths)}) and the classes of the model ({list_names(columns)}) are of "
+                "different types, so nothing can be right; give labels of the same type, or name the columns by "
+                "classes=…"
+            )
+    if answered is None and whole is not None:
+        predicted, found = whole.argmax(axis=1).astype(np.int32), united
     return Predictions(
-        united, codes, predicted, None, weights, None if known is None else _unseen(codes, united, possible)
+        united, codes, recode(predicted, found, united), whole, checks.weights(sample_weight, n_rows), unseen
     )
 
 
-def _of_probabilities(
-    probabilities: Floats, known: Labels, answered: Any, codes: Codes, truths: Labels, weights: Floats | None
-) -> Predictions:
-    """Probabilities in the order of the sorted classes, with columns of 0 for those that the model does not know."""
-    places, columns = encode(known)
-    if len(places) != probabilities.shape[1]:
+def _match_columns(n_columns: int, known: Labels | None, truths: Labels) -> tuple[NDArray[Any], Labels]:
+    """The place of each column of probabilities among the sorted classes, and these; by default those of y."""
+    if known is None and len(truths) != n_columns:
         raise InputError(
-            f"there are {probabilities.shape[1]} columns of probabilities and {len(places)} classes; give a class for "
-            "each column"
+            f"there are {n_columns} columns of probabilities and {len(truths)} different labels in y, so it is not "
+            "known which column is of which class; give classes=…, the class of each column"
+        )
+    known = truths if known is None else known
+    places, columns = encode(known)
+    if len(places) != n_columns:
+        raise InputError(
+            f"there are {n_columns} columns of probabilities and {len(places)} classes; give a class for each column"
         )
     if len(columns) != len(places) or int(places.min()) < 0:
         raise InputError(f"the classes of the columns are {known.tolist()!r}; each must be there, and only once")
-    united = unite(columns, truths)
-    if answered is not None:
-        predicted, found = _encode(answered, len(probabilities), "the classifier's answers")
-        united = unite(united, found)
-        predicted = recode(predicted, found, united)
-    whole = np.zeros((len(probabilities), len(united)))
-    whole[:, find(united, columns)[places]] = probabilities
-    if answered is None:
-        predicted = whole.argmax(axis=1).astype(np.int32)
-    codes = recode(codes, truths, united)
-    unseen = _unseen(codes, united, columns)
-    types = [{*map(type, each.tolist())} for each in (truths, columns)]
-    if unseen is not None and unseen.sum() == len(codes) and types[0].isdisjoint(types[1]):
-        raise InputError(
-            f"the labels of y ({list_names(truths)}) and the classes of the model ({list_names(columns)}) are of "
-            "different types, so nothing can be right; give labels of the same type, or name the columns by classes=…"
-        )
-    return Predictions(united, codes, predicted, whole, weights, unseen)
+    return places, columns
 
 
 def _unseen(codes: Codes, classes: Labels, known: Labels) -> NDArray[np.int64] | None:

@@ -29,7 +29,7 @@ from ingenuo.rows.checks import check_whole
 from ingenuo.show.format import span
 from ingenuo.show.plots import reliability as draw_reliability
 from ingenuo.show.table import Block, PrintedTable, Shown
-from ingenuo.tally.labels import Labels, find, labels_of
+from ingenuo.tally.labels import Labels, find, objects
 
 Floats = NDArray[np.float64]
 
@@ -65,10 +65,7 @@ class BrierScore:
 
 def place_of(class_: Any, classes: Labels) -> int:
     """Where a class stands among the classes; an error where it is none of them."""
-    try:
-        found = int(find(classes, labels_of([class_]))[0])
-    except (TypeError, ValueError):
-        found = -1
+    found = int(find(classes, objects([class_]))[0])
     if found < 0:
         raise InputError(f"class_={class_!r} is not known{did_you_mean(class_, classes.tolist())}")
     return found

@@ -29,19 +29,8 @@ from ingenuo.show.plots import colour, new_axes, short
 from ingenuo.show.table import PrintedTable, Shown, aligned
 from ingenuo.tally.labels import public, unite
 
-__all__ = [
-    "Effect",
-    "Nemenyi",
-    "Verdict",
-    "corrected_t",
-    "friedman",
-    "holm",
-    "mcnemar",
-    "nemenyi",
-    "paired_bootstrap",
-    "permutation",
-    "wilcoxon",
-]
+__all__ = ["Effect", "Nemenyi", "Verdict"]
+__all__ += ["corrected_t", "friedman", "holm", "mcnemar", "nemenyi", "paired_bootstrap", "permutation", "wilcoxon"]
 
 Floats = NDArray[np.float64]
 Measure = str | Callable[[Any, Any], float]
