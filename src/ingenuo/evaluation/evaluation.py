@@ -37,7 +37,7 @@ Floats = NDArray[np.float64]
 
 _EXACT = {"accuracy", "majority_rate", "precision_micro", "recall_micro", "f1_micro", "precision", "recall"}
 _OVER_CLASSES = {"balanced_accuracy", *(f"{name}_{mean}" for name in SUMMED for mean in ("macro", "weighted"))}
-_REPLICATES = 500  # of the cells of a grid
+_REPLICATES, _MERGED = 500, 256  # of the cells of a grid, and the cells that are drawn
 _POINTS = 1_000  # of a curve: more cannot be seen
 _CROWDED = 8  # classes, from which on the panels of a picture are larger
 _SHOWN = 20  # classes that are shown of the class table and of the confusion matrix
@@ -468,10 +468,17 @@ class Evaluation(Shown):
     def _of_cells(self, name: str, k: int | None) -> Interval:
         """The interval of an area, by resampling the cells of the grid; the grid widens it."""
         key, k = (name, len(self.labels) - 1) if k is None else ((name, self.labels[k]), k)
-        shares = np.concatenate(self.steps(k)[1:])
+        _, *whole = self.steps(k)
+        mass = np.cumsum(whole[0] + whole[1])  # neighbours are drawn together where they are many
+        starts = np.unique(np.searchsorted(mass, np.linspace(0, mass[-1], _MERGED + 1)[:-1], side="right"))
+        few = [np.add.reduceat(each, starts) for each in whole]
+        shares = np.concatenate(few)
         rng = np.random.default_rng([self.random_state, 4, k])
         drawn = rng.multinomial(self.n_rows, shares / shares.sum(), size=_REPLICATES).astype(np.float64)
-        found = areas(*np.split(drawn, 2, axis=1))[AREAS.index(name)]
+        replicates, all_cells, few_cells = (
+            areas(*each)[AREAS.index(name)] for each in (np.split(drawn, 2, 1), whole, few)
+        )
+        found = replicates + (all_cells - few_cells)
         interval = intervals.percentile(found, self.confidence, "bootstrap of the grid's cells, widened by the grid")
         if interval.low is None or interval.high is None:
             return interval

@@ -317,11 +317,11 @@ def judge_accuracy(answers: Answers, method: str, alpha: float) -> Verdict:
 
 def binomial_p(b: int, c: int, method: str) -> float:
     """Both tails of Binomial(b + c, ½); mid-p counts what was seen half: P(X ≤ m) + P(X < m)."""
-    from scipy.stats import binom
+    from scipy.special import bdtr
 
     if b == c:
         return 1.0
-    upto, below = binom.cdf([min(b, c), min(b, c) - 1], b + c, 0.5).tolist()
+    upto, below = np.nan_to_num(bdtr([min(b, c), min(b, c) - 1], b + c, 0.5)).tolist()  # of -1 it is NaN
     return float(min(1.0, 2 * upto if method == "exact" else upto + below))
 
 
