@@ -226,7 +226,7 @@ def labelled(block: Codes) -> Codes:
 
 
 def _refuse_negative(negative: bool, block: Codes) -> None:
-    if negative and not block.holes:
+    if negative and not block.may_be_missing:
         raise InputError(
             "Negative values in data: categories that are numbers count from 0; use NaN where one is missing"
         )

@@ -8,36 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
-from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects, same, unite
+from ingenuo.tally.labels import Labels, is_missing, labels_of, objects, same, unite
 from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
 
 EQUAL_MASS = (5, 10, 20)  # bins of equal mass
-FAMILIES = {
-    "gaussian": "number",
-    "gaussian-unbiased": "number",
+_BY_KIND = {
+    "gaussian gaussian-unbiased": "number",
     "categorical": "category",
-    "multinomial": "count",
-    "complement": "count",
-    "bernoulli": "count",
+    "multinomial complement bernoulli": "count",
     "ignore": "ignore",
-    "words": "text",
-    "words-complement": "text",
-    "words-bernoulli": "text",
-    "histogram": "number",
-    "kernel": "number",
-    "mixture": "number",
-    "auto": "number",
-    "gaussian-shared": "number",
-    "gaussian-full": "number",
-    **{f"equal-mass-{bins}": "number" for bins in EQUAL_MASS},
+    "words words-complement words-bernoulli": "text",
+    "histogram kernel mixture auto gaussian-shared gaussian-full": "number",
+    " ".join(f"equal-mass-{bins}" for bins in EQUAL_MASS): "number",
 }
+FAMILIES = {family: kind for families, kind in _BY_KIND.items() for family in families.split()}
 # Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.
 _TOGETHER = {"multinomial", "complement", "bernoulli", "gaussian-shared", "gaussian-full"}
 KINDS = ("number", "category", "count", "text", "ignore")
@@ -86,14 +78,13 @@ class Schema:
     def of(columns: Mapping[Any, str], categories: Mapping[Any, Iterable[Any]] | None = None) -> Schema:
         """A schema from a mapping of column to kind (or family)."""
         names = objects(list(columns))
-        families = [family_of(kind, name) for name, kind in columns.items()]
-        declared = {n: labels_of(v for v in values if not is_missing(v)) for n, values in (categories or {}).items()}
+        families = {name: family_of(kind, name) for name, kind in columns.items()}
         return Schema(
             names if not all(isinstance(n, int) for n in columns) else names.astype(np.int64),
-            np.array([_FAMILY_NAMES.index(f) for f in families], np.int8),
+            np.array([_FAMILY_NAMES.index(family) for family in families.values()], np.int8),
             dict.fromkeys(columns, "declared"),
-            declared,
-            {name: Words() for name, family in zip(columns, families) if FAMILIES[family] == "text"},
+            {n: labels_of(v for v in values if not is_missing(v)) for n, values in (categories or {}).items()},
+            {name: Words() for name, family in families.items() if FAMILIES[family] == "text"},
         )
 
     @property
@@ -134,38 +125,37 @@ class Schema:
             result.append((family, lo, done[family]))
         return result
 
+    @cached_property
+    def _codes(self) -> dict[Any, int]:
+        """The place of each column's family in FAMILIES."""
+        return dict(zip(self.names.tolist(), self.families.tolist()))
+
     def family(self, name: object) -> str:
         """The family of one column."""
-        place = find(labels_of(self.names), objects([name]))[0]
-        if place < 0:
+        if name not in self._codes:
             raise InputError(f"there is no column {name!r}{did_you_mean(name, self.names)}")
-        order = np.argsort(find(labels_of(self.names), self.names))
-        return _FAMILY_NAMES[int(self.families[order[place]])]
+        return _FAMILY_NAMES[self._codes[name]]
 
     def known(self, column: object) -> Labels:
         """The declared categories of a column."""
         return self.categories.get(column, np.zeros(0, np.int64))
 
-    def _is_empty(self, name: object) -> bool:
-        """Whether a column is ignored because it had no value, so that it may be anything."""
-        return self.why.get(name) == "no value" and self.family(name) == "ignore"
-
-    def _as_in(self, other: Schema, names: list[Any]) -> Schema:
-        """The same, where these columns are what they are in another schema."""
-        places = {name: place for place, name in enumerate(self.names.tolist())}
-        families = self.families.copy()
-        for name in names:
-            families[places[name]] = _FAMILY_NAMES.index(other.family(name))
+    def _fill_empty(self, other: Schema) -> Schema:
+        """The same, where columns that are ignored because they had no value are what they are in another schema."""
+        empty = {name for name in self._codes if self.why.get(name) == "no value" and self.family(name) == "ignore"}
+        filled = [name for name in empty if name in other._codes and other.family(name) != "ignore"]
+        if not filled:
+            return self
+        codes = {**self._codes, **{name: other._codes[name] for name in filled}}
         return replace(
             self,
-            families=families,
-            why={**self.why, **{name: other.why.get(name, "") for name in names}},
-            texts={**self.texts, **{name: other.texts[name] for name in names if name in other.texts}},
+            families=np.array(list(codes.values()), np.int8),
+            why={**self.why, **{name: other.why.get(name, "") for name in filled}},
+            texts={**self.texts, **{name: other.texts[name] for name in filled if name in other.texts}},
         )
 
     def unite(self, other: Schema) -> Schema:
         """All the columns of both; an error where one column is of two kinds."""
-        own, theirs = labels_of(self.names), labels_of(other.names)
         if self.named != other.named:
             raise MergeError("one schema has column names and the other has none; give both names, or neither")
         if not self.named and len(self) != len(other):
@@ -173,45 +163,37 @@ class Schema:
                 f"one model has {len(self)} columns without names and the other {len(other)}; "
                 "only the same columns merge"
             )
-        shared = own[np.isin(find(theirs, own), -1, invert=True)]
-        if filled := [name for name in shared.tolist() if self._is_empty(name) and not other._is_empty(name)]:
-            return self._as_in(other, filled).unite(other)
-        if filled := [name for name in shared.tolist() if other._is_empty(name) and not self._is_empty(name)]:
-            return self.unite(other._as_in(self, filled))
-        mine, other_families = self._families_at(shared), other._families_at(shared)
-        if not np.array_equal(mine, other_families):
-            at = int(np.flatnonzero(mine != other_families)[0])
-            raise MergeError(
-                f"column {column_name(shared[at])!r} is {_FAMILY_NAMES[mine[at]]} in one model and "
-                f"{_FAMILY_NAMES[other_families[at]]} in the other; declare it the same way in both"
-            )
-        for name in shared.tolist():
-            if self.texts.get(name) != other.texts.get(name):
+        mine, theirs = self._fill_empty(other), other._fill_empty(self)
+        for name in mine._codes:
+            if name not in theirs._codes:
+                continue
+            one, two = mine.family(name), theirs.family(name)
+            if one != two:
                 raise MergeError(
-                    f"the words of column {column_name(name)!r} are counted in two ways: {self.texts.get(name)} and "
-                    f"{other.texts.get(name)}; give both models the same Words"
+                    f"column {column_name(name)!r} is {one} in one model and {two} in the other; declare it the same "
+                    "way in both"
                 )
-            one, two = self.references.get(name), other.references.get(name)
-            if one is not None and (two is None or not one.same(two)):
+            if mine.texts.get(name) != theirs.texts.get(name):
+                raise MergeError(
+                    f"the words of column {column_name(name)!r} are counted in two ways: {mine.texts.get(name)} and "
+                    f"{theirs.texts.get(name)}; give both models the same Words"
+                )
+            own, reference = mine.references.get(name), theirs.references.get(name)
+            if own is not None and (reference is None or not own.same(reference)):
                 raise MergeError(
                     f"the documents of column {column_name(name)!r} are of unit length by other document frequencies "
                     "in either model; let both begin with the same rows (copy the first, forget its rows, and go on), "
                     "or take norm=None, which needs no such thing"
                 )
-        new = find(own, other.names) < 0
+        new = np.array([name not in mine._codes for name in theirs.names.tolist()], np.bool_)
         return Schema(
-            np.concatenate([self.names, other.names[new]]),
-            np.concatenate([self.families, other.families[new]]),
-            {**other.why, **self.why},
-            {name: unite(self.known(name), other.known(name)) for name in {**self.categories, **other.categories}},
-            {**other.texts, **self.texts},
-            {**other.references, **self.references},
+            np.concatenate([mine.names, theirs.names[new]]),
+            np.concatenate([mine.families, theirs.families[new]]),
+            {**theirs.why, **mine.why},
+            {name: unite(mine.known(name), theirs.known(name)) for name in {**mine.categories, **theirs.categories}},
+            {**theirs.texts, **mine.texts},
+            {**theirs.references, **mine.references},
         )
-
-    def _families_at(self, names: Labels) -> NDArray[np.int8]:
-        own = labels_of(self.names)
-        order = np.argsort(find(own, self.names))
-        return np.asarray(self.families[order[find(own, names)]])
 
     def __eq__(self, other: object) -> bool:
         return (

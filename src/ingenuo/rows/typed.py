@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import warnings
 from typing import Any
 
@@ -67,21 +68,16 @@ def parse_row(text: str, model: Any) -> Any:
 
 def _schema_of(model: Any) -> Schema | None:
     """What the columns of a model are; of several models those of the first that says it."""
-    found = getattr(model, "schema_", None)
-    if found is None:
-        for each in getattr(model, "estimators_", []):
-            found = _schema_of(each)
-            if found is not None:
-                break
-    return found
+    found: Schema | None = getattr(model, "schema_", None)
+    others = (_schema_of(each) for each in getattr(model, "estimators_", []))
+    return found if found is not None else next((each for each in others if each is not None), None)
 
 
 def _from_json(text: str) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        found: dict[str, Any] = json.loads(text)  # it begins with a brace
     except ValueError as error:
         raise InputError(f"the row looks like JSON and is none: {error}; write column=value, or mend it") from None
-    assert isinstance(found, dict)  # it begins with a brace
     for name, value in found.items():
         if isinstance(value, list | dict):
             raise InputError(f"column {name!r} has {json.dumps(value)[:60]}; give one value for each column")
@@ -113,28 +109,19 @@ def _from_pairs(text: str) -> dict[str, str | None]:
 
 def _piece(text: str, at: int, ends: str) -> tuple[str, int, bool]:
     """What stands from a place on up to one of the ends, where that is, and whether it was quoted."""
-    while at < len(text) and text[at].isspace():
-        at += 1
-    if at < len(text) and text[at] in _QUOTES:
-        quote, piece, start = text[at], "", at
-        at += 1
-        while at < len(text):
-            if text[at] == quote:
-                if text[at + 1 : at + 2] != quote:
-                    break
-                at += 1  # two quotes are one in the text
-            piece += text[at]
-            at += 1
-        if at >= len(text):
-            raise InputError(f"the quote before {text[start + 1 : start + 30]!r} is not closed; add {quote} at its end")
-        at += 1
-        while at < len(text) and text[at].isspace():
-            at += 1
-        if at < len(text) and text[at] not in ends:
-            raise InputError(f"there is {text[at : at + 20]!r} after the quoted {piece!r}; put a comma between")
-        return piece, at, True
-    end = min((place for end in ends if (place := text.find(end, at)) >= 0), default=len(text))
-    return text[at:end].strip(), end, False
+    found = re.compile(rf"\s*(?:(['\"])((?:(?!\1).|\1\1)*)\1\s*|([^{ends}]*))", re.DOTALL).match(text, at)
+    assert found is not None  # it may be empty
+    quote, quoted, plain = found.groups()
+    if quote is None:
+        if plain[:1] in _QUOTES:
+            raise InputError(
+                f"the quote before {text[found.start(3) + 1 :][:29]!r} is not closed; add {plain[0]} at its end"
+            )
+        return plain.strip(), found.end(), False
+    quoted, end = quoted.replace(quote + quote, quote), found.end()
+    if end < len(text) and text[end] not in ends:
+        raise InputError(f"there is {text[end : end + 20]!r} after the quoted {quoted!r}; put a comma between")
+    return quoted, end, True
 
 
 def _value(value: Any, name: Any, schema: Schema, model: Any) -> Any:
@@ -146,22 +133,18 @@ def _value(value: Any, name: Any, schema: Schema, model: Any) -> Any:
         return str(value)
     known = known_categories(model, name, schema)
     if kind in ("number", "count") or known is None:
-        return None if value in MISSING else _number(value, column_name(name))
+        try:
+            return None if value in MISSING else float("" if isinstance(value, bool) else value)
+        except ValueError:
+            written = json.dumps(value) if isinstance(value, bool) else repr(value)
+            raise InputError(
+                f"column {column_name(name)!r} is a number, got {written}; give a number, or ? if it is missing"
+            ) from None
     found = category(value, known)
     if found is not None and found not in known.tolist() and len(known):
-        warnings.warn(
-            f"{value!r} was never seen in column {column_name(name)!r}{did_you_mean(value, known.tolist())}",
-            stacklevel=5,
-        )
+        hint = did_you_mean(value, known.tolist())
+        warnings.warn(f"{value!r} was never seen in column {column_name(name)!r}{hint}", stacklevel=5)
     return found
-
-
-def _number(value: Any, column: str) -> float:
-    try:
-        return float("" if isinstance(value, bool) else value)
-    except ValueError:
-        said = json.dumps(value) if isinstance(value, bool) else repr(value)
-        raise InputError(f"column {column!r} is a number, got {said}; give a number, or ? if it is missing") from None
 
 
 def known_categories(model: Any, name: Any, schema: Schema) -> Labels | None:
@@ -183,24 +166,26 @@ def known_categories(model: Any, name: Any, schema: Schema) -> Labels | None:
 def category(value: Any, known: Labels) -> Any:
     """The category that is meant: by its type, by how it is written, or new, in the type of the others."""
     labels = known.tolist()
-    for label in labels:
-        if type(label) is type(value) and label == value:
-            return label
-    written = _written(value)
-    for label in labels:
-        either = isinstance(label, bool) or isinstance(value, bool)  # true is also written True
-        if (_written(label).lower() == written.lower()) if either else (_written(label) == written):
-            return label
+    for same in (_is_same, _is_written_alike):
+        for label in labels:
+            if same(label, value):
+                return label
     if value in MISSING:
         return None
     if labels and all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
         try:
-            number = float(written)
+            number = float(value)
         except ValueError:
             return value
         return next((label for label in labels if label == number), type(labels[0])(number))
     return value
 
 
-def _written(value: Any) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _is_same(label: Any, value: Any) -> bool:
+    return type(label) is type(value) and bool(label == value)
+
+
+def _is_written_alike(label: Any, value: Any) -> bool:
+    if isinstance(label, bool) or isinstance(value, bool):  # true is also written True
+        return str(label).lower() == str(value).lower()
+    return str(label) == str(value)
