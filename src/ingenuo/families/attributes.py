@@ -2,8 +2,7 @@
 
     log P(class | row) = log P(class) + shift + Σ weight · log p(attribute | class) - log of their sum
 
-Plain naive Bayes gives every attribute the weight 1. Copies of a column then count as often as they stand there; their
-weights, learned together, share what one of them knows.
+Plain naive Bayes gives every attribute the weight 1. Weights that are learned together share what copies know.
 """
 
 from __future__ import annotations
@@ -141,10 +140,7 @@ def _power(term: Term, weight: float) -> Term:
 
 
 def attributes_of(schema: Schema, prior: Prior, *, to_tune: bool = False) -> list[Attribute]:
-    """Each column by itself, but for those that are modelled together; in the table's order.
-
-    To be tuned, numbers of any density begin as Gaussians.
-    """
+    """The attributes of a table, in its order; to be tuned, numbers of any density begin as Gaussians."""
     found = []
     for home in schema.families_used():
         columns = schema.columns(home)

@@ -2,8 +2,7 @@
 
     θ_jk = (count of value j in class k + a_j) / (values seen in class k + Σ a)
 
-A missing value, or one never seen, is left out of the product. A class that has no value in a column, and no
-prior for one, takes the frequencies of the whole column.
+A missing value, or one never seen, is left out. A class without values, and without a prior, has the whole column's.
 """
 
 from __future__ import annotations

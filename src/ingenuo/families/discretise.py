@@ -150,6 +150,17 @@ def finer(bits: int, n_cells: int) -> int:
     return bits + more if more > 2 and bits < EXACT else bits
 
 
+def _bits_for(at: Places) -> int:
+    """How many bits of these different, ascending places are looked at."""
+    if len(at) <= VALUES:
+        return EXACT
+    bits, wanted = 0, _first_bits()
+    while wanted != bits:
+        bits = wanted
+        wanted = finer(bits, 1 + int(np.count_nonzero(np.diff(cells(at, bits)))))
+    return bits
+
+
 @dataclass(frozen=True)
 class ByValue:
     """The values of a column, ascending, or cells of them, and how much of each class has each."""
@@ -161,17 +172,22 @@ class ByValue:
     @staticmethod
     def of(values: Floats, labels: NDArray[Any], n_classes: int, weights: Floats | None = None) -> ByValue:
         """The values of rows; NaN is none."""
-        return from_tally(Tally(tally_values("", values, labels, n_classes, weights, EXACT)), "", n_classes, EXACT)
+        known = ~np.isnan(values)
+        at, place = np.unique(places(values[known]), return_inverse=True)
+        bits = _bits_for(at)
+        if bits < EXACT:
+            at, joined = np.unique(cells(at, bits), return_inverse=True)
+            place = joined[place]
+        weights = None if weights is None else weights[known]
+        sums = count_cells(place * n_classes + labels[known], len(at) * n_classes, weights)
+        return ByValue(at, bits, Exact(sums.limbs.reshape(len(sums.limbs), len(at), n_classes), sums.low))
 
     def join_values(self) -> ByValue:
         """The same in cells, if there are too many values."""
-        if self.bits != EXACT or len(self.at) <= VALUES:
+        bits = _bits_for(self.at) if self.bits == EXACT else EXACT
+        if bits == EXACT:
             return self
-        bits, wanted = 0, _first_bits()
-        while wanted != bits:
-            bits = wanted
-            joined = cells(self.at, bits)
-            wanted = finer(bits, 1 + int(np.count_nonzero(np.diff(joined))))
+        joined = cells(self.at, bits)
         starts = np.flatnonzero(np.diff(joined, prepend=joined[0] - 1))
         # Limbs are below 2^39: as many as there are places for do not leave the 63 bits together.
         limbs = np.add.reduceat(self.sums.limbs, starts, axis=1)

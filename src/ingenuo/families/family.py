@@ -1,7 +1,5 @@
 """What every family does: count its columns, estimate parameters, and answer for rows that the tally has not learned.
 
-    tally without f = tally of all rows - tally of f
-
 A family that knows what one row changes has its own `left_out`. The one here is right for every family: a fold is
 subtracted, and the rest estimated again. Folds are ten, or, for exact answers, as many as there are rows.
 """

@@ -2,8 +2,7 @@
 
     μ = Σx / n        σ² = Σ(x - μ)² / n = (n Σx² - (Σx)²) / n²        (or n - 1 below, on request)
 
-Sums are exact, so that no offset costs a digit. A class with at most one value in a column has no spread of its own
-and takes the column's. No variance falls below the prior's floor, a fraction of the column's own variance.
+A class of one value has no spread and takes the column's; none falls below the prior's floor, a fraction of that.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Smooth densities from the bins of a tally: the kernel estimate and mixtures of Gaussians.
 
-    f(t) = 1/n Σ_b n_b φ_h(t - c_b)        φ_h: a Gaussian of standard deviation h, c_b the centre of bin b
-
+f(t) = 1/n Σ_b n_b φ_h(t - c_b), where φ_h is a Gaussian of standard deviation h, and c_b the centre of bin b.
 The bandwidth of a class is that multiple of Silverman's rule, 0.9 min(σ, quartile distance / 1.34) n^-1/5, which has
 the highest leave-one-out likelihood. Values even within their bins add w²/12 to the variance of φ, taken from h².
 """

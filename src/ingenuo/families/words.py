@@ -1,11 +1,8 @@
 """Text: the words and n-grams of a column are a bag drawn from a distribution per class, or a set of things present.
 
-    multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (w_j count_jk + a_j) / (Σ_j w_j count_jk + Σ a)
-    complement    the same sum with the negative log frequencies outside class k
-    bernoulli     Σ over the words present of log p_jk, and over all the others of log (1 - p_jk)
-
-x_j is w_j times the count of word j in the document; w_j is 1, or with TF-IDF ln((1 + n) / (1 + df_j)) + 1. The tally
-holds every word that was seen; what is too rare, too frequent or one too many is left out of the parameters.
+multinomial   log p(x | k) = Σ_j x_j log θ_jk,   θ_jk = (w_j count_jk + a_j) / (Σ_j w_j count_jk + Σ a)
+complement    the same sum with the negative log frequencies outside class k
+bernoulli     Σ over the words present of log p_jk, and over all the others of log (1 - p_jk)
 """
 
 from __future__ import annotations
@@ -41,12 +38,12 @@ _NO_FLOATS = np.zeros(0)
 
 @dataclass
 class ColumnParameters:
-    """The log weights of one column's words."""
+    """The log weights of one column's words; those that are too rare, too frequent or too many are left out."""
 
     name: object
     words: Words
     bag: Bag  # over all the classes
-    weights: Floats  # what an occurrence of each node counts; 0: it is left out
+    weights: Floats  # what an occurrence of each node counts: 1, or ln((1 + n) / (1 + df)) + 1; 0: it is left out
     pseudo: Floats | float
     table: WeightTable
     normaliser: Floats  # (classes,): what the counts are divided by
@@ -375,11 +372,11 @@ class TextFamily(Family):
         """How many words are known without the row itself, if a short way tells."""
         out = np.zeros(block.n_rows)
         for text in block.columns:
-            p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
             if self._is_short(rows, prior, text):
-                entries = _read(rows, p, text)
+                entries = self._read(rows, prior, text)
                 out += entries.tokens - entries.gone
             else:
+                p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
                 out += p.count_known(text, block.n_rows)
         return out
 
@@ -416,7 +413,7 @@ class TextFamily(Family):
         if not p.weights.any():  # no row that has a weight has a word
             return out
         p.add_log_likelihood(text, out)
-        e = _read(rows, p, text)
+        e = self._read(rows, prior, text)
         y, V = chunk.coded, int(np.count_nonzero(p.weights))
         kept, within = e.tokens - e.gone, p.normaliser - alpha * V
         imagined = alpha * (V - e.gone_words)
@@ -428,6 +425,18 @@ class TextFamily(Family):
         out[np.arange(len(out)), y] = e.own_score(alpha) - kept * np.log(np.maximum(own, tiny))
         out[kept == 0] = 0.0
         return out
+
+    def _read(self, rows: LearnedRows, prior: Prior, text: Text) -> Any:
+        """The words of a column that was learned, read once for any number of priors."""
+        if text.name not in rows.read:
+            p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
+            at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
+            rows.read[text.name] = leave_out(
+                at, nodes, np.ones_like(counts) if p.once else counts, rows.chunk.coded, rows.weights, p.bag.starts,
+                p.bag.codes, p.bag.numbers(), totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0,
+                bool(p.words.hashed),
+            )  # fmt: skip
+        return rows.read[text.name]
 
     def check(self, tally: Tally) -> None:
         """No class has more documents than rows, words without a document, or a word in more documents than it has."""
@@ -456,18 +465,6 @@ def _imagined_each(prior: Prior, words: int) -> float:
     except ValueError:  # a list for values in their order
         return 0.0
     return float(found[0]) if (found == found[0]).all() else 0.0
-
-
-def _read(rows: LearnedRows, p: ColumnParameters, text: Text) -> Any:
-    """The words of a column that was learned, read once for any number of priors."""
-    if p.name not in rows.read:
-        at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
-        rows.read[p.name] = leave_out(
-            at, nodes, np.ones_like(counts) if p.once else counts, rows.chunk.coded, rows.weights, p.bag.starts,
-            p.bag.codes, p.bag.numbers(), totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0,
-            bool(p.words.hashed),
-        )  # fmt: skip
-    return rows.read[p.name]
 
 
 def _bag_parameters(

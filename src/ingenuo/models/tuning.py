@@ -1,11 +1,8 @@
 """Settings chosen by leave-one-out: every row is scored by the tally without itself, for a grid of settings at once.
 
-1. Each attribute by itself is given the density and the smoothing under which it tells the classes best.
-2. Together they are given weights, none negative, and each class a shift: the least log loss of all rows left out.
-   Attributes that repeat one another share a weight. Those that do not help by themselves are left out, unless folds
-   of the rows show that the others do better with them.
-
-Nothing is fitted again: the tally stays as it is, and what is chosen is only how it is used.
+First each attribute is given the density and the smoothing under which it predicts the classes best by itself; then
+together weights, none negative, and each class a shift, for the least log loss. Those that do not help alone are
+left out, unless folds of the rows show that the others do better with them. The tally stays as it is.
 """
 
 from __future__ import annotations
@@ -170,10 +167,7 @@ def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = 
 
 
 def choose(problem: Problem, sets: Sequence[NDArray[np.intp]], shifted: bool, seed: int) -> Weighted:
-    """The weights of the set of attributes, and under the penalty, that do best on rows held out; of the others 0.
-
-    Where there are very many rows, all attributes are weighed: the first set.
-    """
+    """The weights of the set and the penalty that do best on rows held out; of very many rows, of the first set."""
     with single_blas():
         if len(problem.scores) <= _ENOUGH:
             tried = [(*_penalty(problem.only(kept), shifted, seed), kept) for kept in sets if len(kept)]
@@ -288,11 +282,7 @@ def _smoothing(attribute: Attribute) -> str:
 
 
 def candidates(attribute: Attribute) -> list[Attribute]:
-    """What an attribute may be given; where it has categories, counts or text, the model's own prior as well.
-
-    A Gaussian is not: without a floor to speak of, one value far from a class that hardly varies decides by itself, and
-    rows that were learned do not show it.
-    """
+    """What an attribute may be given; the model's own prior as well, but for Gaussians, which need a floor."""
     kind = FAMILIES[attribute.home]
     families = DENSITIES if attribute.home == TUNED else (attribute.family,)
     found = []
