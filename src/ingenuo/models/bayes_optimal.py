@@ -119,10 +119,8 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
 
     Attributes
     ----------
-    weights_ : dict
-        The posterior of each classifier.
-    log_likelihoods_ : dict
-        Σ_i log P(y_i | x_i, h) of each.
+    weights_, log_likelihoods_ : dict
+        The posterior of each classifier, and its Σ_i log P(y_i | x_i, h).
     hypotheses_ : Hypotheses
         The classifiers as hypotheses, and how belief in them changed row by row: `hypotheses_.plot()`.
     estimators_ : list of classifiers
@@ -133,8 +131,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
     Notes
     -----
     Folds are stratified and the same at every call. A class of which there is one row cannot be both learned and
-    scored: its row is left out of the product. Belief gathers quickly: where one classifier is better by 0.05 in the
-    mean logarithm, a hundred rows give it e^5 : 1.
+    scored: its row is left out of the product.
 
     Examples
     --------
@@ -220,18 +217,28 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         if n_rows == 0:
             raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: give some rows")
         codes, classes = checks.labels(self, y, n_rows)
-        # The classifiers' names and priors are looked at before the long work begins.
-        Hypotheses(names if self.priors is None else self.priors, dict.fromkeys(names, _HeldOut(np.zeros(0))))
+        # The classifiers' names and priors are looked at before the long work begins, which fills the logarithms.
+        logs = np.full((n_rows, len(names)), -np.inf)
+        held_out = {name: _HeldOut(logs[:, h]) for h, name in enumerate(names)}
+        before = Hypotheses(names if self.priors is None else self.priors, held_out)
         if self.folds == PREFIT:
-            fitted = [estimator for _, estimator in self.estimators]
-            for estimator in fitted:
+            scored, fitted = np.arange(n_rows), [estimator for _, estimator in self.estimators]
+            for h, (name, estimator) in enumerate(self.estimators):
                 check_is_fitted(estimator)
-            scored = np.arange(n_rows)
-            logs = np.column_stack([log_probabilities(e, X, classes, codes, n) for n, e in zip(names, fitted)])
+                logs[:, h] = log_probabilities(estimator, X, classes, codes, name)
         else:
-            logs, scored = self._out_of_fold(names, X, codes, classes)
+            scored = self._score_out_of_fold(X, codes, classes, logs)
             fitted = [clone(estimator).fit(X, public(classes)[codes]) for _, estimator in self.estimators]
-        found = self._weigh(names, logs, scored, codes, classes)
+        possible = [h for h, name in enumerate(names) if before.priors[name] > 0]
+        refuted = np.isneginf(logs[scored][:, possible])
+        if refuted.any(axis=0).all():
+            at = {names[h]: int(scored[refuted[:, place].argmax()]) for place, h in enumerate(possible)}
+            zeros = [f"{name!r} that of row {row} ({classes.tolist()[codes[row]]!r})" for name, row in at.items()]
+            raise InputError(
+                "every classifier gives the true label of some row probability 0, so none of them is possible: "
+                f"{', '.join(zeros[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
+            )
+        found = before.update(scored)
         known = labels_of([]) if self.folds == PREFIT else classes
         for estimator in fitted:
             known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
@@ -247,10 +254,8 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         self._seen = Tally({CLASS: Table.of({"class": classes}, np.bincount(codes, minlength=len(classes)))})
         return self
 
-    def _out_of_fold(
-        self, names: tuple[str, ...], X: Any, codes: NDArray[np.int32], classes: Labels
-    ) -> tuple[Floats, NDArray[np.intp]]:
-        """log P(y_i | x_i, h) of every row by classifiers that did not learn from it, and the rows that count."""
+    def _score_out_of_fold(self, X: Any, codes: NDArray[np.int32], classes: Labels, logs: Floats) -> NDArray[np.intp]:
+        """Fill in log P(y_i | x_i, h) of every row by classifiers that did not learn from it; the rows that count."""
         folds, n_rows = int(self.folds), len(codes)
         if n_rows < folds:
             raise InputError(f"{folds} folds need {folds} rows at least, got n_samples={n_rows}; take fewer folds")
@@ -260,32 +265,13 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         if not len(scored):
             raise InputError("every class has one row only, so none can be both learned and scored; give more rows")
         y = public(classes)[codes]
-        logs = np.full((n_rows, len(names)), -np.inf)
         for part in range(folds):
             held, rest = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
             learn, ask = take_rows(X, rest), take_rows(X, held)
             for h, (name, estimator) in enumerate(self.estimators):
                 fitted = clone(estimator).fit(learn, y[rest])
                 logs[held, h] = log_probabilities(fitted, ask, classes, codes[held], name)
-        return logs, scored
-
-    def _weigh(
-        self, names: tuple[str, ...], logs: Floats, scored: NDArray[np.intp], codes: NDArray[np.int32], classes: Labels
-    ) -> Hypotheses:
-        """The classifiers as hypotheses that have seen the scored rows."""
-        before = Hypotheses(
-            names if self.priors is None else self.priors, {name: _HeldOut(logs[:, h]) for h, name in enumerate(names)}
-        )
-        possible = [h for h, name in enumerate(names) if before.priors[name] > 0]
-        refuted = np.isneginf(logs[scored][:, possible])
-        if refuted.any(axis=0).all():
-            at = {names[h]: int(scored[refuted[:, place].argmax()]) for place, h in enumerate(possible)}
-            rows = [f"{name!r} that of row {row} ({classes.tolist()[codes[row]]!r})" for name, row in at.items()]
-            raise InputError(
-                "every classifier gives the true label of some row probability 0, so none of them is possible: "
-                f"{', '.join(rows[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
-            )
-        return before.update(scored)
+        return scored
 
     # Answering.
 

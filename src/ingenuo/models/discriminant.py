@@ -171,19 +171,6 @@ class GaussianDiscriminant(NumbersClassifier):
     unbiased : bool
         Divide the scatter by N less the number of means, in place of N (maximum likelihood).
 
-    Attributes
-    ----------
-    means_ : array (classes, columns)
-    covariance_ : array
-        (columns, columns) if shared, (classes, columns, columns) if full, (classes, columns) if diagonal.
-    shrinkage_ : float, or array (classes,)
-        How far the covariance was shrunk.
-    priors_ : array (classes,)
-    coef_, intercept_ : arrays
-        The lines; of two classes the one line of the sigmoid, as in scikit-learn. With one covariance for all.
-    tally_, schema_, classes_
-        As in `NaiveBayes`.
-
     Notes
     -----
     A row with a missing value counts for its class, and is left out of means and covariances; where a value is
@@ -252,7 +239,10 @@ class GaussianDiscriminant(NumbersClassifier):
 
     @property
     def covariance_(self) -> Floats:
-        """The covariance that is used: shrunk, and mended where it was singular."""
+        """The covariance that is used: shrunk, and made regular where it was singular.
+
+        (columns, columns) if shared, (classes, columns, columns) if full, (classes, columns) if diagonal.
+        """
         return np.asarray(self._gaussians().covariance)
 
     @property
@@ -376,21 +366,12 @@ class LeastSquaresClassifier(NumbersClassifier):
     l2 : float
         The penalty λ of λ Σ w² on the weights, not on the constants.
 
-    Attributes
-    ----------
-    coef_, intercept_ : arrays (classes, columns) and (classes,)
-        The lines f_k. For any x they sum to 1.
-    brier_ : float
-        The mean of Σ_k (f_k - y_k)² over the rows learned, from the tally alone.
-    tally_, schema_, classes_
-        As in `NaiveBayes`.
-
     Notes
     -----
-    f_k may be below 0 or above 1. `predict_proba` sets what is below 0 to 0 and divides by the sum; these are no
-    posteriors of any model. A row with a missing value is left out in learning, and answered by the least squares on
-    the columns it has. Singular normal equations have the solution of least norm. Learning in parts, merging and
-    forgetting give the model of one fit, to the last bit.
+    The f_k of any x sum to 1, but may be below 0 or above 1. `predict_proba` sets what is below 0 to 0 and divides by
+    the sum; these are no posteriors of any model. A row with a missing value is left out in learning, and answered by
+    the least squares on the columns it has. Singular normal equations have the solution of least norm. Learning in
+    parts, merging and forgetting give the model of one fit, to the last bit.
 
     Examples
     --------

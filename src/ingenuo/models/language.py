@@ -205,22 +205,14 @@ class LanguageModel(SequenceModel, Estimator):
     discount : float
         What "kneser-ney" takes from every count, between 0 and 1.
     base : {"observed", "uniform"}
-        What is below single words in "kneser-ney". With "observed" nothing is, and a word that was
-        never seen has probability 0; with "uniform" every word of the vocabulary, the unknown one too, has a
-        share.
+        What is below single words in "kneser-ney". With "observed" nothing is, and a word that was never seen has
+        probability 0; with "uniform" every word of the vocabulary, the unknown one too, has a share.
     text : Words
         What a word is: `lowercase`, `token`, `stop_words` (no number), `stem`, `negation` and `errors` hold here.
     boundaries : bool
         Whether a text has a beginning ("<s>", which can stand in a context) and an end ("</s>", a word like others).
     min_count : int
         Words that were seen less often are taken for the unknown word "<unk>", which then has a count of its own.
-
-    Attributes
-    ----------
-    tally_ : Tally
-        All that was learned: how often each n-gram was seen.
-    vocabulary_ : list of str
-        The words that share the probability, sorted; with "</s>" and "<unk>".
 
     Notes
     -----
@@ -318,7 +310,7 @@ class LanguageModel(SequenceModel, Estimator):
     def generate(
         self, n_words: int | None = None, n_documents: int | None = None, seed: Any = None, context: Context = None
     ) -> Any:
-        """Draw a text of so many words, or so many texts; without either, one text.
+        """Draw a text of so many words, or so many texts; without either, one text. The unknown word is not drawn.
 
         Parameters
         ----------
@@ -330,10 +322,6 @@ class LanguageModel(SequenceModel, Estimator):
             Seed for NumPy's generator.
         context : list of str, or str, optional
             The words to go on from (as in `prob`), which are not repeated; by default the beginning of a text.
-
-        Notes
-        -----
-        The unknown word is not drawn: every word has its probability among the known ones.
         """
         reading = self._reading()
         if n_words is not None and n_documents is not None:
@@ -363,13 +351,6 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         Imaginary texts of each class; or, as a mapping, the probability of each class.
     base : {"observed", "uniform"}
         As for `LanguageModel`; "uniform", so that no class is ruled out by a word that it never had.
-
-    Attributes
-    ----------
-    tally_ : Tally
-        All that was learned.
-    classes_ : array
-        The classes, sorted.
 
     Examples
     --------

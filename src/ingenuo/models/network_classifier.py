@@ -193,17 +193,6 @@ class NetworkClassifier(Classifier):
     verbose : bool, optional
         Whether progress is shown; by default in a terminal, once it takes long.
 
-    Attributes
-    ----------
-    network_ : Network
-        The network, to be asked and drawn; not of "aode".
-    cuts_ : dict
-        The cut points of each column of numbers.
-    search_ : Search
-        How the structure was found.
-    tally_, schema_, classes_
-        As of every model.
-
     Examples
     --------
     >>> from ingenuo.datasets import diabetes
@@ -276,7 +265,7 @@ class NetworkClassifier(Classifier):
 
     @property
     def network_(self) -> Network:
-        """The network, with its tables."""
+        """The network with its tables, to be asked and drawn; not of "aode"."""
         check_is_fitted(self)
         if self._averages:
             raise RefusedError("AODE is an average of networks, and no single one; take another structure to see one")

@@ -88,16 +88,10 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
 
     Attributes
     ----------
-    coef_, intercept_ : array
-        The weights: one line for two classes, for more one for each class.
     twin_ : NaiveBayes or None
         The generative twin; None where there is none (a sparse table with negative numbers).
-    n_iter_ : int
-        Iterations done.
-    loss_ : float
-        What was minimised.
-    excess_ : float
-        A bound on how far that is from the least possible.
+    n_iter_, loss_, excess_
+        Iterations done, what was minimised, and a bound on how far that is from the least possible.
 
     Examples
     --------
@@ -218,12 +212,8 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         self.schema_, self.twin_, self._groups = schema, twin, groups
         self.classes_, self.n_features_in_ = public(classes), len(schema)
         self._weights, self._intercepts = found.weights, found.intercepts
-        self.n_iter_, self.loss_, self.excess_, self.converged_ = (
-            found.iterations,
-            found.loss,
-            found.excess,
-            found.converged,
-        )
+        self.n_iter_, self.converged_ = found.iterations, found.converged
+        self.loss_, self.excess_ = found.loss, found.excess
 
     @property
     def tally_(self) -> Tally:
