@@ -46,8 +46,8 @@ def test_products_are_those_of_the_dense_matrix(width, plain, drawing):
     S = rng.uniform(0, 2, size=(X.shape[1], width))
     assert matrix.shape == X.shape
     close(matrix.times(V), X @ V)
-    close(matrix.gathered(G), X.T @ G)
-    close(matrix.squares_gathered(G), (X * X).T @ G)
+    close(matrix.gather(G), X.T @ G)
+    close(matrix.gather_squares(G), (X * X).T @ G)
     none = np.zeros((0, width))
     close(matrix.gram(G, none), X @ (X.T @ G))
     close(matrix.gram(G, S), np.column_stack([X * S[:, k] @ (X.T @ G[:, k]) for k in range(width)]))
@@ -92,7 +92,7 @@ def test_threads_share_a_matrix_that_is_large(width, plain):
     for threads in (1, 2, 5):
         with limited(threads):
             close(matrix.times(V), X @ V)
-            close(matrix.gathered(G), X.T @ G)
+            close(matrix.gather(G), X.T @ G)
             close(matrix.gram(G, S), X @ (S * (X.T @ G)))
             close(matrix.squared_times(S, width), X.multiply(X) @ S)
 
@@ -107,7 +107,7 @@ def test_a_matrix_without_entries_gives_zeros():
     nothing = np.zeros(0, np.int32)
     matrix = Columns.of(3, 2, nothing, nothing, np.zeros(0))
     np.testing.assert_array_equal(matrix.times(np.ones((2, 1))), np.zeros((3, 1)))
-    np.testing.assert_array_equal(matrix.gathered(np.ones((3, 2))), np.zeros((2, 2)))
+    np.testing.assert_array_equal(matrix.gather(np.ones((3, 2))), np.zeros((2, 2)))
 
 
 def test_rows_stay_in_their_order_within_a_column():

@@ -103,7 +103,7 @@ def of_counts(rng):
     by_column = counts.Columns.of(200, 70, rows, columns, matrix.data)
     for width in (1, 3):
         G, S = rng.normal(size=(200, width)), rng.random((70, width))
-        yield from (by_column.gathered(G), by_column.times(S), by_column.gram(G, S), by_column.squared_times(S, width))
+        yield from (by_column.gather(G), by_column.times(S), by_column.gram(G, S), by_column.squared_times(S, width))
     for logits in (rng.normal(size=(200, 1)), rng.normal(size=(200, 5))):
         gradient, ways = np.empty_like(logits), rng.normal(size=(2, *logits.shape))
         binary = labels[:200] % 2 if logits.shape[1] == 1 else labels[:200]

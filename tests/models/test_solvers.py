@@ -225,7 +225,7 @@ def test_points_know_their_logits_their_penalty_and_their_gradient(classes, kind
     problem = Problem(y, NO_WEIGHTS, 0.7, 1e-9, 100)
     space = space_of(Space, table, S, problem, twin.shape[1])
     zero = space.nothing(np.arange(twin.shape[1]) * 0.3)
-    point = zero.moved([Point(*space.start(twin), zero.intercepts)], np.array([0.4]))
+    point = zero.move([Point(*space.start(twin), zero.intercepts)], np.array([0.4]))
     V = space.weights(point.own)
     np.testing.assert_allclose(point.logits, X @ V, atol=1e-9)
     W = V if S is None else np.divide(V, S, out=np.zeros_like(V), where=S != 0)
@@ -279,5 +279,5 @@ def test_a_dense_table_is_centred_and_its_missing_values_are_at_the_mean(n):
         with limited(threads):
             table = Dense(Numbers(labels_of(list("abcd")), n, X), means)
             np.testing.assert_allclose(table.times(V), C @ V, atol=1e-9)
-            np.testing.assert_allclose(table.gathered(G), C.T @ G, atol=1e-9)
-            np.testing.assert_allclose(table.squares_gathered(G), (C * C).T @ G, atol=1e-9)
+            np.testing.assert_allclose(table.gather(G), C.T @ G, atol=1e-9)
+            np.testing.assert_allclose(table.gather_squares(G), (C * C).T @ G, atol=1e-9)

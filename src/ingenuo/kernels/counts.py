@@ -365,13 +365,13 @@ class Columns:
         """X V."""
         return self._multiply(_TIMES, V, None, V.shape[1])
 
-    def gathered(self, G: Floats) -> Floats:
+    def gather(self, G: Floats) -> Floats:
         """Xᵀ G."""
         return self._multiply(_GATHER, G, None, G.shape[1], np.empty((self.shape[1], G.shape[1])))
 
-    def squares_gathered(self, G: Floats) -> Floats:
+    def gather_squares(self, G: Floats) -> Floats:
         """(X²)ᵀ G."""
-        return self._squared.gathered(G)
+        return self._squared.gather(G)
 
     @cached_property
     def _squared(self) -> Columns:

@@ -302,7 +302,7 @@ class NetworkClassifier(Classifier):
             declared if given is None else declare_by(given, declared, names),
             lambda sums, **options: rows.reduce(column_sums, sums=sums.__name__, **options),
             {name: cuts[column_name(name)] for name in names if column_name(name) in cuts},
-            at_once=labelled(self, Part(rows.X, rows.y, rows.weights)) if isinstance(rows, MemoryRows) else None,
+            at_once=open_labelled(self, Part(rows.X, rows.y, rows.weights)) if isinstance(rows, MemoryRows) else None,
         )
         columns.refuse_empty()
         columns.warn_of_names()
@@ -470,7 +470,7 @@ class NetworkClassifier(Classifier):
 # The sums by which it is planned.
 
 
-def labelled(model: Any, part: Part) -> Labelled:
+def open_labelled(model: Any, part: Part) -> Labelled:
     """Some rows and their classes, checked."""
     source = part.X if hasattr(part.X, "anonymous") else open_source(part.X)
     labels, classes = checks.labels(model, part.y, source.n_rows)
@@ -479,7 +479,7 @@ def labelled(model: Any, part: Part) -> Labelled:
 
 def column_sums(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """What some rows tell of the columns."""
-    return COLUMN_SUMS[options["sums"]](labelled(model, part), options)
+    return COLUMN_SUMS[options["sums"]](open_labelled(model, part), options)
 
 
 def pairs(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:

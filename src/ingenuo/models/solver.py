@@ -206,7 +206,7 @@ class Dense:
         self.over(work, (0,))
         return result
 
-    def gathered(self, G: Floats, power: int = 1) -> Floats:
+    def gather(self, G: Floats, power: int = 1) -> Floats:
         """Xᵀ G."""
 
         def work(lo: int, hi: int, block: Floats, out: Floats) -> None:
@@ -214,9 +214,9 @@ class Dense:
 
         return self.over(work, (self.shape[1], G.shape[1]))
 
-    def squares_gathered(self, G: Floats) -> Floats:
+    def gather_squares(self, G: Floats) -> Floats:
         """(X²)ᵀ G."""
-        return self.gathered(G, 2)
+        return self.gather(G, 2)
 
 
 @dataclass(frozen=True)
@@ -227,7 +227,7 @@ class Point:
     logits: Floats  # without the intercepts
     intercepts: Floats
 
-    def moved(self, steps: Sequence[Point], lengths: Floats) -> Point:
+    def move(self, steps: Sequence[Point], lengths: Floats) -> Point:
         """The point so far along each of some steps."""
         own, logits, intercepts = self.own, self.logits, self.intercepts
         for step, length in zip(steps, lengths):
@@ -251,9 +251,9 @@ class OverFeatures:
         """The logits of W."""
         return self.table.times(self.weights(W))
 
-    def gathered(self, G: Floats) -> Floats:
+    def gather(self, G: Floats) -> Floats:
         """The gradient in W that belongs to one in the logits."""
-        found = self.table.gathered(G)
+        found = self.table.gather(G)
         return found if self.stretch is None else found * self.stretch
 
     def start(self, twin: Floats) -> tuple[Floats, Floats]:
@@ -268,20 +268,20 @@ class OverFeatures:
 
     def gradient(self, point: Point, residuals: Floats) -> float:
         """The square of the gradient of F in W."""
-        slope = self._slope = self.gathered(residuals) + self.l2 * point.own
+        slope = self._slope = self.gather(residuals) + self.l2 * point.own
         return float(np.vdot(slope, slope))
 
     def step(self, point: Point, residuals: Floats, share: float, passes: int) -> tuple[list[Point], int, bool]:
         """Newton's step, the passes over the data that it took, and whether it is as exact as was asked."""
         bend = Curvature(point.logits + point.intercepts, self.problem.weights)
-        even = self.table.squares_gathered(bend.of_rows())
+        even = self.table.gather_squares(bend.of_rows())
         if self.stretch is not None:
             even *= self.stretch * self.stretch
         even += self.l2
 
         def apply(W: Floats) -> tuple[Floats, Floats]:
             image = self.times(W)
-            return image, self.l2 * W + self.gathered(bend.forth(bend.without_intercepts(bend.back(image))))
+            return image, self.l2 * W + self.gather(bend.forth(bend.without_intercepts(bend.back(image))))
 
         even = np.divide(1.0, even, out=np.zeros_like(even), where=even > 1e-300)
         W, image, used, solved = conjugate_gradients(apply, lambda W: even * W, -self._slope, share, passes)
@@ -401,7 +401,7 @@ class OverRows:
 
     def weights(self, own: Floats) -> Floats:
         """V."""
-        V = self.whole.gathered(own)
+        V = self.whole.gather(own)
         if self.stretch is not None:
             V *= self.stretch
             V *= self.stretch
@@ -450,7 +450,6 @@ class Solution:
 
 
 _PASSES = 50  # for one step, at most
-_EARLIER = 3  # steps that are gone along again
 
 
 def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats, twin: Floats | None) -> Solution:
@@ -462,7 +461,7 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         slopes = np.array([space.product(point, step) for step in steps])
         bends = np.array([[space.product(one, other) for other in steps] for one in steps])
         ways = np.stack([step.logits + step.intercepts for step in steps])
-        there = point.moved(
+        there = point.move(
             steps, problem.best_lengths(point.logits + point.intercepts, ways, (l2 * slopes, l2 * bends))
         )
         shift = problem.best_shift(there.logits + there.intercepts)
@@ -472,7 +471,6 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
     if twin is not None:
         point = advance(point, [Point(*space.start(twin), np.zeros_like(intercepts))])
     passes, flat, total, left = 0, 0, np.inf, np.inf
-    earlier: list[Point] = []
     while True:
         loss, residuals = problem.residuals(point.logits + point.intercepts)
         before, total = total, loss + l2 / 2 * space.product(point, point)
@@ -494,6 +492,4 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         newton = steps[0]
         slope = float(np.vdot(residuals, newton.logits + newton.intercepts)) + l2 * space.product(point, newton)
         left = -slope / 2 if solved and slope <= 0 else np.inf
-        next_point = advance(point, steps + earlier)
-        earlier = [next_point.moved([point], -np.ones(1)), *earlier][:_EARLIER]
-        point, passes = next_point, passes + used
+        point, passes = advance(point, steps), passes + used
