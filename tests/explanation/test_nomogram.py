@@ -196,7 +196,7 @@ def test_classes_that_are_not_there_are_told():
         nomogram(model, positive="yes")
     with pytest.raises(InputError, match="both 'Yes'"):
         nomogram(model, positive="Yes", against="Yes")
-    with pytest.raises(InputError, match="rows=0"):
+    with pytest.raises(InputError, match="rows is 0; it must be at least 1"):
         nomogram(model, rows=0)
     with pytest.raises(KindError, match="rows must be a whole number"):
         nomogram(model, rows="all")

@@ -12,12 +12,11 @@ import math
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from html import escape
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, did_you_mean
 from ingenuo.explanation.evidence import Evidence, evidence
 from ingenuo.families.family import Bags, Categories, Measure, WordTable
 from ingenuo.families.family import Evidence as Part
@@ -25,6 +24,7 @@ from ingenuo.rows import checks
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats
 from ingenuo.show.format import plain
+from ingenuo.show.page import template
 from ingenuo.show.svg import Picture, clean, number, shorten, tag, text_width, words
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import labels_of
@@ -119,12 +119,10 @@ class Nomogram(Shown):
             return (float(logit(probability)) - self.base) * self.unit
         low, high = -500.0, 500.0
         ends = self.calibrated(np.array([low, high]))
-        if not ends[0] < probability < ends[1]:
-            return None
         for _ in range(80):  # it never falls
             middle = (low + high) / 2
             low, high = (middle, high) if self.calibrated(np.array([middle]))[0] < probability else (low, middle)
-        return (high - self.base) * self.unit
+        return (high - self.base) * self.unit if ends[0] < probability < ends[1] else None
 
     def points(self, row: Any) -> Reading:
         """The points of a row, column by column, their total and the probability.
@@ -244,10 +242,7 @@ def nomogram(model: Any, positive: Any = None, against: Any = None, rows: int = 
     total points  -278   -156  -69   -29  28    86   144   202  242   329   450
     probability   0.001  0.01  0.05  0.1  0.25  0.5  0.75  0.9  0.95  0.99  0.999
     """
-    if isinstance(rows, bool) or not isinstance(rows, int | np.integer):
-        raise KindError(f"rows must be a whole number, got {type(rows).__name__} {rows!r}")
-    if rows < 1:
-        raise InputError(f"rows={rows!r} leaves nothing to draw; take 1 at least")
+    checks.check_whole("rows", rows, 1)
     found = evidence(model)
     yes, no = _pair(found, positive, against)
     scales = [scale for part in found.parts for scale in _scales_of(part, yes, no)]
@@ -440,16 +435,6 @@ SIZE, SMALL, LINE = 12.0, 10.5, 14.0  # of letters; from one line of labels to t
 LEVELS = {"category": [1, -1, 2, -2, 3, -3], "text": [1, -1, 2, -2, 3, -3], "number": [1, -1]}  # of labels, for kinds
 _TURN = 2.0  # points by which a number's points may turn and still be drawn on a line
 
-# The marks have a colour of their own, which a page may set as --ingenuo-mark; all else has that of the text.
-_STYLE = (
-    ".ingenuo-nomogram{--mark:var(--ingenuo-mark,#0b62b8);width:100%;min-width:640px;max-width:1100px;height:auto;"
-    "font-family:system-ui,Helvetica,Arial,'Liberation Sans','DejaVu Sans',sans-serif}"
-    "@media (prefers-color-scheme:dark){.ingenuo-nomogram{--mark:var(--ingenuo-mark,#6cb2ff)}}"
-    ".ingenuo-nomogram text{fill:currentColor}.ingenuo-nomogram line,.ingenuo-nomogram polyline{stroke:currentColor;"
-    "fill:none}.ingenuo-nomogram circle{fill:var(--mark);stroke:var(--mark)}"
-    ".ingenuo-nomogram .missing{fill:none;stroke:currentColor;stroke-width:1.5}"
-)
-
 
 def _paint(shown: Nomogram) -> Picture:
     scales = shown.scales[: shown.drawn]
@@ -468,10 +453,9 @@ def _paint(shown: Nomogram) -> Picture:
     for part in (part for each in remarks for part in textwrap.wrap(clean(each), int((WIDTH - 20) / (SMALL * 0.52)))):
         y += LINE
         painter.write(10, y, part, SMALL, "start", fill_opacity=0.8)
-    size = f'class="ingenuo-nomogram" viewBox="0 0 {number(WIDTH)} {number(y + 14)}"'
-    about = (("title", f"Nomogram: {shown.title}"), ("desc", _description(shown)))
-    parts = [*(tag(name, escape(clean(text))) for name, text in about), tag("style", _STYLE), *painter.shapes]
-    return Picture("\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">', *parts, "</svg>"]))
+    size, title = f"{number(WIDTH)} {number(y + 14)}", clean(f"Nomogram: {shown.title}")
+    about = {"title": title, "description": clean(_description(shown)), "shapes": painter.shapes}
+    return Picture(template("nomogram.svg").render(size=size, **about))
 
 
 def _description(shown: Nomogram) -> str:

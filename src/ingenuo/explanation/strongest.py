@@ -16,11 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.errors import InputError, RefusedError
 from ingenuo.explanation.evidence import evidence
 from ingenuo.families.family import Bags, Categories, Measure, WordTable
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.word_features import totals
+from ingenuo.rows.checks import check_whole
 from ingenuo.rows.schema import column_name
 from ingenuo.show.arithmetic import Floats, logs
 from ingenuo.show.format import plain
@@ -141,10 +142,7 @@ def strongest(model: Any, n: int = 10) -> Strongest:
     >>> found["Yes"][0].value
     'Normal'
     """
-    if isinstance(n, bool) or not isinstance(n, int | np.integer):
-        raise KindError(f"n must be a whole number, got {type(n).__name__} {n!r}")
-    if n < 1:
-        raise InputError(f"n={n!r} leaves nothing to show; take 1 at least")
+    check_whole("n", n, 1)
     if hasattr(model, "brier_") and hasattr(model, "coef_"):
         return Strongest(labels_of(model.classes_), _signs_of_lines(model, int(n)), linear=True)
     if type(model).__name__ == "NetworkClassifier" and hasattr(model, "classes_"):

@@ -102,10 +102,9 @@ def report(
     audits = audits_of(audit)
     rows = _rows_of(model, X, y, max_rows, seed)
     found = evaluate(model, rows.X, rows.y, random_state=seed)
-    sections: dict[str, tuple[str, Data | None]] = {}
     with page.drawing():
         panels = _panels(found)
-        sections = {
+        sections: dict[str, tuple[str, Data | None]] = {
             "summary": ("In short", _summary(found, rows.given, notes)),
             "data": ("What the data is", _data(model, rows)),
             "schema": ("Schema", _schema(model)),
@@ -164,11 +163,8 @@ class _Rows:
 
 def _rows_of(model: Any, X: Any, y: Any, max_rows: int, seed: int) -> _Rows:
     """The rows to judge a model on; of more than so many, that many drawn at random."""
-    for name, value in (("max_rows", max_rows), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer):
-            raise KindError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
-    if max_rows < 1 or seed < 0:
-        raise InputError(f"max_rows must be 1 at least and seed 0 at least, got {max_rows} and {seed}")
+    checks.check_whole("max_rows", max_rows, 1)
+    checks.check_whole("seed", seed)
     y = getattr(model, "_target", None) if y is None else y
     if y is None:
         raise InputError("y is missing: give the name of the column of classes, or the class of each row")
@@ -521,13 +517,11 @@ def _examples(model: Any, rows: _Rows, predictions: Predictions) -> Data:
     labels, p, shown = predictions.classes.tolist(), predictions.probabilities, []
     chosen = choose_examples(predictions)
     for what, row in chosen:
-        remark, explanation = "", None
+        remark, explanation = f"a {type(model).__name__} does not show its working", None
         try:
             if hasattr(model, "explain"):
                 explanation = explain(model, rows.X, rows=[row])[0]
                 explanation = explanation.abridge() if hasattr(explanation, "abridge") else explanation
-            else:
-                remark = f"a {type(model).__name__} does not show its working"
         except IngenuoError as error:
             remark = str(error)
         shown.append(

@@ -33,7 +33,7 @@ def template(name: str) -> Any:
 
     templates = Environment(
         loader=PackageLoader("ingenuo.show"),
-        autoescape=name.endswith(".html"),
+        autoescape=not name.endswith(".md"),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

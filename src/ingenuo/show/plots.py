@@ -125,26 +125,9 @@ def curves(
 ) -> Any:
     """Draw what several models say of one column, side by side, over the rows as ticks at the foot.
 
-    Parameters
-    ----------
-    functions : mapping
-        Title of a panel to a function from rows (n × 1) to a value for each class: `model.decision_function`,
-        `model.predict_proba`.
-    X, y, classes
-        The rows (n × 1), their classes, and the classes in the order of the functions' values.
-    name : str
-        What the column is called.
-    labels : mapping, optional
-        Title of a panel to the label of its vertical axis; by default "P(class | x)".
-    axes : optional
-        As many axes of matplotlib as there are functions.
+    The functions, by the titles of their panels, lead from rows (n × 1) to a value for each class; labels are those of
+    the vertical axes, by title. The axes are returned.
 
-    Returns
-    -------
-    The axes, with the figure as `axes[0].figure`.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from ingenuo import GaussianDiscriminant
     >>> X, y = np.arange(6.0)[:, np.newaxis], [0, 0, 1, 1, 2, 2]
@@ -181,6 +164,29 @@ def curves(
     return axes
 
 
+def _dots(
+    ax: Any, names: Sequence[str], values: Sequence[Any], tones: Sequence[str], filled: Sequence[bool] = ()
+) -> Any:
+    """Draw a dot for each value, with its interval where it has one; the first stands at the top."""
+    for at, (found, tone) in enumerate(zip(values, tones)):
+        value, low, high = found
+        if low is not None and high is not None:
+            ax.hlines(at, low, high, color=tone, lw=2.0, alpha=0.65, zorder=2)
+        if value is not None:
+            ax.plot([value], [at], "o", ms=5, color=tone, mfc=tone if not filled or filled[at] else "white", zorder=3)
+    ax.set_yticks(range(len(values)), names, fontsize=8)
+    ax.set_ylim(len(values) - 0.5, -0.5)
+    return _frame(ax)
+
+
+def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
+    """Draw the measure of each model, with its interval."""
+    ax = new_axes(ax, (6.4, 0.9 + 0.32 * len(names)))
+    ax.set(xlabel=measure)
+    found = [(each.value, each.low, each.high) for each in values]
+    return _dots(ax, [short(name, 40) for name in names], found, [colour(0)] * len(names))
+
+
 # Pictures of an evaluation: the confusion matrix, ROC and precision-recall curves, and reliability.
 
 
@@ -191,18 +197,6 @@ class Curve(NamedTuple):
     x: Floats
     y: Floats
     area: float
-
-
-def intervals(names: Sequence[str], values: Sequence[Any], measure: str, ax: Any = None) -> Any:
-    """Draw a dot for each model, with its interval where it has one; the first stands at the top."""
-    ax = new_axes(ax, (6.4, 0.9 + 0.32 * len(names)))
-    for place, value in enumerate(values):
-        if value.low is not None and value.high is not None:
-            ax.plot([value.low, value.high], [place, place], color=colour(0), lw=1.8, zorder=2)
-        ax.plot([value.value], [place], color=colour(0), marker="o", ms=5, zorder=3)
-    ax.set_yticks(range(len(names)), [short(name, 40) for name in names])
-    ax.set(ylim=(len(names) - 0.5, -0.5), xlabel=measure)
-    return _frame(ax)
 
 
 def grid(panels: int = 4, crowded: bool = False) -> list[Any]:
@@ -219,23 +213,16 @@ def confusion(cells: NDArray[Any], names: list[str], ax: Any = None) -> Any:
     whole = cells.sum(axis=1, keepdims=True)
     shares = np.divide(cells, whole, out=np.zeros(cells.shape), where=whole > 0)
     ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto" if n > _NUMBERED else "equal")
-    if n <= _NUMBERED:
-        size = 10 if n <= 6 else max(5.0, 10 - 0.25 * n)
-        for i in range(n):
-            for j in range(n):
-                if cells[i, j]:
-                    said = f"{cells[i, j]:,}" if cells.dtype.kind == "i" else f"{cells[i, j]:.4g}"
-                    tone = "white" if shares[i, j] > 0.55 else "black"
-                    ax.text(j, i, said, ha="center", va="center", color=tone, fontsize=size)
+    size = 10 if n <= 6 else max(5.0, 10 - 0.25 * n)
+    for i, j in np.argwhere(cells) if n <= _NUMBERED else ():
+        figure = f"{cells[i, j]:,}" if cells.dtype.kind == "i" else f"{cells[i, j]:.4g}"
+        tone = "white" if shares[i, j] > 0.55 else "black"
+        ax.text(j, i, figure, ha="center", va="center", color=tone, fontsize=size)
     # Names stand at every class, or at as many as can be read.
     shown = np.unique(np.linspace(0, n - 1, min(n, _NUMBERED)).round().astype(int))
-    small = 9 if n <= 6 else 7
-    labels = [names[k] for k in shown]
-    crossed = n > 4 or max(map(len, names)) > 8
-    ax.set_xticks(shown, labels, rotation=60 if crossed else 0, ha="right" if crossed else "center", fontsize=small)
-    if crossed:
-        for tick in ax.get_xticklabels():
-            tick.set_rotation_mode("anchor")
+    small, labels = 9 if n <= 6 else 7, [names[k] for k in shown]
+    slanted = {"rotation": 60, "ha": "right", "rotation_mode": "anchor"} if n > 4 or max(map(len, names)) > 8 else {}
+    ax.set_xticks(shown, labels, fontsize=small, **slanted)
     ax.set_yticks(shown, labels, fontsize=small)
     ax.set(xlabel="answered", ylabel="true", title="confusion matrix (colour: share of the true class)")
     return ax
@@ -245,20 +232,17 @@ def _draw_curves(curves: list[Curve], ax: Any, drawstyle: str, place: str) -> No
     """Draw the curves: a few with their names, many in grey with those of the smallest areas in colour."""
     many = len(curves) > _NAMED
     worst = sorted(range(len(curves)), key=lambda k: curves[k].area)[:_WORST] if many else list(range(len(curves)))
-    for k, curve in enumerate(curves):
-        if k not in worst:
-            ax.plot(curve.x, curve.y, color="0.7", lw=0.8, drawstyle=drawstyle, zorder=1)
+    for curve in (curve for k, curve in enumerate(curves) if k not in worst):
+        ax.plot(curve.x, curve.y, color="0.7", lw=0.8, drawstyle=drawstyle, zorder=1)
     for k in worst:
-        curve = curves[k]
-        said = f"{curve.name} ({curve.area:.3f})"
-        ax.plot(curve.x, curve.y, color=colour(k), lw=1.6, label=said, drawstyle=drawstyle, zorder=2)
+        name, x, y, area = curves[k]
+        ax.plot(x, y, color=colour(k), lw=1.6, label=f"{name} ({area:.3f})", drawstyle=drawstyle, zorder=2)
     if many:
         ax.plot([], [], color="0.7", lw=0.8, label=f"{len(curves) - len(worst)} other classes")
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02))
     _frame(ax, "both")
     if curves:
-        ax.legend(loc=place, fontsize=8, frameon=True, framealpha=0.85, edgecolor="none", title="class (area)")
-        ax.get_legend().get_title().set_fontsize(8)
+        ax.legend(loc=place, fontsize=8, framealpha=0.85, edgecolor="none", title="class (area)", title_fontsize=8)
     else:
         ax.text(0.5, 0.6, "no class has rows to tell apart", ha="center", transform=ax.transAxes, color="0.35")
 
@@ -268,43 +252,40 @@ def roc(curves: list[Curve], mean: float | None = None, ax: Any = None) -> Any:
     ax = new_axes(ax, (5.0, 4.4))
     ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
     _draw_curves(curves, ax, "default", "lower right")
-    said = "" if mean is None else f", macro area {mean:.3f}"
-    ax.set(xlabel="share of the others taken for it", ylabel="share of the class found (recall)", title=f"ROC{said}")
+    title = "ROC" if mean is None else f"ROC, macro area {mean:.3f}"
+    ax.set(xlabel="share of the others taken for it", ylabel="share of the class found (recall)", title=title)
     return ax
 
 
 def precision_recall(curves: list[Curve], shares: list[float], mean: float | None = None, ax: Any = None) -> Any:
     """Draw precision over recall; dotted is the share of the class, which chance would have."""
     ax = new_axes(ax, (5.0, 4.4))
-    if len(curves) <= _NAMED:
-        for k, share in enumerate(shares):
-            ax.axhline(share, color=colour(k), lw=1.0, ls=":")
+    for k, share in enumerate(shares if len(curves) <= _NAMED else []):
+        ax.axhline(share, color=colour(k), lw=1.0, ls=":")
     _draw_curves(curves, ax, "steps-pre", "lower left")
-    said = "" if mean is None else f", macro area {mean:.3f}"
-    ax.set(xlabel="recall", ylabel="precision", title=f"precision and recall{said}")
+    area = "" if mean is None else f", macro area {mean:.3f}"
+    ax.set(xlabel="recall", ylabel="precision", title=f"precision and recall{area}")
     return ax
 
 
 def reliability(
     edges: Floats, rows: Floats, points: tuple[Floats, ...], labels: tuple[str, str], title: str, ax: Any = None
 ) -> Any:
-    """Draw how often forecasts came true over what they said; bars beneath are the rows in each bin.
+    """Draw how often forecasts came true over what they were; bars beneath are the rows in each bin.
 
     Points are, of each bin, the mean forecast, the share that came true and the ends of its interval; NaN where there
     is none.
     """
     ax = new_axes(ax, (5.0, 4.4))
     ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
-    beneath = ax.twinx()
-    width = np.diff(edges)
+    beneath, width = ax.twinx(), np.diff(edges)
     beneath.bar(edges[:-1], rows, width, align="edge", color="0.85", edgecolor="white", zorder=0)
-    # The bars take the lower quarter of the picture.
-    beneath.set_ylim(0, 4 * max(float(rows.max()), 1.0))
+    beneath.set_ylim(0, 4 * max(float(rows.max()), 1.0))  # the bars take the lower quarter of the picture
     beneath.set_yticks([])
     beneath.spines[["top", "right"]].set_visible(False)
-    for left, wide, n in zip(edges[:-1], width, rows):
-        if n and len(rows) <= _NUMBERED:
-            beneath.text(left + wide / 2, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.35")
+    for middle, n in zip(edges[:-1] + width / 2, rows) if len(rows) <= _NUMBERED else ():
+        if n:
+            beneath.text(middle, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.35")
     ax.set_zorder(beneath.get_zorder() + 1)
     ax.patch.set_visible(False)
     x, y, low, high = (each[rows > 0] for each in points)
@@ -312,9 +293,6 @@ def reliability(
     ax.errorbar(x, y, yerr=off, color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=labels[0], ylabel=labels[1], title=title)
     return _frame(ax, "both")
-
-
-# Learning curves as a picture: what is measured over the number of rows learned from, with its spread.
 
 
 def draw_learning_curves(
@@ -344,7 +322,6 @@ def draw_learning_curves(
 
 # Pictures of an audit: differences between groups, and rates of groups, with their intervals.
 
-
 _PANELS = {
     "selection": "answered",
     "base": "true",
@@ -359,21 +336,16 @@ def sentences(audit: Any, ax: Any = None) -> Any:
     ax = new_axes(ax, (7.4, 1.2 + 0.3 * max(len(shown), 2)))
     several = len(audit.classes) > 1
     ax.axvline(0, color="0.45", lw=1.0, ls=":")
-    for at, c in enumerate(shown):
-        tone = colour(0) if c.significant else "0.5"
-        if c.low is not None and c.high is not None:
-            ax.hlines(at, c.low, c.high, color=tone, lw=2.0, alpha=0.7)
-        ax.plot([c.difference], [at], "o", ms=5, color=tone, mfc=tone if c.significant else "white")
     names = [
         f"{c.group}{'†' if c.unused else ''} – {c.against} ({c.kind}{', ' + str(c.class_) if several else ''})"
         for c in shown
     ]
-    ax.set_yticks(range(len(shown)), [shortened(name, _AUDIT_NAME) for name in names], fontsize=8)
-    ax.invert_yaxis()
-    asked = f"P({audit.classes[0]})" if not several else "P(class)"
+    asked = "P(class)" if several else f"P({audit.classes[0]})"
     ax.set_xlabel(f"mean difference of {asked} in the same sentence, {100 * audit.confidence:g}% interval")
     ax.set_title(f"{len(shown)} of {len(audit.comparisons)} comparisons; filled: significant", fontsize=10)
-    return _frame(ax)
+    found, filled = [(c.difference, c.low, c.high) for c in shown], [c.significant for c in shown]
+    tones = [colour(0) if significant else "0.5" for significant in filled]
+    return _dots(ax, [shortened(name, _AUDIT_NAME) for name in names], found, tones, filled)
 
 
 def groups(audit: Any, axes: Any = None) -> list[Any]:
@@ -386,26 +358,17 @@ def groups(audit: Any, axes: Any = None) -> list[Any]:
     if axes is None:
         high = 0.7 + 0.3 * max(len(shown), 2)
         axes = new_panels(2, 2, (9.0, 2 * high)) if len(panels) > 1 else new_axes(None, (6.4, high))
-    given = list(axes) if hasattr(axes, "__iter__") else [axes]
+    given = list(np.ravel(np.asarray(axes, object)))
     standard = audit.rate(audit.reference, audit.classes[-1])
+    names = [shortened(f"{r.group} ({r.rows:,})", _AUDIT_NAME) for r in shown]
     for place, (ax, (name, title)) in enumerate(zip(given, panels)):
-        reference = getattr(standard, name).value
-        if reference is not None:
+        if (reference := getattr(standard, name).value) is not None:
             ax.axvline(reference, color="0.45", lw=1.0, ls=":")
-        for at, rates in enumerate(shown):
-            share = getattr(rates, name)
-            if share.value is not None:
-                ax.hlines(at, share.low, share.high, color=colour(place), lw=2.0, alpha=0.6)
-                ax.plot([share.value], [at], "o", ms=5, color=colour(place))
-        first = place % 2 == 0
-        ax.set_yticks(
-            range(len(shown)), [shortened(f"{r.group} ({r.rows:,})", _AUDIT_NAME) for r in shown] if first else []
-        )
-        ax.tick_params(labelsize=8)
+        found = [(share.value, share.low, share.high) for share in (getattr(rates, name) for rates in shown)]
+        _dots(ax, names if place % 2 == 0 else [""] * len(names), found, [colour(place)] * len(names))
+        ax.tick_params(labelsize=8, left=place % 2 == 0)
         ax.set_xlim(left=0)
-        ax.set_ylim(len(shown) - 0.5, -0.5)
         ax.set_title(f"{title} ({audit.classes[-1]})", fontsize=10)
-        _frame(ax)
     return given
 
 
