@@ -18,7 +18,7 @@ from ingenuo.rows import part
 from ingenuo.rows.part import ListText, Text
 from ingenuo.tally.labels import labels_of
 from ingenuo.tally.vocabulary import Vocabulary
-from ingenuo.text.words import Words, mark, stemmer
+from ingenuo.text.words import Words, find_words, stem_words
 
 ordinary = settings(deadline=None, max_examples=60)
 few = settings(deadline=None, max_examples=25)
@@ -51,6 +51,10 @@ SENTENCES = {
     "emoji": "👍🏽 love it ❤️❤️ 10/10 👩‍👩‍👧‍👦fun😀fun 🇮🇹Italia🇪🇸 ©2024 a\u200db no\u200bspace :-)",
     "mixed": "Naïve café: Ω≈Σ, ﬁn ﬂux, Straße—ΣΟΦΟΣ×İI ½kg, π²=9.87, über_cool, x̂ŷ, ＡＢＣ１２, ⅷⅨ",
 }
+
+
+def mark(text, language, shortest=2, lowercase=True):
+    return [word for _, _, word in find_words(text.lower() if lowercase else text, shortest, language)]
 
 
 def found(token, document, lowercase=True):
@@ -358,7 +362,7 @@ def features_by_hand(document, words):
             affects.append("[positive]" if positive else "[negative]")
         if bare in words.stops:
             continue
-        stem = bare if words.stem is None else stemmer(words.stem)([bare])[0]
+        stem = bare if words.stem is None else stem_words(words.stem, [bare])[0]
         kept.append("not_" + stem if negated else stem)
     return affects + grams(kept, words.ngrams)
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.text.lexicons import Lexicon
-from ingenuo.text.words import Words, stop_words
+from ingenuo.text.words import STOP_WORDS, Words
 
 MOODS = {"good": 1, "awful": -1}
 PLAIN = (str, int, float, bool, type(None), list, tuple, dict, frozenset)
@@ -43,7 +43,7 @@ def test_the_order_of_the_parameters_is_fixed():
 def test_without_settings_every_word_of_two_letters_counts():
     words = Words()
     assert (words.ngrams, words.shortest, words.stops, words.most_frequent) == ((1, 1), 2, frozenset(), 0)
-    assert (words.cues, words.contractions, words.stemmer()) == ((), False, None)
+    assert (words.cues, words.contractions) == ((), False)
     assert (words.polarity, words.opposite) == ({}, {})
 
 
@@ -52,8 +52,8 @@ def test_a_word_may_have_one_letter():
 
 
 def test_stop_words_by_language_by_number_and_by_hand():
-    assert Words(stop_words="spanish").stops == stop_words("spanish")
-    assert Words(lowercase=False, stop_words="english").stops == stop_words("english")
+    assert Words(stop_words="spanish").stops == STOP_WORDS["spanish"]
+    assert Words(lowercase=False, stop_words="english").stops == STOP_WORDS["english"]
     assert (Words(stop_words=20).stops, Words(stop_words=20).most_frequent) == (frozenset(), 20)
     assert Words(stop_words=["not", "film"]).stops == {"not", "film"}  # a negation of one's own is obeyed
     assert Words(stop_words=[]).stops == frozenset()
@@ -70,10 +70,6 @@ def test_negation_by_language():
     assert (english.cues, english.contractions) == (("not", "no", "never", "cannot"), True)
     assert (italian.cues, italian.contractions) == (("non", "mai", "né"), False)
     assert Words(negation="spanish").cues == ("no", "nunca", "jamás")
-
-
-def test_stems_by_language():
-    assert Words(stem="italian").stemmer()(["gatti", "gatto"]) == ["gatt", "gatt"]
 
 
 def test_a_lexicon_gives_polarity_and_opposites():

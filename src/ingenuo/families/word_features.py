@@ -112,7 +112,7 @@ def lookup(vocabulary: Vocabulary, words: Words, text: Text | None = None, *, se
     if not changes(words):
         return Lookup(vocabulary, how, words.ngrams)
     found = translation(words, distinct(text, words, how) if words.stem and text is not None else ())
-    mentioned = Vocabulary.of(word for word in (*found.words, *found.into, *found.besides) if word is not None)
+    mentioned = Vocabulary.of(word for word in (*found.words, *found.into, *found.also) if word is not None)
     own = Vocabulary.of(())
     if not vocabulary.buckets:
         own = Vocabulary(vocabulary.data, vocabulary.ends, vocabulary.hashes[:1])
@@ -123,7 +123,7 @@ def lookup(vocabulary: Vocabulary, words: Words, text: Text | None = None, *, se
     places = dict(zip(mentioned.words(), theirs.tolist()))
     rows = [places[word] for word in found.words]
     into[rows] = [-1 if word is None else places[word] for word in found.into]
-    besides[rows] = [-1 if word is None else places[word] for word in found.besides]
+    besides[rows] = [-1 if word is None else places[word] for word in found.also]
     return Lookup(vocabulary, how, words.ngrams, Raw(table, into, besides, nodes))
 
 

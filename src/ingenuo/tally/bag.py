@@ -26,13 +26,7 @@ _SOME = 1 << 14  # cells
 
 @dataclass(frozen=True, eq=False)
 class Bag(AnyTable):
-    """How often each class has each word or n-gram.
-
-    >>> words = Vocabulary.of(["spam", "ham"])
-    >>> one = Bag(words, np.array(["no"], object), np.array([0, 1, 2]), np.array([0, 0], np.int32), Exact.of([1, 2]))
-    >>> one.minus("words", one).sums.shape
-    (0,)
-    """
+    """How often each class has each word or n-gram."""
 
     vocabulary: Vocabulary
     classes: Labels  # sorted

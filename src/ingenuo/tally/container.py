@@ -66,22 +66,6 @@ def write_file(path: Path, manifest: Manifest, tensors: Tensors) -> None:
     """Save a manifest and its tensors: the file becomes the new one whole, or stays as it was.
 
     The mode of a file that is replaced is kept, and a symbolic link is followed.
-
-    Raises
-    ------
-    InputError
-        The manifest is not plain JSON, or a tensor is of no storable type.
-    OSError
-        The system refuses (no permission, disk full); the former file is untouched.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_file(f"{folder}/weather.ingenuo", {"classes": ["no", "yes"]}, {"counts": np.array([5, 9])})
-    ...     manifest, tensors = read_file(f"{folder}/weather.ingenuo")
-    >>> manifest["classes"], tensors["counts"].tolist()
-    (['no', 'yes'], [5, 9])
     """
     pieces = _pieces(manifest, tensors)
     try:
@@ -92,21 +76,7 @@ def write_file(path: Path, manifest: Manifest, tensors: Tensors) -> None:
 
 
 def read_file(path: Path) -> Contents:
-    """The manifest and the tensors of a file; the tensors are read-only views of one buffer.
-
-    Raises
-    ------
-    ModelFileError
-        The file is damaged, of another kind, or of a newer version.
-    OSError
-        The file is missing or may not be read.
-
-    Examples
-    --------
-    >>> read_file("/")
-    Traceback (most recent call last):
-    ingenuo.errors.ModelFileError: /: this is a folder or a device; give the path of a saved model
-    """
+    """The manifest and the tensors of a file; the tensors are read-only views of one buffer."""
     name = os.fsdecode(path)
     if not stat.S_ISREG(os.stat(path).st_mode):
         raise ModelFileError(f"{name}: this is a folder or a device; give the path of a saved model")
@@ -118,28 +88,12 @@ def read_file(path: Path) -> Contents:
 
 
 def to_bytes(manifest: Manifest, tensors: Tensors) -> bytes:
-    """The content of the file that `write_file` would write: equal contents give equal bytes.
-
-    Examples
-    --------
-    >>> to_bytes({}, {"counts": np.array([5, 9])})[8:57]
-    b'{"__metadata__":{"format":"ingenuo","version":"1"'
-    """
+    """The content of the file that `write_file` would write: equal contents give equal bytes."""
     return b"".join(_pieces(manifest, tensors))
 
 
 def from_bytes(data: bytes, name: str = "model data") -> Contents:
-    """The manifest and the tensors that `to_bytes` packed; `name` is what error messages call them.
-
-    Examples
-    --------
-    >>> from_bytes(to_bytes({"kind": "tally"}, {}))
-    ({'kind': 'tally'}, {})
-    >>> from_bytes(to_bytes({"kind": "tally"}, {"n": np.array(14)})[:-1], "message 7")
-    Traceback (most recent call last):
-    ingenuo.errors.ModelFileError: message 7: the model file is damaged (its content does not match its \
-checksum); restore it from a copy or save the model again
-    """
+    """The manifest and the tensors that `to_bytes` packed; `name` is what error messages call them."""
     if not isinstance(data, bytes):
         raise KindError(f"{name}: expected bytes, got {type(data).__name__}; convert it with bytes()")
     reader = READERS[_version(data, name)]

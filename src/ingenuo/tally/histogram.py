@@ -29,25 +29,13 @@ _MOST = 0.9  # of the values that any width would leave, those that are left whe
 
 
 def bins_name(column: object) -> str:
-    """The name of a column's histogram in a tally.
-
-    >>> bins_name("age")
-    'bins:age'
-    """
+    """The name of a column's histogram in a tally."""
     return f"{PREFIX}{column}"
 
 
 @dataclass(frozen=True, eq=False)
 class Histogram(Table):
-    """How often each class has a value in each bin of a column.
-
-    >>> few = Histogram.of(["no"], [6, 7], [[1, 2]], exponent=0)
-    >>> many = few.plus("age", Histogram.of(["yes"], [5000], [[1]], exponent=0))
-    >>> few.width, many.width, many.places.tolist()
-    (1.0, 4.0, [1, 1250])
-    >>> many.minus("age", Histogram.of(["yes"], [5000], [[1]], exponent=0)) == few.coarsened(2)
-    True
-    """
+    """How often each class has a value in each bin of a column."""
 
     sums: Exact
     exponent: int = 0
@@ -135,10 +123,6 @@ class Histogram(Table):
 
         Where bins are narrow nearly every cell is rare. So they are made wider, until nine tenths are left of the
         values that the widest bins would leave.
-
-        >>> ages = Histogram.of(["ill"], [40, 41, 42, 43, 50, 51, 88], [[4, 4, 4, 4, 4, 4, 1]], exponent=0)
-        >>> print(ages.without_rare(5, ages.classes).listing(5))
-        ill [40, 42) 8, ill [42, 44) 8, ill [50, 52) 8
         """
         own = self if classes is None else Table.without_rare(self, 0, classes)
         found = [super(Histogram, own).without_rare(minimum)]

@@ -25,11 +25,7 @@ Codes = NDArray[np.int32]
 
 
 def is_missing(value: object) -> bool:
-    """None, NaN, NaT and pandas' NA stand for "no value".
-
-    >>> [is_missing(v) for v in (None, float("nan"), 0, "")]
-    [True, True, False, False]
-    """
+    """None, NaN, NaT and pandas' NA stand for "no value"."""
     if value is None:
         return True
     if isinstance(value, float | np.floating):
@@ -64,11 +60,7 @@ def _plain(value: Any) -> Any:
 
 
 def labels_of(values: Iterable[Any]) -> Labels:
-    """The distinct values, sorted, in the narrowest array that holds them without changing one.
-
-    >>> labels_of(["no", "yes", "no"]).tolist(), labels_of([3, 1]).dtype.name
-    (['no', 'yes'], 'int64')
-    """
+    """The distinct values, sorted, in the narrowest array that holds them without changing one."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         ascending = bool((values[1:] > values[:-1]).all())  # as positions of columns are
         return _numbers(values if ascending else np.unique(values))
@@ -132,11 +124,7 @@ def _comparable(a: Labels, b: Labels) -> bool:
 
 
 def find(labels: Labels, wanted: Labels) -> NDArray[np.intp]:
-    """Where each wanted label stands among the (sorted) labels; -1 where it is not.
-
-    >>> find(labels_of(["a", "b", "d"]), objects(["d", "c", "a"])).tolist()
-    [2, -1, 0]
-    """
+    """Where each wanted label stands among the (sorted) labels; -1 where it is not."""
     if labels is wanted:
         return np.arange(len(labels))
     if len(labels) == 0:
@@ -149,12 +137,7 @@ def find(labels: Labels, wanted: Labels) -> NDArray[np.intp]:
 
 
 def encode(values: Any) -> tuple[NDArray[Any], Labels]:
-    """Codes (small integers, -1 = missing) and the sorted labels they stand for.
-
-    >>> codes, labels = encode(["b", None, "a", "b"])
-    >>> codes.tolist(), labels.tolist()
-    ([1, -1, 0, 1], ['a', 'b'])
-    """
+    """Codes (small integers, -1 = missing) and the sorted labels they stand for."""
     array = values if isinstance(values, np.ndarray) else objects(list(values))
     if array.dtype.kind == "b":
         array = array.astype(np.int8)

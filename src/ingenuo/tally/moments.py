@@ -30,15 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Moments(AnyTable):
-    """Rows, sums and products of each class.
-
-    >>> one = Moments.of(["a"], [0, 1], Exact.of([2]), Exact.of([[4, 8]]), Exact.of([10, 20, 40]))
-    >>> one.scatter().tolist()
-    [[2.0, 4.0], [4.0, 8.0]]
-    >>> two = one.plus("scatter", one)
-    >>> two.scatter().tolist(), two.minus("scatter", one) == one
-    ([[4.0, 8.0], [8.0, 16.0]], True)
-    """
+    """Rows, sums and products of each class."""
 
     classes: Labels  # sorted
     columns: Labels  # sorted
@@ -210,11 +202,7 @@ def diagonal(matrices: Floats) -> Floats:
 
 
 def quotients(sums: Exact, counts: Exact) -> Floats:
-    """Σx / N of each class and column, as the nearest doubles; 0 where there is nothing.
-
-    >>> quotients(Exact.of([[1, 2]]), Exact.of([3])).tolist()
-    [[0.3333333333333333, 0.6666666666666666]]
-    """
+    """Σx / N of each class and column, as the nearest doubles; 0 where there is nothing."""
     (top, shift), (bottom, unit) = sums.integers(), counts.integers()
     flat = [ratio(int(a), int(n), shift - unit) for row, n in zip(top, bottom) for a in row]
     return np.array(flat, np.float64).reshape(top.shape)

@@ -132,11 +132,7 @@ class Table(AnyTable):
 
     @staticmethod
     def of(axes: Mapping[str, Iterable[Any]], values: Any, *, signed: bool = False) -> Table:
-        """A table from plain numbers; labels in any order.
-
-        >>> Table.of({"class": ["yes", "no"]}, [9, 5]).axes[0].tolist()
-        ['no', 'yes']
-        """
+        """A table from plain numbers; labels in any order."""
         sums: Sums = values if isinstance(values, Exact | Real) else Exact.of(values)
         arrays = [
             given if isinstance(given, np.ndarray) else np.array([*given, None], object)[:-1] for given in axes.values()

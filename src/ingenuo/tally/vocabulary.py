@@ -25,12 +25,7 @@ Places = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Words and n-grams, in canonical order.
-
-    >>> words = Vocabulary.of(["to", "be", "or"])
-    >>> sorted(words.texts()), words.find(["be", "not"]).tolist() == [words.texts().index("be"), -1]
-    (['be', 'or', 'to'], True)
-    """
+    """Words and n-grams, in canonical order."""
 
     data: NDArray[np.uint8]  # the words' bytes
     ends: Integers  # where each word ends

@@ -35,20 +35,7 @@ _OPPOSITES = (("positive", "negative"), ("pos", "neg"))
 
 @dataclass(frozen=True, repr=False)
 class Lexicon:
-    """Words and the class of each.
-
-    Parameters
-    ----------
-    classes : mapping of str to str
-        The class of each word; words are in lower case.
-    scored : bool
-        Whether the classes are the signs of scores: "positive" and "negative".
-    unusable : int
-        How many terms were kept out, because they are no single words.
-
-    >>> Lexicon({"good": "positive", "awful": "negative"})
-    Lexicon(2 words: negative 1, positive 1)
-    """
+    """Words and the class of each."""
 
     classes: Mapping[str, str]
     scored: bool = False
@@ -82,41 +69,21 @@ class Lexicon:
 
     @property
     def opposite(self) -> Mapping[str, str]:
-        """The class that a negated word counts for; empty where classes have no opposites.
-
-        >>> dict(Lexicon.of({"good": 2}).opposite)
-        {'positive': 'negative', 'negative': 'positive'}
-        """
+        """The class that a negated word counts for; empty where classes have no opposites."""
         for one, other in _OPPOSITES:
             if set(self.classes.values()) == {one, other} or (self.scored and one == "positive"):
                 return MappingProxyType({one: other, other: one})
         return MappingProxyType({})
 
     def plain(self) -> dict[str, int] | dict[str, str]:
-        """A mapping that `Lexicon.of` turns into the same lexicon: classes, or the signs of scores.
-
-        >>> Lexicon.of({"good": 2.5, "awful": -3}).plain()
-        {'awful': -1, 'good': 1}
-        """
+        """A mapping that `Lexicon.of` turns into the same lexicon: classes, or the signs of scores."""
         if self.scored:
             return {word: 1 if name == "positive" else -1 for word, name in self.classes.items()}
         return dict(self.classes)
 
     @classmethod
     def of(cls, given: Lexicon | Given) -> Lexicon:
-        """A lexicon from a mapping, a file, or a file and the names of two of its columns.
-
-        Parameters
-        ----------
-        given : mapping, path or tuple
-            A mapping from word to score (above 0 positive, below 0 negative, 0 left out) or to the name of a class;
-            the path of a CSV file (tabs in .tsv, and in .txt that has them) in UTF-8 with the columns "word" and
-            "score" or "class"; or (path, word column, value column), where a column with a number in it is one of
-            scores, unless it is called "class". Columns are named, or counted from 0 in a file without a header.
-
-        >>> dict(Lexicon.of({"Good": "joy", "awful": "anger", "not bad": "joy"}).classes)
-        {'awful': 'anger', 'good': 'joy'}
-        """
+        """A lexicon from a mapping, a file, or a file and the names of two of its columns."""
         if isinstance(given, Lexicon):
             return given
         if isinstance(given, Mapping):
@@ -208,7 +175,11 @@ def _from_file(path: FilePath, word: str | int, value: str | int | None) -> tupl
     if isinstance(word, int):  # no header
         rows, names = chain([first] if first[1] else [], rows), list(range(len(names)))
     if value is None:
-        value = _value_column(source, names)
+        if {"score", "class"} <= set(names):
+            raise InputError(
+                f"{source} has both a column 'score' and a column 'class'; say which: (path, 'word', 'score')"
+            )
+        value = "class" if "class" in names else "score"
     i, j = (_place(source, names, name) for name in (word, value))
     found: list[tuple[str, str, str]] = []
     for line, row in rows:
@@ -222,10 +193,13 @@ def _from_file(path: FilePath, word: str | int, value: str | int | None) -> tupl
             missing = word if not term else value
             raise InputError(f"{source} has nothing in column {missing!r} in {where}; fill it or take the line out")
         found.append((where, term, written))
-    scored = value == "score" or (value != "class" and any(_number(written) is not None for _, _, written in found))
-    if not scored:
+    scores = [_number(written) for _, _, written in found]
+    if value == "class" or (value != "score" and all(score is None for score in scores)):
         return list(found), False
-    return [(where, term, _score(source, value, where, written)) for where, term, written in found], True
+    for (where, _, written), score in zip(found, scores):
+        if score is None:
+            raise InputError(f"{source} has {written!r} in column {value!r} in {where}; a score is a finite number")
+    return [(where, term, score) for (where, term, _), score in zip(found, scores)], True
 
 
 def _text(source: str, path: FilePath) -> str:
@@ -250,12 +224,10 @@ def _text(source: str, path: FilePath) -> str:
 
 def _rows(source: str, text: str, suffix: str) -> Iterator[tuple[int, list[str]]]:
     """The rows that are not blank, each with the line it begins on."""
-    first, _, _ = text.lstrip().partition("\n")
-    if suffix in (".tsv", ".tab") or (suffix == ".txt" and "\t" in first):
-        # Tabs need no quotes, and a smiley that holds one would swallow the lines behind it.
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    else:
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    tabs = suffix in (".tsv", ".tab") or (suffix == ".txt" and "\t" in text.lstrip().partition("\n")[0])
+    # Tabs need no quotes, and a smiley that holds one would swallow the lines behind it.
+    how: dict[str, Any] = {"delimiter": "\t", "quoting": csv.QUOTE_NONE} if tabs else {"strict": True}
+    reader = csv.reader(io.StringIO(text, newline=""), **how)
     line = 1
     try:
         for row in reader:
@@ -264,14 +236,6 @@ def _rows(source: str, text: str, suffix: str) -> Iterator[tuple[int, list[str]]
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{source} cannot be read as a table from line {line} on ({error}); mend the line") from error
-
-
-def _value_column(source: str, names: list[str]) -> str:
-    """Whichever there is of "score" and "class"."""
-    there = [name for name in ("score", "class") if name in names]
-    if len(there) == 2:
-        raise InputError(f"{source} has both a column 'score' and a column 'class'; say which: (path, 'word', 'score')")
-    return there[0] if there else "score"
 
 
 def _place(source: str, names: list[Any], name: str | int) -> int:
@@ -303,10 +267,3 @@ def _number(written: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def _score(source: str, column: str | int, where: str, written: str) -> float:
-    number = _number(written)
-    if number is None:
-        raise InputError(f"{source} has {written!r} in column {column!r} in {where}; a score is a finite number")
-    return number

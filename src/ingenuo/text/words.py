@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Integral
@@ -16,134 +16,71 @@ from ingenuo.errors import InputError, KindError, check_choice
 from ingenuo.text.lexicons import Given, Lexicon
 
 # Stop words: the function words of a language, which say little about what a text is about.
-
-
 _ENGLISH = """
-a an the this that these those each every either some any all both another other others such same own
-
-i me my mine myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers
-herself it its itself they them their theirs themselves one ones oneself who whom whose which what whoever whatever
-whichever someone somebody something anyone anybody anything everyone everybody everything
-
-am is are was were be been being have has had having do does did doing done will would shall should may might must
-could ought let lets
-
-about above across after against along amid among amongst around as at before behind below beneath beside besides
-between beyond by down during for from in inside into near of off on onto out outside over past per since than
-through throughout till to toward towards under underneath until unto up upon via with within
-
-and but or if because so although though while whereas whether when whenever where wherever how why
-
-also again already always ever even else further here hence however indeed just more most much many meanwhile
-moreover now often once only perhaps quite rather really sometimes soon still then there therefore thus together too
-very yet
-
-ll ve re s d m
+a an the this that these those each every either some any all both another other others such same own i me my mine
+myself we us our ours ourselves you your yours yourself yourselves he him his himself she her hers herself it its
+itself they them their theirs themselves one ones oneself who whom whose which what whoever whatever whichever someone
+somebody something anyone anybody anything everyone everybody everything am is are was were be been being have has had
+having do does did doing done will would shall should may might must could ought let lets about above across after
+against along amid among amongst around as at before behind below beneath beside besides between beyond by down during
+for from in inside into near of off on onto out outside over past per since than through throughout till to toward
+towards under underneath until unto up upon via with within and but or if because so although though while whereas
+whether when whenever where wherever how why also again already always ever even else further here hence however
+indeed just more most much many meanwhile moreover now often once only perhaps quite rather really sometimes soon
+still then there therefore thus together too very yet ll ve re s d m
 """
 
 _ITALIAN = """
-il lo la i gli le un uno una
-
-di a da in con su per tra fra
-del dello della dei degli delle al allo alla ai agli alle dal dallo dalla dai dagli dalle
-nel nello nella nei negli nelle sul sullo sulla sui sugli sulle col coi
-dopo prima durante verso presso dentro fuori sopra sotto dietro davanti oltre fino circa attraverso
-
-io tu lui lei egli ella esso essa noi voi essi esse loro me te sé mi ti si ci vi ne li
-mio mia miei mie tuo tua tuoi tue suo sua suoi sue nostro nostra nostri nostre vostro vostra vostri vostre
-questo questa questi queste quello quella quelli quelle quel quei quegli ciò stesso stessa stessi stesse
-che chi cui quale quali quanto quanta quanti quante cosa
-qualche qualcuno qualcosa alcuni alcune ogni ognuno ciascuno tutto tutta tutti tutte altro altra altri altre
-
-e ed o od oppure ma però anche se perché poiché mentre quando come dove quindi dunque allora cioè infatti
-
-essere sono sei è siamo siete ero eri era eravamo eravate erano fu furono sarò sarai sarà saremo sarete saranno
-sarebbe sarebbero sia siano fosse fossero stato stata stati state essendo
-avere ho hai ha abbiamo avete hanno avevo avevi aveva avevamo avevate avevano avrò avrà avranno avrebbe avrebbero
-abbia abbiano avesse avessero avuto avendo
-sto stai sta stiamo stanno stava stavano
-
-ancora già poi qui qua lì là ora adesso sempre più molto così solo proprio quasi tanto
-
-l c d m s t v dell all dall nell sull coll quell quest dov com anch tutt po
+il lo la i gli le un uno una di a da in con su per tra fra del dello della dei degli delle al allo alla ai agli alle
+dal dallo dalla dai dagli dalle nel nello nella nei negli nelle sul sullo sulla sui sugli sulle col coi dopo prima
+durante verso presso dentro fuori sopra sotto dietro davanti oltre fino circa attraverso io tu lui lei egli ella esso
+essa noi voi essi esse loro me te sé mi ti si ci vi ne li mio mia miei mie tuo tua tuoi tue suo sua suoi sue nostro
+nostra nostri nostre vostro vostra vostri vostre questo questa questi queste quello quella quelli quelle quel quei
+quegli ciò stesso stessa stessi stesse che chi cui quale quali quanto quanta quanti quante cosa qualche qualcuno
+qualcosa alcuni alcune ogni ognuno ciascuno tutto tutta tutti tutte altro altra altri altre e ed o od oppure ma però
+anche se perché poiché mentre quando come dove quindi dunque allora cioè infatti essere sono sei è siamo siete ero eri
+era eravamo eravate erano fu furono sarò sarai sarà saremo sarete saranno sarebbe sarebbero sia siano fosse fossero
+stato stata stati state essendo avere ho hai ha abbiamo avete hanno avevo avevi aveva avevamo avevate avevano avrò
+avrà avranno avrebbe avrebbero abbia abbiano avesse avessero avuto avendo sto stai sta stiamo stanno stava stavano
+ancora già poi qui qua lì là ora adesso sempre più molto così solo proprio quasi tanto l c d m s t v dell all dall
+nell sull coll quell quest dov com anch tutt po
 """
 
 _SPANISH = """
-el la los las lo un una unos unas al del
-
-a ante bajo con contra de desde durante en entre hacia hasta mediante para por según sobre tras
-
-yo tú él ella ello nosotros nosotras vosotros vosotras ellos ellas usted ustedes mí ti conmigo contigo consigo
-me te se nos os le les
-mi mis tu tus su sus mío mía míos mías tuyo tuya tuyos tuyas suyo suya suyos suyas
-nuestro nuestra nuestros nuestras vuestro vuestra vuestros vuestras
-este esta esto estos estas ese esa eso esos esas aquel aquella aquello aquellos aquellas
-que qué quien quién quienes quiénes cual cuál cuales cuáles cuyo cuya cuyos cuyas cuanto cuánto
-algo alguien algún alguno alguna algunos algunas cada todo toda todos todas otro otra otros otras
-mismo misma mismos mismas tal tales ambos ambas
-
-y e o u pero aunque porque pues si como cómo cuando cuándo donde dónde mientras
-
-ser soy eres es somos sois son era eras éramos eran fui fue fuimos fueron será serán sería serían sea sean fuera
-fueran siendo sido
-estar estoy estás está estamos estáis están estaba estabas estábamos estaban estuvo estuvieron esté estén estando
-estado
-haber he has ha hemos habéis han había habías habíamos habían hubo habrá habrán habría habrían haya hayan hubiera
-hubieran habido hay
-
-muy más mucho mucha muchos muchas tan tanto también ya así aún todavía siempre solo sólo entonces luego después antes
-ahora aquí ahí allí casi además
+el la los las lo un una unos unas al del a ante bajo con contra de desde durante en entre hacia hasta mediante para
+por según sobre tras yo tú él ella ello nosotros nosotras vosotros vosotras ellos ellas usted ustedes mí ti conmigo
+contigo consigo me te se nos os le les mi mis tu tus su sus mío mía míos mías tuyo tuya tuyos tuyas suyo suya suyos
+suyas nuestro nuestra nuestros nuestras vuestro vuestra vuestros vuestras este esta esto estos estas ese esa eso esos
+esas aquel aquella aquello aquellos aquellas que qué quien quién quienes quiénes cual cuál cuales cuáles cuyo cuya
+cuyos cuyas cuanto cuánto algo alguien algún alguno alguna algunos algunas cada todo toda todos todas otro otra otros
+otras mismo misma mismos mismas tal tales ambos ambas y e o u pero aunque porque pues si como cómo cuando cuándo donde
+dónde mientras ser soy eres es somos sois son era eras éramos eran fui fue fuimos fueron será serán sería serían sea
+sean fuera fueran siendo sido estar estoy estás está estamos estáis están estaba estabas estábamos estaban estuvo
+estuvieron esté estén estando estado haber he has ha hemos habéis han había habías habíamos habían hubo habrá habrán
+habría habrían haya hayan hubiera hubieran habido hay muy más mucho mucha muchos muchas tan tanto también ya así aún
+todavía siempre solo sólo entonces luego después antes ahora aquí ahí allí casi además
 """
 
 STOP_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
     {
-        "english": frozenset(_ENGLISH.split()),
-        "italian": frozenset(_ITALIAN.split()),
-        "spanish": frozenset(_SPANISH.split()),
+        language: frozenset(listed.split())
+        for language, listed in (("english", _ENGLISH), ("italian", _ITALIAN), ("spanish", _SPANISH))
     }
 )
 
 
-def stop_words(language: str) -> frozenset[str]:
-    """The stop words of a language, in lower case.
-
-    >>> "the" in stop_words("english"), "not" in stop_words("english")
-    (True, False)
-    """
-    return STOP_WORDS[check_choice("stop_words", language, STOP_WORDS)]
-
-
-# Stems: the Snowball algorithms, by language.
-
-
-Stemmer = Callable[[list[str]], list[str]]
-
-
 def languages() -> list[str]:
-    """The names of the algorithms: languages, and variants such as "porter".
-
-    >>> {"english", "italian", "spanish"} <= set(languages())
-    True
-    """
+    """The names of Snowball's algorithms: languages, and variants such as "porter"."""
     import snowballstemmer  # type: ignore[import-untyped]
 
     return sorted(snowballstemmer.algorithms())
 
 
-def stemmer(language: str) -> Stemmer:
-    """A function from words to their stems, in the same order; it can be pickled and called from any thread.
-
-    >>> stemmer("english")(["loved", "loving", "film"])
-    ['love', 'love', 'film']
-    """
-    return partial(_stems, check_choice("stem", language, languages()))
-
-
-def _stems(language: str, words: list[str]) -> list[str]:
+def stem_words(language: str, words: list[str]) -> list[str]:
+    """The stems of words, in the same order."""
     import snowballstemmer
 
-    # A fresh one for each call: the algorithms keep the word they work on in themselves, which two threads must
-    # not share, and making one takes a microsecond.
+    # A fresh one for each call, which takes a microsecond: two threads must not share the word that one works on.
     stems = snowballstemmer.stemmer(language).stemWords(words)
     # Some algorithms strip a word that is all ending down to nothing: it stays as it is.
     return [stem or word for stem, word in zip(stems, words, strict=True)]
@@ -156,9 +93,7 @@ def version() -> str:
     return metadata.version("snowballstemmer")
 
 
-# Negation marking: after a cue such as "not", every word up to the next punctuation counts as another word.
-
-
+# Negation: after a cue such as "not", every word up to the next punctuation counts as another word.
 CUES: dict[str, tuple[str, ...]] = {
     "english": ("not", "no", "never", "cannot"),
     "italian": ("non", "mai", "né"),
@@ -166,45 +101,17 @@ CUES: dict[str, tuple[str, ...]] = {
 }
 CONTRACTING = frozenset({"english"})  # the languages in which n't is a cue
 CLOSING = ".,:;!?…¿¡"
-APOSTROPHES = "'’"
 PREFIX = "not_"
 
 _PIECE = re.compile(rf"\w+|[{re.escape(CLOSING)}]")
-_CONTRACTED = re.compile(rf"[{APOSTROPHES}][tT](?!\w)")  # what follows the n
+_CONTRACTED = re.compile(r"['’][tT](?!\w)")  # what follows the n
 
 
-def mark(text: str, language: str, shortest: int = 2, lowercase: bool = True) -> list[str]:
-    """The words of a text, those in the scope of a negation with the prefix "not_".
+def find_words(text: str, shortest: int, negation: str | None = None) -> Iterator[tuple[int, int, str]]:
+    """Where each word begins and ends, and the word, with the prefix "not_" in the scope of a negation of a language.
 
-    Parameters
-    ----------
-    text : str
-        One document.
-    language : str
-        Whose cues to look for: "english", "italian" or "spanish".
-    shortest : int
-        Words of fewer characters are left out, but still serve as cues.
-    lowercase : bool
-        Whether the text is lower-cased first.
-
-    >>> mark("I didn't like it, but the music is good", "english")
-    ['didn', 'not_like', 'not_it', 'but', 'the', 'music', 'is', 'good']
-    >>> mark("Non mi piace: brutto", "italian")
-    ['non', 'not_mi', 'not_piace', 'brutto']
+    The text is in lower case, if it is to be. Words of fewer characters are left out, but still serve as cues.
     """
-    check_choice("negation", language, CUES)
-    if not isinstance(text, str):
-        raise KindError(f"a text must be a str, got {type(text).__name__} {text!r}")
-    if isinstance(shortest, bool) or not isinstance(shortest, int):
-        raise KindError(f"shortest must be a whole number, got {type(shortest).__name__} {shortest!r}")
-    if shortest < 1:
-        raise InputError(f"shortest must be at least 1, got {shortest!r}")
-    return [word for _, _, word in marked(text.lower() if lowercase else text, language, shortest)]
-
-
-def marked(text: str, language: str, shortest: int) -> Iterator[tuple[int, int, str]]:
-    """As `mark`, of a text in lower case if it is to be, with the place where each word begins and ends."""
-    cues = CUES[language]
     negated = False
     opens_behind = -1  # where the "t" of a contraction begins: the scope opens when it has been read
     for piece in _PIECE.finditer(text):
@@ -215,9 +122,9 @@ def marked(text: str, language: str, shortest: int) -> Iterator[tuple[int, int, 
         if len(run) >= shortest:
             yield piece.start(), piece.end(), PREFIX + run if negated else run
         plain = run.lower()
-        if plain in cues or piece.start() == opens_behind:
+        if negation is not None and (plain in CUES[negation] or piece.start() == opens_behind):
             negated = True
-        elif language in CONTRACTING and plain.endswith("n") and _CONTRACTED.match(text, piece.end()):
+        elif negation in CONTRACTING and plain.endswith("n") and _CONTRACTED.match(text, piece.end()):
             opens_behind = piece.end() + 1
 
 
@@ -301,27 +208,25 @@ class Words:
     errors: str = "strict"
 
     def __post_init__(self) -> None:
-        checked = {
-            "ngrams": _ngrams(self.ngrams),
-            "binary": _switch("binary", self.binary),
-            "lowercase": _switch("lowercase", self.lowercase),
-            "token": check_choice("token", self.token, SHORTEST),
-            "stop_words": _stop_words(self.stop_words),
-            "stem": None if self.stem is None else check_choice("stem", self.stem, languages()),
-            "negation": None if self.negation is None else check_choice("negation", self.negation, CUES),
-            "lexicon": None if self.lexicon is None else Lexicon.of(self.lexicon),
-            "weighting": check_choice("weighting", self.weighting, WEIGHTINGS),
-            "norm": None if self.norm is None else check_choice("norm", self.norm, ["l2"]),
-            "model": None if self.model is None else check_choice("model", self.model, MODELS),
-            "min_count": _whole("min_count", self.min_count),
-            "max_words": None if self.max_words is None else _whole("max_words", self.max_words),
-            "min_documents": _documents("min_documents", self.min_documents),
-            "max_documents": _documents("max_documents", self.max_documents),
-            "hashed": None if self.hashed is None else _buckets(self.hashed),
-            "errors": check_choice("errors", self.errors, ["strict", "replace"]),
+        checks: dict[str, Callable[[Any], Any]] = {
+            "ngrams": _ngrams,
+            "stop_words": _stop_words,
+            "lexicon": Lexicon.of,
+            "min_documents": partial(_documents, "min_documents"),
+            "max_documents": partial(_documents, "max_documents"),
+            "hashed": _buckets,
+            **{name: partial(_switch, name) for name in ("binary", "lowercase")},
+            **{name: partial(_whole, name) for name in ("min_count", "max_words")},
         }
-        for name, value in checked.items():
-            object.__setattr__(self, name, value)
+        choices: dict[str, Collection[str]] = {
+            "token": SHORTEST, "stem": languages() if self.stem is not None else (), "negation": CUES,
+            "weighting": WEIGHTINGS, "norm": ["l2"], "model": MODELS, "errors": ["strict", "replace"],
+        }  # fmt: skip
+        checks |= {name: partial(check_choice, name, known=names) for name, names in choices.items()}
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value is not None or each.default is not None:
+                object.__setattr__(self, each.name, checks[each.name](value))
         self._check_together()
 
     def _check_together(self) -> None:
@@ -359,13 +264,9 @@ class Words:
         return hash(self._content())
 
     def __repr__(self) -> str:
-        default = Words._defaults()
+        default = {each.name: (type(each.default), each.default) for each in fields(Words)}
         changed = [(name, value) for name, value in self._values().items() if (type(value), value) != default[name]]
-        return f"Words({', '.join(f'{name}={_shown(value)}' for name, value in changed)})"
-
-    @staticmethod
-    def _defaults() -> dict[str, tuple[type, Any]]:
-        return {each.name: (type(each.default), each.default) for each in fields(Words)}
+        return f"Words({', '.join(f'{name}={_describe(value)}' for name, value in changed)})"
 
     def _values(self) -> dict[str, Any]:
         return {each.name: getattr(self, each.name) for each in fields(self)}
@@ -375,11 +276,7 @@ class Words:
         return tuple((type(value), value) for value in self._values().values())
 
     def parameters(self) -> dict[str, Any]:
-        """The settings by name, in plain values; a lexicon by its contents, wherever it was read from.
-
-        >>> Words(lexicon={"Good": 3}).parameters()["lexicon"]
-        {'good': 1}
-        """
+        """The settings by name, in plain values; a lexicon by its contents, wherever it was read from."""
         values = self._values()
         if isinstance(self.lexicon, Lexicon):
             values["lexicon"] = self.lexicon.plain()
@@ -392,15 +289,9 @@ class Words:
 
     @property
     def stops(self) -> frozenset[str]:
-        """The words to leave out that are known beforehand.
-
-        Your own are lower-cased when the text is: otherwise they could not match.
-
-        >>> sorted(Words(stop_words=["Film", "movie"]).stops)
-        ['film', 'movie']
-        """
+        """The words to leave out that are known beforehand; your own in lower case, if the text is."""
         if isinstance(self.stop_words, str):
-            return stop_words(self.stop_words)
+            return STOP_WORDS[self.stop_words]
         if isinstance(self.stop_words, frozenset):
             return frozenset(word.lower() for word in self.stop_words) if self.lowercase else self.stop_words
         return frozenset()
@@ -420,22 +311,9 @@ class Words:
         """Whether a contraction with n't negates what follows, as in English."""
         return self.negation in CONTRACTING
 
-    def stemmer(self) -> Stemmer | None:
-        """The function from words to stems, if words are stemmed.
-
-        >>> stems = Words(stem="spanish").stemmer()
-        >>> stems(["gatos", "gato"])
-        ['gat', 'gat']
-        """
-        return None if self.stem is None else stemmer(self.stem)
-
     @property
     def polarity(self) -> Mapping[str, str]:
-        """The class of each word of the lexicon; the words are in lower case and not stemmed.
-
-        >>> dict(Words(lexicon={"good": 1, "awful": -2}).polarity)
-        {'awful': 'negative', 'good': 'positive'}
-        """
+        """The class of each word of the lexicon; the words are in lower case and not stemmed."""
         return self.lexicon.classes if isinstance(self.lexicon, Lexicon) else MappingProxyType({})
 
     @property
@@ -444,7 +322,7 @@ class Words:
         return self.lexicon.opposite if isinstance(self.lexicon, Lexicon) else MappingProxyType({})
 
 
-def _shown(value: object) -> str:
+def _describe(value: object) -> str:
     if not isinstance(value, frozenset):
         return repr(value)
     return repr(sorted(value)) if len(value) <= 5 else f"<{len(value)} words>"
@@ -469,12 +347,11 @@ def _whole(name: str, value: Any) -> int:
 
 
 def _ngrams(value: Any) -> tuple[int, int]:
+    pair = "ngrams must be a pair such as (1, 2), the fewest and the most words, got"
     if not isinstance(value, tuple | list):
-        raise KindError(
-            f"ngrams must be a pair such as (1, 2), the fewest and the most words, got {type(value).__name__} {value!r}"
-        )
+        raise KindError(f"{pair} {type(value).__name__} {value!r}")
     if len(value) != 2:
-        raise InputError(f"ngrams must be a pair such as (1, 2), the fewest and the most words, got {value!r}")
+        raise InputError(f"{pair} {value!r}")
     low, high = (_whole("each of ngrams", each) for each in value)
     if low > high:
         raise InputError(f"ngrams={value!r} begins above its end; write ({high}, {low})")
@@ -483,9 +360,7 @@ def _ngrams(value: Any) -> tuple[int, int]:
     return low, high
 
 
-def _stop_words(value: Any) -> str | int | frozenset[str] | None:
-    if value is None:
-        return None
+def _stop_words(value: Any) -> str | int | frozenset[str]:
     if isinstance(value, str):
         if value not in STOP_WORDS:
             raise InputError(
