@@ -16,8 +16,8 @@ from ingenuo.families import word_features
 from ingenuo.kernels.threads import limited
 from ingenuo.rows import part
 from ingenuo.rows.part import ListText, Text
+from ingenuo.tally.bag import Vocabulary
 from ingenuo.tally.labels import labels_of
-from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words, find_words, stem_words
 
 ordinary = settings(deadline=None, max_examples=60)

@@ -69,7 +69,7 @@ def test_the_floor_of_the_variance_is_given_by_name():
 
 
 def test_a_prior_for_a_column_that_is_not_there_is_refused():
-    with pytest.raises(InputError, match="speaks of a column 'outlok' that the table has not; did you mean"):
+    with pytest.raises(InputError, match="has a column 'outlok' that the table has not; did you mean"):
         NaiveBayes(prior=MEstimate(1, {"outlok": {"a": 1.0}})).fit(pd.DataFrame({"outlook": ["a", "b"]}), [0, 1])
 
 

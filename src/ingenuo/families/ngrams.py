@@ -29,11 +29,10 @@ from ingenuo.kernels import ngrams as loops
 from ingenuo.rows.checks import check_number
 from ingenuo.rows.part import ListText, Text
 from ingenuo.show.arithmetic import Floats, Term, fraction, term
-from ingenuo.tally.bag import Bag
+from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.labels import Labels, labels_of, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
-from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
 
 Nodes = NDArray[np.int64]

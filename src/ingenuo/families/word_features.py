@@ -19,12 +19,11 @@ from ingenuo.kernels.threads import run, width
 from ingenuo.rows.part import Chunk, Share, Text, Texts
 from ingenuo.rows.schema import Reference, Schema, column_name
 from ingenuo.show.arithmetic import Floats
-from ingenuo.tally.bag import Bag
+from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.exact import Exact, Real
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
-from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.tokens import changes, translation
 from ingenuo.text.words import Words
 

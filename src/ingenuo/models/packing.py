@@ -20,14 +20,13 @@ from ingenuo.families.discretise import Cuts
 from ingenuo.networks import graph, learn
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import FAMILIES, Reference, Schema
-from ingenuo.tally.bag import Bag
+from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.exact import Exact, Real
 from ingenuo.tally.histogram import PREFIX, Histogram
 from ingenuo.tally.labels import Labels, labels_of, objects, same
 from ingenuo.tally.moments import Moments
 from ingenuo.tally.prior import PRIORS, Prior
 from ingenuo.tally.tally import AnyTable, Table, Tally
-from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
 from ingenuo.text.words import version as stemmer_version
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
+from ingenuo.tally.bag import Vocabulary
 from ingenuo.tally.labels import Labels, is_missing, labels_of, objects, same, unite
-from ingenuo.tally.vocabulary import Vocabulary
 from ingenuo.text.words import Words
 
 EQUAL_MASS = (5, 10, 20)  # bins of equal mass

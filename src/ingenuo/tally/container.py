@@ -47,18 +47,10 @@ _DIGEST_1 = re.compile(_OPENING.pattern + rb'"sha256":"([0-9a-f]{64})","manifest
 _ZEROS = b"0" * 64
 
 _DTYPES: dict[str, np.dtype[Any]] = {
-    "F64": np.dtype("<f8"),
-    "F32": np.dtype("<f4"),
-    "I64": np.dtype("<i8"),
-    "I32": np.dtype("<i4"),
-    "I16": np.dtype("<i2"),
-    "I8": np.dtype("i1"),
-    "U64": np.dtype("<u8"),
-    "U32": np.dtype("<u4"),
-    "U16": np.dtype("<u2"),
-    "U8": np.dtype("u1"),
-    "BOOL": np.dtype("?"),
-}
+    f"{kind}{8 * size}": np.dtype(f"<{kind.lower()}{size}")
+    for kind, sizes in (("F", (8, 4)), ("I", (8, 4, 2, 1)), ("U", (8, 4, 2, 1)))
+    for size in sizes
+} | {"BOOL": np.dtype("?")}
 _CODES = {dtype.str: code for code, dtype in _DTYPES.items()}
 
 
