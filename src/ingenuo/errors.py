@@ -5,10 +5,10 @@
     IngenuoError
     ├── InputError (ValueError)          data, labels, weights or parameters that cannot be used
     │   ├── ForgetError                  taking away what was never added
-    │   ├── EmptyModelError              asking a model that has forgotten all it knew (AttributeError too)
+    │   ├── EmptyModelError              using a model that has forgotten all it knew (AttributeError too)
     │   ├── MergeError                   adding what is of another kind
-    │   ├── RefusedError                 asking a model for what its mathematics does not allow (AttributeError too)
-    │   ├── StaleCalibrationError        asking a calibrated model that has learned since
+    │   ├── RefusedError                 wanting of a model what its mathematics does not allow (AttributeError too)
+    │   ├── StaleCalibrationError        using a calibrated model that has learned since
     │   ├── ModelFileError               a model file that is damaged, of another kind or too new
     │   ├── FileError                    a file of data that cannot be read as a table
     │   │   └── MissingFileError         a file or folder that is not there (FileNotFoundError too)
@@ -44,7 +44,7 @@ class ForgetError(InputError):
 
 
 class EmptyModelError(InputError, AttributeError):
-    """Asking a model that has forgotten all it knew; its estimates are no attributes, so that `dir` works on it."""
+    """Using a model that has forgotten all it knew; its estimates are no attributes, so that `dir` works on it."""
 
 
 class MergeError(InputError):
@@ -52,11 +52,11 @@ class MergeError(InputError):
 
 
 class RefusedError(InputError, AttributeError):
-    """Asking a model for what its mathematics does not allow; to `hasattr` it is not there."""
+    """Wanting of a model what its mathematics does not allow; to `hasattr` it is not there."""
 
 
 class StaleCalibrationError(InputError):
-    """Asking a calibrated model whose tally has changed since it was calibrated."""
+    """Using a calibrated model whose tally has changed since it was calibrated."""
 
 
 class ModelFileError(InputError):

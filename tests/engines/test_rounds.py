@@ -213,7 +213,7 @@ def test_of_errors_the_first_is_told() -> None:
 
 
 def test_a_worker_of_another_version_refuses_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    task = Task(None, {}, [], pa.schema([]), {}, False, False).packed()
+    task = Task(None, {}, [], pa.schema([]), {}, False, False).to_bytes()
     monkeypatch.setattr(remote, "__version__", "0.0.1")
     with pytest.raises(EngineError, match=r"a worker has ingenuo 0\.0\.1, .* install the same version everywhere"):
         from_bytes(remote.run_task(tally_rows, task, 0, []))

@@ -306,7 +306,7 @@ def test_many_words_become_one_line_and_still_multiply():
     words = [f"word{i}" for i in range(60)]
     model = NaiveBayes().fit([" ".join(words), " ".join(words[::3])], ["all", "some"])
     shown = model.explain(" ".join(words))
-    lines = shown._shown()
+    lines = shown._join_words()
     assert len(shown.factors) == 60
     assert len(lines) == 20
     assert lines[-1].column == "… 41 more words"
@@ -324,7 +324,7 @@ def test_many_words_beside_one_unknown_and_the_absent_become_one_line_too():
     words = [f"word{i}" for i in range(60)]
     model = NaiveBayes(counts="bernoulli").fit([" ".join(words), " ".join(words[::3])], ["all", "some"])
     shown = model.explain(" ".join([*words[:40], "unicorn"]))
-    lines = [factor for factor in shown._shown() if factor.terms]
+    lines = [factor for factor in shown._join_words() if factor.terms]
     logs = [[term.log for term in factor.terms] for factor in (shown.prior, *lines)]
     np.testing.assert_allclose(np.sum(logs, axis=0), shown.joint, rtol=1e-12)
     text = str(shown)

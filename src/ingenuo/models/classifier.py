@@ -126,7 +126,7 @@ def tally_correct(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 
 
 class TableModel:
-    """Mix-in: what a notebook and scikit-learn are told of a model of tables."""
+    """Mix-in: what a notebook shows, and scikit-learn knows, of a model of tables."""
 
     def _repr_html_inner(self) -> str:
         model: Any = self
@@ -223,7 +223,7 @@ class JointAnswers(TableModel, Answering, ClassifierBase):
         raise NotImplementedError
 
     def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
-        """The texts of a row, each word with how much it tells the two classes apart."""
+        """The texts of a row, each word with how much it distinguishes the two classes."""
         return []
 
     def _explain(self, found: dict[str, Block], factors: list[Factor]) -> Explanation:
@@ -417,7 +417,7 @@ def summary_html(tally: Tally, schema: Schema, classes: Labels) -> str:
 
 
 def warn_of_ignored(schema: Schema) -> None:
-    """Say which columns are ignored though nobody asked for it, why, and what to do about it."""
+    """Warn of columns that are ignored though it was not declared: why, and what to do about it."""
     ignored = [name for name in schema.columns("ignore").tolist() if schema.why.get(name, "declared") != "declared"]
     if not ignored:
         return

@@ -477,7 +477,7 @@ class Learner(Packed):
         settings = freeze((*(getattr(self, name) for name in self._free), *self._fixed_settings()))
         if self._estimates.parameters is None or self._estimates.settings != settings:
             if CLASS not in self.tally_:
-                raise EmptyModelError("the model has forgotten every row it knew; fit it again before asking it")
+                raise EmptyModelError("the model has forgotten every row it knew; fit it again first")
             self._check_settings()
             self._check_fixed()
             self._check_against_data()

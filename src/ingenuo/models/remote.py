@@ -85,9 +85,9 @@ class Task(NamedTuple):
     types: pa.Schema
     kinds: Mapping[str, tuple[str, str]]
     labelled: bool  # whether rows without a class are left out
-    named: bool  # whether messages say of which part they speak
+    named: bool  # whether messages name the part
 
-    def packed(self) -> bytes:
+    def to_bytes(self) -> bytes:
         """The task as bytes."""
         tensors = {"types": np.frombuffer(self.types.serialize(), np.uint8)}
         model = None if self.model is None else _pack_model(self.model, tensors)
@@ -285,7 +285,7 @@ class RemoteRows:
         options = {"target": self.target, "weight": self.weight, **options}
         drops = bool(getattr(self.frame, "drops_unlabelled", False)) and options["target"] is not None
         task = Task(model, options, self._read, self._types, kinds, drops, bool(self.frame.place(0)))
-        found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task.packed()), merge_bytes))
+        found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task.to_bytes()), merge_bytes))
         self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
         if drops:
             self.frame.left_out = self.left_out  # type: ignore[attr-defined]
