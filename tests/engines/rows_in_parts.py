@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 
 from ingenuo.errors import InputError
-from ingenuo.rows.engines import Merge, RemotePart
+from ingenuo.rows.engines import EngineFrame, Merge, RemotePart
 
 WORDS = ["good", "bad", "fine", "film", "plot", "long", "dull", "great", "awful", "never", "again", "twice"]
 
@@ -35,10 +35,10 @@ def mixed(rows: int = 600, seed: int = 3) -> pd.DataFrame:
     return found
 
 
-class Listed:
+class Listed(EngineFrame):
     """Tables as the parts of a frame."""
 
-    lies_in_parts = True
+    schema: pa.Schema = None
     called = "the listed frame"
 
     def __init__(self, parts: Sequence[pa.Table]) -> None:
@@ -47,9 +47,6 @@ class Listed:
         self.schema = self.parts[0].schema.remove_metadata()
         self.heads = 0  # how often the first rows were looked at
         self.rounds = 0  # how often the parts were gone through
-
-    def place(self, part: int) -> str:
-        return f"partition {part}"
 
     def column(self, given: Any, what: str) -> tuple[Listed, str]:
         if given not in self.names:

@@ -147,7 +147,7 @@ def test_empty_parts_count_for_nothing() -> None:
     assert NaiveBayes().fit(listed(FRAME, [0, 0, 200, 200, 600]), "paid").tally_ == _whole().tally_
 
 
-def test_no_rows_at_all_are_error_to_bytes() -> None:
+def test_no_rows_at_all_are_refused() -> None:
     model = NaiveBayes()
     with pytest.raises(InputError, match="there are no rows to learn from"):
         model.fit(listed(FRAME[:0], [0]), "paid")
@@ -173,7 +173,7 @@ def test_a_failure_leaves_the_model_as_it_was() -> None:
         (NaiveBayes(calibration="auto"), "calibration=None, tune=False"),
     ],
 )
-def test_what_is_no_sum_is_error_to_bytes(model: object, says: str) -> None:
+def test_what_is_no_sum_is_refused(model: object, says: str) -> None:
     with pytest.raises(RefusedError, match=says):
         model.fit(listed(FRAME, [300]), "age")
 
@@ -188,7 +188,7 @@ def test_a_model_without_a_tally_says_so_of_a_frame() -> None:
         NaiveBayes().fit(FRAME, "paid").predict_log_proba(frame)
 
 
-def test_a_column_that_is_not_there_is_error_to_bytes() -> None:
+def test_a_column_that_is_not_there_is_refused() -> None:
     with pytest.raises(InputError, match="name the column to learn"):
         NaiveBayes().fit(listed(FRAME, [1]))
     with pytest.raises(InputError, match="both the class and the weight"):

@@ -8,11 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
+from ingenuo.rows.engines import EngineFrame
 
-class Cut:
+
+class Cut(EngineFrame):
     """A table cut into parts, of which only bytes come back."""
 
-    lies_in_parts = True
+    schema: pa.Schema = None
     called = "the parts"
 
     def __init__(self, table: Any, cuts: Sequence[int]) -> None:

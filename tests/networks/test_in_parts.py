@@ -27,15 +27,16 @@ from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks import learn, trees
 from ingenuo.networks.network import Network
 from ingenuo.networks.trees import PairCounts, chow_liu, count_pairs, kdb, tan
+from ingenuo.rows.engines import EngineFrame
 from ingenuo.tally.tally import Tally
 
 ALL: list[tuple[str, dict[str, Any]]] = [("tan", {}), ("kdb", {"k": 2}), ("chow-liu", {}), ("naive", {}), ("aode", {})]
 
 
-class Parts:
+class Parts(EngineFrame):
     """Rows in this process, in parts that are worked on one by one."""
 
-    lies_in_parts = True
+    schema: pa.Schema = None
     called = "the parts"
 
     def __init__(self, table: pa.Table, starts: Iterable[int] = ()) -> None:

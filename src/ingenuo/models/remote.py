@@ -214,7 +214,7 @@ def remote_rows(
     if found is None:
         raise KindError(f"a Dask or Spark frame was expected, got {type(X).__name__}")
     target = weight = None
-    y = getattr(found, "target", None) if y is None else y
+    y = found.target if y is None else y
     if y is not None:
         found, target = found.column(y, "y")
     elif labelled:
@@ -227,7 +227,7 @@ def remote_rows(
 
 
 class RemoteRows:
-    """Rows that lie in parts, wherever an engine has them; `left_out` of the last reduction had no class."""
+    """Rows that lie in parts, wherever an engine has them."""
 
     is_here = False
 
@@ -239,10 +239,8 @@ class RemoteRows:
         if not self.names:
             raise InputError(f"{frame.called} has no column to learn from; keep one at least")
         self._read = [*self.names, *(name for name in (target, weight) if name is not None)]
-        self.left_out = 0
         self._types = frame.schema
-        known: Mapping[str, tuple[str, str]] | None = getattr(frame, "kinds", None)
-        self._kinds = None if known is None else {name: known[name] for name in self.names}
+        self._kinds = None if frame.kinds is None else {name: frame.kinds[name] for name in self.names}
 
     @property
     def name(self) -> str:
@@ -283,12 +281,10 @@ class RemoteRows:
         """The sum of what a statistic gives for every part."""
         kinds = self.kinds
         options = {"target": self.target, "weight": self.weight, **options}
-        drops = bool(getattr(self.frame, "drops_unlabelled", False)) and options["target"] is not None
+        drops = self.frame.drops_unlabelled and options["target"] is not None
         task = Task(model, options, self._read, self._types, kinds, drops, bool(self.frame.place(0)))
         found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task.to_bytes()), merge_bytes))
-        self.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
-        if drops:
-            self.frame.left_out = self.left_out  # type: ignore[attr-defined]
+        self.frame.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
         return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
 
     def parts(self) -> Iterator[Part]:
