@@ -208,8 +208,7 @@ class Labelled(NamedTuple):
 
     def values_by_class(self, names: Sequence[Any]) -> dict[Any, ByValue]:
         """How often each class has each number."""
-        K = len(self.classes)
-        return {name: ByValue.of(self.numbers(name), self.labels, K, self.weights) for name in names}
+        return {name: ByValue.of(self.numbers(name), self.labels, len(self.classes), self.weights) for name in names}
 
 
 def survey(rows: Labelled, options: Mapping[str, Any]) -> Tally:

@@ -133,18 +133,6 @@ def probabilities(node: str, states: States, given: Any, cuts: Cuts | None) -> F
     return np.asarray(shares / shares.sum())
 
 
-def combine(one: Mapping[int, Floats], two: Mapping[int, Floats], nodes: Sequence[str]) -> dict[int, Floats]:
-    """Both together; what contradicts itself is refused."""
-    result = dict(one)
-    for place, likelihood in two.items():
-        result[place] = result[place] * likelihood if place in result else likelihood
-        if not result[place].any():
-            raise ImpossibleEvidenceError(
-                f"the evidence on {nodes[place]!r} contradicts what was observed of it before; observe one of the two"
-            )
-    return result
-
-
 def describe(
     nodes: Sequence[str], states: Sequence[States], known: Mapping[int, Floats], *, likely: bool = True
 ) -> str:

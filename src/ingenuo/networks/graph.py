@@ -173,7 +173,7 @@ def _smallest(beside: list[int], cards: list[int]) -> Bags:
         raise TooWideError(
             f"the network is too wide for exact inference: its width is {widest.bit_count() - 1} (a table over "
             f"{widest.bit_count()} nodes at once) in the best order found, and its tables would have "
-            f"{_readable(least)} cells in all, {_memory(least)}, the largest {_readable(cells(widest))}, "
+            f"{_readable(least)} cells in all, {_readable(least >> 27)} GiB, the largest {_readable(cells(widest))}, "
             f"where at most {LIMIT:,} are allowed; "
             "observe more nodes, ask for fewer nodes together, count among samples drawn without evidence, "
             "or learn it with fewer parents for each node"
@@ -201,14 +201,8 @@ def _bags(order: list[tuple[int, int]]) -> Bags:
     return masks, above, bag_of, turn
 
 
-def _readable(cells: int) -> str:
-    return f"{cells:,}" if cells < 10**15 else f"about 10^{len(str(cells)) - 1}"
-
-
-def _memory(cells: int) -> str:
-    units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
-    at = min(len(units) - 1, ((cells * 8).bit_length() - 1) // 10)
-    return f"{_readable(cells * 8 // 1024**at)} {units[at]}"
+def _readable(n: int) -> str:
+    return f"{n:,}" if n < 10**15 else f"about 10^{len(str(n)) - 1}"
 
 
 def bits(mask: int) -> list[int]:

@@ -486,13 +486,17 @@ class Network:
         return pa.table(columns)
 
     def _evidence(self, evidence: Evidence) -> dict[int, Floats]:
-        found = known.likelihoods(self.nodes, self._known_states(), evidence, self.cuts)
-        for place in self._set & found.keys():
-            if not (self._known_tables()[place] * found[place]).any():
+        result = dict(self._likelihoods)
+        for place, found in known.likelihoods(self.nodes, self._known_states(), evidence, self.cuts).items():
+            node = self.nodes[place]
+            if place in self._set and not (self._known_tables()[place] * found).any():
+                raise ImpossibleEvidenceError(f"{node!r} was set, and is nothing else; leave it out of the evidence")
+            result[place] = result.get(place, 1.0) * found
+            if not result[place].any():
                 raise ImpossibleEvidenceError(
-                    f"{self.nodes[place]!r} was set, and is nothing else; leave it out of the evidence"
+                    f"the evidence on {node!r} contradicts what was observed of it before; observe one of the two"
                 )
-        return known.combine(self._likelihoods, found, self.nodes)
+        return result
 
     def _ask(self, question: Callable[..., Any], evidence: Evidence, *options: Any) -> Any:
         """What inference answers; impossible evidence is reported by the names of nodes and states."""

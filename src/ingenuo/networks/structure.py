@@ -29,7 +29,7 @@ from ingenuo.networks.columns import (
 from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import log_joint
-from ingenuo.networks.learn import configurations, estimate
+from ingenuo.networks.learn import configurations, count_states, estimate
 from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score, hill_climb, k2
 from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
 from ingenuo.rows.checks import check_whole, seeded_generator
@@ -114,8 +114,13 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         cards, names = [sample.cards[place] for place in places], [nodes[place] for place in places]
         pairs = PairCounts.of(list(sample.codes[places]), cards, sample.weights, names)
         return search_tree(pairs, options, places.index(target or 0)).move(places)
-    required, forbidden = (_places_of_arcs(nodes, arcs) for arcs in (options.required, options.forbidden))
-    bounds = Constraints(sample.cards, required, forbidden, options.max_parents, nodes)
+    arcs = [list[tuple[int, int]](), list[tuple[int, int]]()]
+    for places, named in zip(arcs, (options.required, options.forbidden)):
+        for arc in named:
+            if isinstance(arc, str) or len(tuple(arc)) != 2:
+                raise KindError(f"an arc is a pair (from, to) of nodes, got {arc!r}")
+            places.append((place_of(nodes, arc[0]), place_of(nodes, arc[1])))
+    bounds = Constraints(sample.cards, *arcs, options.max_parents, nodes)
     line = Line(options.verbose)
 
     def progress(step: int, score: float) -> None:
@@ -155,16 +160,6 @@ def search_tree(pairs: PairCounts, options: Options, target: int = 0) -> Search:
     if root == target:
         raise InputError(f"root={options.root!r} is the class itself; the tree is of the other columns")
     return tan(pairs, root)
-
-
-def _places_of_arcs(nodes: Sequence[str], arcs: Arcs) -> list[tuple[int, int]]:
-    """Arcs by the places of their ends."""
-    found = []
-    for arc in arcs:
-        if isinstance(arc, str) or len(tuple(arc)) != 2:
-            raise KindError(f"an arc is a pair (from, to) of nodes, got {arc!r}")
-        found.append((place_of(nodes, arc[0]), place_of(nodes, arc[1])))
-    return found
 
 
 def _order(nodes: Sequence[str], order: Sequence[str] | None, target: int | None) -> list[int]:
@@ -222,7 +217,13 @@ def _fill(sample: Sample, rng: np.random.Generator, parents: Parents | None = No
     these arcs says of them given the rest of their rows (the sampled form of Friedman's structural EM).
     """
     codes = sample.codes.copy()
-    flat = None if parents is None else Flat.of(parents, _smoothed_tables(sample, parents))
+    tables = []
+    for child, above in enumerate(parents or ()):  # from the rows that are whole where it matters, smoothed
+        shape = [sample.cards[each] for each in (*above, child)]
+        where = configurations([sample.codes[up] for up in above], shape, sample.n_rows)
+        counts = count_states(where, sample.codes[child], shape, sample.weights).floats()
+        tables.append(estimate(counts, np.full(shape[-1], 0.5)))
+    flat = None if parents is None else Flat.of(parents, tables)
     for node, column in enumerate(sample.codes):
         missing = np.flatnonzero(column < 0)
         if not len(missing):
@@ -237,15 +238,3 @@ def _fill(sample: Sample, rng: np.random.Generator, parents: Parents | None = No
             drawn = (steps < rng.random((len(missing), 1)) * steps[:, -1:]).sum(axis=1)
             codes[node, missing] = np.minimum(drawn, sample.cards[node] - 1)
     return Sample(codes, sample.cards, sample.weights)
-
-
-def _smoothed_tables(sample: Sample, parents: Parents) -> list[Floats]:
-    """Tables from the rows that are whole where it matters, smoothed so that nothing is impossible."""
-    tables = []
-    for node, above in enumerate(parents):
-        shape = [sample.cards[each] for each in (*above, node)]
-        cells = configurations([sample.codes[each] for each in (*above, node)], shape, sample.n_rows)
-        weights = None if sample.weights is None else sample.weights[cells >= 0]
-        counts = np.bincount(cells[cells >= 0], weights, int(np.prod(shape, dtype=np.int64))).astype(np.float64)
-        tables.append(estimate(counts.reshape(shape), np.full(shape[-1], 0.5)))
-    return tables
