@@ -238,7 +238,7 @@ def test_the_path_leads_to_what_is_found(restarts):
         assert step.score == pytest.approx(score + step.gain, rel=1e-10)
         score = step.score
     assert found.score == found.path[-1].score
-    assert [number for number, _ in heard] == list(range(1, found.steps + 1))
+    assert [number for number, _ in heard] == list(range(1, len(heard) + 1))
     assert max(score for _, score in heard) == pytest.approx(found.score, rel=1e-12)
 
 

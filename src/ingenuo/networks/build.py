@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import CycleError, KindError, NetworkError, NetworkFileError, did_you_mean
-from ingenuo.networks.evidence import place_of
-from ingenuo.networks.graph import Parents, refuse_cycle
+from ingenuo.networks.graph import refuse_cycle
 
 Floats = NDArray[np.float64]
 Key = tuple[int, ...]  # the places of the parents' states
@@ -311,69 +310,58 @@ def describe(value: Any) -> str:
 # What an expert gives in Python.
 
 
-def structure_of(
+def define(
     arcs: Iterable[tuple[str, str]],
     nodes: Iterable[str],
-    states: Mapping[str, Sequence[Any]] | None,
+    states: Mapping[str, Sequence[Any]],
     tables: Mapping[str, Any] | None,
-) -> tuple[list[str], list[tuple[int, ...]]]:
-    """The nodes in the order they are named, and the parents of each; what the states are is checked as well."""
-    pairs = list(arcs)
+    name: str,
+) -> tuple[list[str], list[tuple[int, ...]], Definition | None]:
+    """The nodes in the order they are named, the parents of each, and the network where there are tables; checked."""
+    pairs, builder = list(arcs), Builder(error=NetworkError)
+    builder.name = name
     for arc in pairs:
         if not isinstance(arc, list | tuple) or len(arc) != 2 or not all(isinstance(end, str) for end in arc):
             raise KindError(f"an arc is a pair (from, to) of names of nodes, got {arc!r}")
     names = list(dict.fromkeys([*nodes, *(tables or ()), *(up for up, _ in pairs), *(down for _, down in pairs)]))
-    builder = Builder(error=NetworkError)
-    for name in names:
-        if not isinstance(name, str) or not name:
-            raise KindError(f"a node has a name, got {type(name).__name__} {name!r}")
-    for node, own in (states or {}).items():
-        if node not in names:
-            raise NetworkError(
-                f"states has {node!r}, which no arc names (a node by itself is named in nodes=[…])"
-                f"{did_you_mean(node, names)}"
-            )
-        if isinstance(own, str | bytes) or not isinstance(own, Sequence | np.ndarray):
-            raise KindError(f"the states of {node!r} must be a list, got {type(own).__name__} {own!r}")
-        builder.add_node(node, own)
+    for node in names:
+        if not isinstance(node, str) or not node:
+            raise KindError(f"a node has a name, got {type(node).__name__} {node!r}")
     if not names:
         raise NetworkError("a network has one node at least; give arcs, or nodes")
-    parents: dict[str, list[int]] = {name: [] for name in names}
+    for node, own in states.items():
+        if node not in names:
+            near = did_you_mean(node, names)
+            raise NetworkError(f"states has {node!r}, which no arc names (name a node by itself in nodes=[…]){near}")
+        if isinstance(own, str | bytes) or not isinstance(own, Sequence | np.ndarray):
+            raise KindError(f"the states of {node!r} must be a list, got {type(own).__name__} {own!r}")
+    above: dict[str, list[int]] = {node: [] for node in names}
     for up, down in pairs:
-        if names.index(up) in parents[down]:
+        if names.index(up) in above[down]:
             raise NetworkError(f"the arc {up} → {down} is given twice; give it once")
-        parents[down].append(names.index(up))
-    found = [tuple(above) for above in parents.values()]
-    refuse_cycle(names, found)
-    return names, found
-
-
-def definition_of(
-    nodes: Sequence[str], parents: Parents, states: Mapping[str, Sequence[Any]], tables: Mapping[str, Any], name: str
-) -> Definition:
-    """The network with its tables, checked."""
-    builder = Builder(error=NetworkError)
-    builder.name = name
-    for node in tables:
-        place_of(nodes, node)
-    for node in nodes:
-        if node not in tables:
-            near = did_you_mean(node, [name for name in nodes if name in tables]) if len(nodes) > 1 else ""
+        above[down].append(names.index(up))
+    parents = [tuple(each) for each in above.values()]
+    refuse_cycle(names, parents)
+    for node in states if tables is None else names:
+        if tables is not None and node not in tables:
+            near = did_you_mean(node, tables) if tables else ""
             near = near if near.startswith("; did") else ""
             raise NetworkError(f"node {node!r} has no table; give one for every node, or none to learn them all{near}")
-        builder.add_node(node, states[node] if node in states else _states_in(node, tables[node]))
-    for node, above in zip(nodes, parents):
-        family, table = builder.family(node, [nodes[up] for up in above]), tables[node]
-        if isinstance(table, np.ndarray):
-            if table.shape != family.shape:
-                raise NetworkError(
-                    f"the table of {node!r} has shape {table.shape}, and needs {family.shape}: an axis for each "
-                    "parent, the node's own last"
-                )
+        builder.add_node(node, states[node] if node in states else _states_in(node, (tables or {})[node]))
+    if tables is None:
+        return names, parents, None
+    for node, places in zip(names, parents):
+        family, table = builder.family(node, [names[up] for up in places]), tables[node]
+        if not isinstance(table, np.ndarray):
+            builder.add_nested(family, table)
+        elif table.shape == family.shape:
             builder.add_table(family, table.astype(np.float64).reshape(-1))
         else:
-            builder.add_nested(family, table)
-    return builder.definition()
+            raise NetworkError(
+                f"the table of {node!r} has shape {table.shape}, and needs {family.shape}: an axis for each parent, "
+                "the node's own last"
+            )
+    return names, parents, builder.definition()
 
 
 def _states_in(node: str, table: Any) -> list[Any]:

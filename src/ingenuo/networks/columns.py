@@ -202,7 +202,7 @@ class Labelled(NamedTuple):
 
     def numbers(self, name: object) -> Floats:
         """A column of numbers, missing where the row has no weight or no class."""
-        values = _finite(self.source, self.source.names.tolist().index(name), name)
+        values = _read_numbers(self.source, self.source.names.tolist().index(name))
         absent = self.labels < 0 if self.weights is None else (self.labels < 0) | (self.weights == 0)
         return np.where(absent, np.nan, values) if absent.any() else values
 
@@ -220,8 +220,9 @@ def survey(rows: Labelled, options: Mapping[str, Any]) -> Tally:
     }
     names, cuts = rows.source.names.tolist(), {name: Cuts(tuple(each)) for name, each in options["cuts"].items()}
     for name in (*options["categories"], *cuts):
-        column = read_column(rows.source, names.index(name), name, cuts.get(name))
-        found[f"states:{name}"] = rows.count_labels("state", *column)
+        found[f"states:{name}"] = rows.count_labels(
+            "state", *read_column(rows.source, names.index(name), cuts.get(name))
+        )
     for name in options["numbers"]:
         found |= discretise.glance(name, rows.numbers(name))
     return Tally(found)
@@ -258,42 +259,38 @@ def _values_by_class(reduce: Reduce, seen: Tally, numbers: list[Any], classes: L
 # The rows as codes of the nodes' states.
 
 
-def read_column(source: Source, place: int, name: object, cuts: Cuts | None) -> Column:
-    """One column as codes; those of numbers by their intervals, which are called 0, 1, …
-
-    The source keeps them, for a plan needs them several times.
-    """
+def read_column(source: Source, place: int, cuts: Cuts | None) -> Column:
+    """One column as codes, which the source keeps; those of numbers by their intervals, which are called 0, 1, …"""
     kept: dict[Any, Column] = vars(source).setdefault("column_codes", {})
     if (place, cuts) not in kept:
-        kept[place, cuts] = _categories(source, place, name) if cuts is None else _intervals(source, place, name, cuts)
+        kept[place, cuts] = _read_categories(source, place) if cuts is None else _read_intervals(source, place, cuts)
     return kept[place, cuts]
 
 
-def _categories(source: Source, place: int, name: object) -> Column:
-    block = source.codes(np.array([place]), objects([name]))
+def _read_categories(source: Source, place: int) -> Column:
+    block = source.codes(np.array([place]), source.names[[place]])
     assert block.labels is not None
     return block.columns[:, 0] if isinstance(block.columns, np.ndarray) else block.columns[0], block.labels[0]
 
 
-def _intervals(source: Source, place: int, name: object, cuts: Cuts) -> Column:
+def _read_intervals(source: Source, place: int, cuts: Cuts) -> Column:
     """The interval of each value; a column may also hold the names of intervals, as rows that were drawn do."""
     own = np.arange(len(cuts.names))
     if (source.uniform() or source.guess(place))[0] not in ("number", "count"):
-        codes, labels = _categories(source, place, name)
+        codes, labels = _read_categories(source, place)
         known = {interval: at for at, interval in enumerate(cuts.names)}
         if len(labels) and all(label in known for label in labels.tolist()):
             return np.array([*(known[label] for label in labels.tolist()), -1], np.int32)[codes], own
-    return cuts.codes(_finite(source, place, name)), own
+    return cuts.codes(_read_numbers(source, place)), own
 
 
-def _finite(source: Source, place: int, name: object) -> Floats:
+def _read_numbers(source: Source, place: int) -> Floats:
     """A column as numbers; raises for an infinite one."""
-    values = source.numbers(np.array([place]), objects([name])).column(0)
+    values = source.numbers(np.array([place]), source.names[[place]]).column(0)
     if np.isinf(values).any():
-        row = int(np.isinf(values).argmax())
+        row, name = int(np.isinf(values).argmax()), column_name(source.names.tolist()[place])
         raise InputError(
-            f"column {column_name(name)!r}, row {row}: {values[row]} has no interval; make it missing, or a large "
-            "number"
+            f"column {name!r}, row {row}: {values[row]} has no interval; make it missing, or a large number"
         )
     return values
 
@@ -302,7 +299,7 @@ def encode_columns(source: Source, schema: Schema, cuts: Mapping[Any, Cuts], pla
     """The columns that are not set aside, as codes."""
     used = schema.families != _IGNORE
     names, at = schema.names[used], places[used].tolist()
-    columns = [read_column(source, place, name, cuts.get(name)) for name, place in zip(names.tolist(), at)]
+    columns = [read_column(source, place, cuts.get(name)) for name, place in zip(names.tolist(), at)]
     return Codes(names, source.n_rows, [codes for codes, _ in columns], [labels for _, labels in columns])
 
 
@@ -323,9 +320,9 @@ def source_of(table: Any) -> Source:
     return source
 
 
-def _node_columns(source: Source, nodes: Sequence[str]) -> dict[str, tuple[int, Any]]:
-    """Of the nodes that have a column, its place and its name in the table."""
-    known = {column_name(name): (place, name) for place, name in enumerate(source.names.tolist())}
+def _place_columns(source: Source, nodes: Sequence[str]) -> dict[str, int]:
+    """Of the nodes that have a column, its place in the table."""
+    known = {column_name(name): place for place, name in enumerate(source.names.tolist())}
     return {node: known[node] for node in nodes if node in known}
 
 
@@ -347,7 +344,7 @@ def encode_rows(
     """
     source = source_of(table)
     weights, cuts = row_weights(sample_weight, source.n_rows), dict(cuts)
-    at = _node_columns(source, nodes)
+    at = _place_columns(source, nodes)
     absent = [node for node in nodes if node not in at]
     if absent and not hidden:
         near = did_you_mean(absent[0], [column_name(name) for name in source.names.tolist()])
@@ -355,16 +352,17 @@ def encode_rows(
             f"the table has no column for node {absent[0]!r}{near} (a node that is never seen can be learned with "
             "missing='em', if its states are declared)"
         )
-    new = {name: node for node, (_, name) in at.items() if node not in {*cuts, *declared, *categories}}
+    names = source.names.tolist()
+    new = {names[place]: node for node, place in at.items() if node not in {*cuts, *declared, *categories}}
     if new:
-        kinds = {name: "ignore" for name in source.names.tolist() if name not in new}
+        kinds = {name: "ignore" for name in names if name not in new}
         kinds |= {name: columns[node] for name, node in new.items() if columns and node in columns}
         cuts |= {new[name]: each for name, each in plan_in_memory(source, kinds, None, weights).cuts.items()}
     found, labels = [], []
     for node in nodes:
         codes, own = np.full(source.n_rows, -1, np.int32), labels_of([])
         if node in at:
-            codes, own = read_column(source, *at[node], cuts.get(node))
+            codes, own = read_column(source, at[node], cuts.get(node))
         if node in declared and node not in cuts:
             codes, own = _match_declared(node, declared[node], codes, own)
         found.append(codes)
@@ -395,13 +393,13 @@ def encode_known(
     """
     source = source_of(table)
     result = np.full((source.n_rows, len(nodes)), -1, np.int32)
-    at = _node_columns(source, [node for i, node in enumerate(nodes) if i != without])
+    at = _place_columns(source, [node for i, node in enumerate(nodes) if i != without])
     if not at and len(nodes) > 1:
         raise no_column([column_name(name) for name in source.names.tolist()], nodes)
     for i, node in enumerate(nodes):
         if node not in at:
             continue
-        codes, labels = read_column(source, *at[node], cuts.get(node))
+        codes, labels = read_column(source, at[node], cuts.get(node))
         if node not in cuts:
             places = match_states(states[i], labels.tolist())
             if places and max(places) < 0 and _are_numbers(labels.tolist()) and not _are_numbers(states[i]):

@@ -39,7 +39,7 @@ NAME_LIMIT, STATE_LIMIT, TITLE_LIMIT = 150.0, 84.0, 640.0  # longer texts are cu
 PADDING, COLUMN_GAP, MARGIN = 8.0, 6.0, 18.0
 HEADER, LINE, COMPACT = 22.0, 15.0, 28.0  # heights: of the name, of a state, of a box without bars
 BAR, BAR_HEIGHT, FIGURES = 46.0, 9.0, text_width(">99.9%", STATE_SIZE)
-MOST_STATES = 8  # of more, the most probable are shown, and how many there are besides
+MOST_STATES, MORE = 8, "… {} more"  # of more, the most probable are shown, and how many there are besides
 THINNEST, THICKEST = 0.9, 5.5
 MEASURE = "mutual information given the other parents"
 
@@ -412,7 +412,7 @@ def box_size(name: str, states: Sequence[str], with_bars: bool) -> Size:
     title = text_width(shorten(name, NAME_LIMIT, NAME_SIZE, bold=True), NAME_SIZE, bold=True) + 2 * PADDING
     if not with_bars:
         return max(title, 44.0), COMPACT
-    labels = [*states, *([_more(states)] if len(states) > MOST_STATES else [])]
+    labels = [*states, *([MORE.format(len(states) - MOST_STATES + 1)] if len(states) > MOST_STATES else [])]
     label = max((text_width(shorten(text, STATE_LIMIT, STATE_SIZE), STATE_SIZE) for text in labels), default=0.0)
     wide = label + BAR + FIGURES + 2 * COLUMN_GAP + 2 * PADDING
     return max(title, wide), HEADER + LINE * min(len(states), MOST_STATES) + 7.0
@@ -460,17 +460,13 @@ def _badge(x: float, y: float, mark: str) -> list[str]:
     return [tag("circle", cx=x, cy=y, r=r, fill=fill) for r, fill in circles]
 
 
-def _more(texts: Sequence[str]) -> str:
-    return f"… {len(texts) - MOST_STATES + 1} more"
-
-
 def _lines(texts: Sequence[str], p: Floats) -> list[tuple[str, float, bool]]:
     """Of each line its text, its probability, and whether it stands for the states that are left out."""
     if len(texts) <= MOST_STATES:
         return [(text, float(share), False) for text, share in zip(texts, p)]
     kept = np.sort(np.argsort(-p, kind="stable")[: MOST_STATES - 1])
     rest = max(float(p.sum() - p[kept].sum()), 0.0)
-    return [*((texts[k], float(p[k]), False) for k in kept), (_more(texts), rest, True)]
+    return [*((texts[k], float(p[k]), False) for k in kept), (MORE.format(len(texts) - MOST_STATES + 1), rest, True)]
 
 
 def _thickness(strength: float, strongest: float) -> float:

@@ -26,7 +26,7 @@ from ingenuo.kernels import densities, portable
 from ingenuo.kernels.codes import Flat
 from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
-from ingenuo.networks.build import Definition, definition_of, structure_of
+from ingenuo.networks.build import Definition, define
 from ingenuo.networks.columns import encode_known, encode_rows
 from ingenuo.networks.search import Scorer, Search, check_score
 from ingenuo.networks.structure import Options, find_structure, sample_of
@@ -123,10 +123,8 @@ class Network:
         name : str
             What the network is called, in files.
         """
-        names, parents = structure_of(arcs, nodes, states, tables)
-        if tables is None:
-            return Network(names, parents, states, name=name)
-        return Network.of(definition_of(names, parents, states or {}, tables, name))
+        names, parents, found = define(arcs, nodes, states or {}, tables, name)
+        return Network(names, parents, states, name=name) if found is None else Network.of(found)
 
     @staticmethod
     def of(definition: Definition) -> Network:

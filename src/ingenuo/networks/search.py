@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections import OrderedDict, deque
 from collections.abc import Callable, Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -59,7 +59,6 @@ class Search:
     score: float
     measure: str  # what the score and the gains are
     path: tuple[Step, ...] = ()
-    steps: int = field(default=0, compare=False)  # changes made, those given up included
 
     @property
     def arcs(self) -> list[Arc]:
@@ -303,7 +302,7 @@ def hill_climb(
         else:
             climb.shake()
             climb.to_the_top(tabu)
-    return Search(climb.best, climb.best_score, scorer.score, tuple(climb.best_path), climb.steps)
+    return Search(climb.best, climb.best_score, scorer.score, tuple(climb.best_path))
 
 
 class _Climb:
@@ -546,4 +545,4 @@ def k2(scorer: Scorer, bounds: Constraints, ordered: Sequence[int], progress: Pr
             path.append(Step("add", (candidates[best], node), gain, sum(own)))
             if progress is not None:
                 progress(len(path), path[-1].score)
-    return Search(tuple(tuple(sorted(above)) for above in parents), sum(own), scorer.score, tuple(path), len(path))
+    return Search(tuple(tuple(sorted(above)) for above in parents), sum(own), scorer.score, tuple(path))

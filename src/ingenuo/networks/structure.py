@@ -115,12 +115,12 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         pairs = PairCounts.of(list(sample.codes[places]), cards, sample.weights, names)
         return search_tree(pairs, options, places.index(target or 0)).move(places)
     arcs = [list[tuple[int, int]](), list[tuple[int, int]]()]
-    for places, named in zip(arcs, (options.required, options.forbidden)):
-        for arc in named:
+    for by_place, by_name in zip(arcs, (options.required, options.forbidden)):
+        for arc in by_name:
             if isinstance(arc, str) or len(tuple(arc)) != 2:
                 raise KindError(f"an arc is a pair (from, to) of nodes, got {arc!r}")
-            places.append((place_of(nodes, arc[0]), place_of(nodes, arc[1])))
-    bounds = Constraints(sample.cards, *arcs, options.max_parents, nodes)
+            by_place.append((place_of(nodes, arc[0]), place_of(nodes, arc[1])))
+    bounds = Constraints(sample.cards, arcs[0], arcs[1], options.max_parents, nodes)
     line = Line(options.verbose)
 
     def progress(step: int, score: float) -> None:
@@ -200,7 +200,7 @@ def find_structure(
                 f"the target {target!r} holds numbers of many values; cut it into classes first, or declare it: "
                 f"columns={{{name!r}: 'category'}}"
             )
-        classes = read_column(source, source.names.tolist().index(name), name, None)
+        classes = read_column(source, source.names.tolist().index(name), None)
     plan = plan_in_memory(source, columns, classes, weights, bins)
     plan.warn_of_names()
     block = encode_columns(source, plan.schema, plan.cuts, np.arange(len(plan.schema)))

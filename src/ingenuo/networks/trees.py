@@ -132,7 +132,7 @@ def _result(n: int, steps: Steps, measure: str) -> Search:
     for arc, gain in steps:
         score += gain
         path.append(Step("add", arc, gain, score))
-    return Search(parents_of(n, (arc for arc, _ in steps)), score, measure, tuple(path), len(path))
+    return Search(parents_of(n, (arc for arc, _ in steps)), score, measure, tuple(path))
 
 
 # How often the values of two columns meet, for every two: a tally, so that rows may lie in parts. All tables that are
