@@ -41,11 +41,11 @@ def local() -> Iterator[Fit]:
 
 @contextmanager
 def _on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.engines import Files, opened
+    from ingenuo.rows.engines import opened
     from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:
-        yield lambda folder: _model().fit(Files(scan(folder, target=CLASS), found), CLASS)
+        yield lambda folder: _model().fit(found(scan(folder, target=CLASS)), CLASS)
 
 
 @contextmanager
@@ -116,14 +116,14 @@ def spark_numbers() -> Iterator[Fit]:
 
 @contextmanager
 def _numbers_on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.engines import Files, opened
+    from ingenuo.rows.engines import opened
     from ingenuo.rows.files.scan import scan
 
     with opened(engine, address) as found:
 
         def fit(folder: str) -> Any:
             rows = scan(folder, target=CLASS, columns=dict.fromkeys(NUMBERS, "number"), only=True)
-            return _model().fit(Files(rows, found), CLASS)
+            return _model().fit(found(rows), CLASS)
 
         yield fit
 

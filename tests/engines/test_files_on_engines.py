@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,7 @@ def test_folds_are_for_one_machine(folders: Path, tmp_path: Path) -> None:
 
 def test_a_model_that_is_no_sum_says_so_of_files(folders: Path) -> None:
     with pytest.raises(RefusedError, match="more than once"):
-        train(SoftmaxRegression(), scan(folders / "csv"), "paid", engine=read)
+        train(SoftmaxRegression(), scan(folders / "csv"), "paid", engine=partial(Files, read=read))
 
 
 @pytest.mark.parametrize(("engine", "module"), [("dask", "dask"), ("spark", "pyspark")])

@@ -25,7 +25,7 @@ from ingenuo.models.tuning import best_of, mean_loss
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.schema import column_name
-from ingenuo.rows.source import is_texts
+from ingenuo.rows.source import is_texts, open_source
 from ingenuo.show.table import PrintedTable
 
 METHODS = ("forward", "gain")
@@ -145,13 +145,11 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if is_texts(X) and len(self.support_) == 1:
             return X
         if checks.is_frame(X):
-            import narwhals as nw
-
-            frame, kept = nw.from_native(X, eager_only=True), self._names[self.support_].tolist()
+            names, kept = open_source(X).names.tolist(), self._names[self.support_].tolist()
             for name in kept:
-                if name not in frame.columns:
-                    raise InputError(f"the table has no column {name!r}{did_you_mean(name, frame.columns)}")
-            return nw.to_native(frame.select(kept))
+                if name not in names:
+                    raise InputError(f"the table has no column {name!r}{did_you_mean(name, names)}")
+            return X[kept] if hasattr(X, "iloc") else X.select(kept)
         X = checks.array_of(X) if isinstance(X, list | tuple) else X
         if X.ndim != 2 or X.shape[1] != len(self.support_):
             raise InputError(f"X has the shape {X.shape}; the selector was fitted to {len(self.support_)} columns")

@@ -24,7 +24,7 @@ from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
-from ingenuo.rows.source import is_texts
+from ingenuo.rows.source import is_texts, open_source
 from ingenuo.show.arithmetic import CLASSES
 from ingenuo.show.arithmetic import logs as logs_of
 from ingenuo.show.format import plain
@@ -247,7 +247,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         if not is_texts(X):
             with checks.ours():
                 validate_data(self, X, skip_check_array=True, reset=True)
-        self._names, self._backend = _columns_of(X)
+        self._names, self._table = _columns_of(X)
         self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods
         self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
         self.estimators_, self.classes_, self._target = fitted, public(known), target
@@ -321,15 +321,13 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
             return row
         if not isinstance(row, Mapping):
             return checks.array_of([list(row)]) if isinstance(row, Iterable) else [row]
-        if self._backend is None:
+        if self._table is None:
             raise KindError("a row can be a mapping where a table with column names was learned; give a list of values")
-        import narwhals as nw
-
         names = self._names
         unknown = next((name for name in row if name not in names), None)
         if unknown is not None:
             raise InputError(f"the row has a column {unknown!r} that was not learned{did_you_mean(unknown, names)}")
-        return nw.to_native(nw.from_dict({name: [row.get(name)] for name in names}, backend=self._backend))  # type: ignore[arg-type]
+        return getattr(self._table, "from_pydict", self._table)({name: [row.get(name)] for name in names})
 
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()
@@ -375,11 +373,6 @@ def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np
     return logs
 
 
-def _columns_of(X: Any) -> tuple[list[Any], str | None]:
-    """A table's column names, and which library's table it is."""
-    if not checks.is_frame(X):
-        return [], None
-    import narwhals as nw
-
-    frame = nw.from_native(X, eager_only=True)
-    return list(frame.columns), frame.implementation.name.lower()
+def _columns_of(X: Any) -> tuple[list[Any], Any]:
+    """A table's column names, and its type."""
+    return (open_source(X).names.tolist(), type(X)) if checks.is_frame(X) else ([], None)

@@ -71,7 +71,7 @@ class EngineFrame:
         raise NotImplementedError
 
 
-Engine = Callable[[Any], EngineFrame]  # the frame of a scan
+Engine = Callable[[Any], EngineFrame]  # the files of a scan, on an engine
 
 
 def lacks_package(message: str) -> bool:
@@ -103,12 +103,12 @@ def opened(name: str, address: str | None = None) -> Iterator[Engine]:
         from ingenuo.rows import dask
 
         with dask.cluster(address):
-            yield dask.read
+            yield partial(Files, read=dask.read)
     elif name == "spark":
         from ingenuo.rows import spark
 
         with spark.session(address) as session:
-            yield partial(spark.read, session=session)
+            yield partial(Files, read=partial(spark.read, session=session))
     else:
         raise InputError(f"engine={name!r} is not known{did_you_mean(name, ENGINES)}")
 
@@ -118,7 +118,7 @@ class Files(EngineFrame):
 
     drops_unlabelled = True
 
-    def __init__(self, rows: Any, engine: Engine) -> None:
+    def __init__(self, rows: Any, read: Callable[[Any], EngineFrame]) -> None:
         scan = rows
         while not hasattr(scan, "declared"):  # columns that were selected from a scan
             scan = scan.stream
@@ -136,7 +136,7 @@ class Files(EngineFrame):
             if "-" in form.paths:
                 raise InputError(f"{self.called}: standard input is here alone; write it to a file, and give that")
         with self._explain():
-            super().__init__(engine(scan), list(rows.names))
+            super().__init__(read(scan), list(rows.names))
 
     @property
     def schema(self) -> pa.Schema:

@@ -44,6 +44,11 @@ class Source:
         """The values of a column."""
         raise NotImplementedError
 
+    def values(self, name: Any) -> NDArray[Any]:
+        """The values of a column by its name."""
+        column = self.column(self.names.tolist().index(name))
+        return column if isinstance(column, np.ndarray) else objects(column.to_pylist())
+
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column, and why."""
         found = self.uniform()
@@ -330,7 +335,7 @@ class TextSource(Source):
 
     def __init__(self, values: Any) -> None:
         self.names = objects(["text"])
-        self.values = values if isinstance(values, list | tuple | np.ndarray) else as_array(values)
+        self._texts = values if isinstance(values, list | tuple | np.ndarray) else as_array(values)
         self.n_rows = len(values)
 
     def uniform(self) -> tuple[str, str]:
@@ -339,7 +344,7 @@ class TextSource(Source):
 
     def column(self, place: int) -> Any:
         """The one column."""
-        return self.values
+        return self._texts
 
     def _refuse(self, places: Any, names: Labels) -> Any:
         raise InputError(
@@ -371,13 +376,6 @@ class FrameSource(Source):
             raise InputError(f"two columns of the table have one name, {doubled!r}; rename one")
         # A column of pandas costs as much to take as all the cells of one row.
         self._columns = dict(enumerate(X.to_numpy(object).T)) if self._is_pandas and self.n_rows == 1 else {}
-
-    @property
-    def frame(self) -> Any:
-        """The table as narwhals has it."""
-        import narwhals as nw
-
-        return nw.from_native(self.table, eager_only=True)
 
     def column(self, place: int) -> Any:
         """The values of a column."""
@@ -500,21 +498,19 @@ def _arrow_codes(column: Any) -> tuple[NDArray[Any], Labels]:
     return from_dictionary(codes, values)
 
 
-def as_number(values: list[Any], name: object, start: int = 0) -> NDArray[np.float64]:
+def as_number(values: list[Any], name: object) -> NDArray[np.float64]:
     """Values of a declared number column as doubles; an error that names the first that is none."""
-    result = np.empty(len(values))
+    result = np.full(len(values), np.nan)
     for i, value in enumerate(values):
         try:
-            result[i] = np.nan if value is None else float(value)
+            if value is not None and type(value).__name__ not in ("NAType", "NaTType"):
+                result[i] = float(value)
         except OverflowError:
             result[i] = np.inf if value > 0 else -np.inf
         except (TypeError, ValueError):
-            if type(value).__name__ in ("NAType", "NaTType"):
-                result[i] = np.nan
-                continue
             what = "text" if isinstance(value, str) else f"a {type(value).__name__}"
             raise InputError(
-                f"column {column_name(name)!r} has {what} in row {start + i} ({value!r}); "
+                f"column {column_name(name)!r} has {what} in row {i} ({value!r}); "
                 f"declare it with columns={{{column_name(name)!r}: 'category'}} or clean it"
             ) from None
     return result
@@ -531,8 +527,12 @@ _DIGITS = re.compile(r"^\d+$")
 KEY_ROWS, KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 SAMPLE = 10_000  # rows of a column that are looked at
 _SAMPLE = 200  # strings that are looked at to tell texts from categories
-_NUMBERS = (int, float, Decimal, np.number)
-_DATES = (date, time, timedelta, np.datetime64, np.timedelta64)
+_SORTS: tuple[tuple[Any, tuple[str, str]], ...] = (  # of objects that are all of some types
+    ((bool, np.bool_), ("category", "true or false")),
+    ((int, float, Decimal, np.number), ("number", "numbers")),
+    (bytes, ("text", "bytes")),
+    ((date, time, timedelta, np.datetime64, np.timedelta64), ("ignore", "dates are neither numbers nor categories")),
+)
 
 
 def _kind_of_array(values: NDArray[Any]) -> tuple[str, str]:
@@ -544,27 +544,16 @@ def _kind_of_array(values: NDArray[Any]) -> tuple[str, str]:
 
 
 def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:
-    """The kind of a column of objects, and why.
-
-    >>> kind_of_objects([1, 2.5, None]), kind_of_objects([True, None]), kind_of_objects([None])
-    (('number', 'numbers'), ('category', 'true or false'), ('ignore', 'no value'))
-    """
+    """The kind of a column of objects, and why."""
     there = [value for value in values if not is_missing(value)]
-    kinds = set(map(type, there))
-    if not kinds:
-        return "ignore", "no value"
-    if all(issubclass(kind, str) for kind in kinds):
+    types = set(map(type, there))
+    if not types or all(issubclass(type, str) for type in types):
         return kind_of_strings(there)
-    if all(issubclass(kind, bool | np.bool_) for kind in kinds):
-        return "category", "true or false"
-    if all(issubclass(kind, _NUMBERS) and kind is not bool for kind in kinds):
-        return "number", "numbers"
-    if all(issubclass(kind, bytes) for kind in kinds):
-        return "text", "bytes"
-    if all(issubclass(kind, _DATES) for kind in kinds):
-        return "ignore", "dates are neither numbers nor categories"
-    called = ", ".join(sorted(kind.__name__ for kind in kinds))
-    if all(issubclass(kind, list | tuple | set | dict | np.ndarray) for kind in kinds):
+    for sort, found in _SORTS:
+        if all(issubclass(type, sort) for type in types) and (bool not in types or len(types) == 1):
+            return found
+    called = ", ".join(sorted(type.__name__ for type in types))
+    if all(issubclass(type, list | tuple | set | dict | np.ndarray) for type in types):
         return "ignore", f"{called} values are neither numbers nor categories"
     return "category", f"{called} values"
 
@@ -592,13 +581,7 @@ def kind_of_strings(values: Sequence[str], is_target: bool = False) -> tuple[str
 
 
 def reads_as_text(values: Sequence[Any]) -> str:
-    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different.
-
-    >>> reads_as_text(["Sunny", "Overcast", "Rain", "Sunny"])
-    ''
-    >>> reads_as_text(["a film to see twice", "not one laugh in two hours", "it is all right, I suppose"])
-    'strings of 6 words, 100% different'
-    """
+    """Why a column of strings is text and not categories, or "" if it is not: long, and nearly all different."""
     step = max(1, len(values) // _SAMPLE)
     some = [value for value in values[::step][:_SAMPLE] if isinstance(value, str)]
     if len(some) < 3:

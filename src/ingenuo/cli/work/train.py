@@ -23,7 +23,6 @@ from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import clone, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
 from ingenuo.models.regressor import NaiveBayesRegressor
-from ingenuo.rows.engines import Engine, Files
 from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
 from ingenuo.rows.streams import OURS, FileRows, Held, choose_columns, keep_labelled, pick_rows, target_and_weight
@@ -32,6 +31,7 @@ from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
     from ingenuo.evaluation.evaluation import Evaluation
+    from ingenuo.rows.engines import Engine
 
 
 _FEW = 5  # rows of a class, of which little can be learned
@@ -79,7 +79,7 @@ def train(
                 "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
             )
         rows = choose_columns(model, rows, None)
-        model.fit(texts_of(rows) if engine is None else Files(rows, engine))
+        model.fit(texts_of(rows) if engine is None else engine(rows))
         return drop_rare(Done(model, [], origin(model, rows, None)), minimum)
     rows = choose_columns(model, rows, target)
     target, weight = target_and_weight(rows, target, weight)
@@ -100,7 +100,7 @@ def train(
     elif holdout is not None:
         judged, how = _held_out(model, rows, target, weight, holdout, seed)
     elif engine is not None:
-        elsewhere = Files(rows, engine)
+        elsewhere = engine(rows)
         model.fit(elsewhere, target, weight)
         rows.left_out = elsewhere.left_out
     else:

@@ -183,13 +183,9 @@ def count_groups(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """The sums of a classifier's answers to some rows, by group; where there are too many groups, that alone."""
     X, y, protected, classes = part.X, part.y, options["protected"], options.get("classes")
     if isinstance(protected, str):
-        series = open_source(X).frame[protected]  # type: ignore[attr-defined]
-        exact = series.dtype.is_numeric() and not series.null_count()
-        protected = series.to_numpy() if exact else objects(series.to_list())
+        protected = open_source(X).values(protected)
     if options["off"]:
-        import narwhals as nw
-
-        X = nw.to_native(nw.from_native(X, eager_only=True).drop(options["off"]))
+        X = checks.drop_columns(X, options["off"])
     judge = hasattr(model, "predict")
     if y is None:  # what was answered stands for it
         y, classes = (model.predict(X), classes) if judge else _answers(model, classes)

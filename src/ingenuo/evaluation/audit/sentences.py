@@ -240,10 +240,10 @@ def make_sentences(templates: Any, groups: Any) -> Sentences:
 
 
 def _of_table(table: Any, groups: Any, called: str) -> Sentences:
-    frame = open_source(table).frame  # type: ignore[attr-defined]
+    source = open_source(table)
     columns = {
-        str(name): [None if not isinstance(v, str) and is_missing(v) else v for v in frame[name].to_list()]
-        for name in frame.columns
+        str(name): [None if not isinstance(v, str) and is_missing(v) else v for v in source.values(name).tolist()]
+        for name in source.names
     }
     lower = {name.lower().strip(): values for name, values in columns.items()}
     if lower.keys() >= {"template", "group", "term"}:
