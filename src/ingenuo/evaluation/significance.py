@@ -173,22 +173,21 @@ class Difference(NamedTuple):
     second: float
     n: int
     rows: Floats | None  # first less second, row by row; None where the measure is no mean over rows
-    again: Callable[..., float]  # the difference of such a measure at some places, after some rows were swapped
+    again: Any  # a function: the difference of such a measure at some places, after some rows were swapped
 
     @property
     def effect(self) -> float:
         """First less second."""
         return self.first - self.second
 
-    @property
-    def called(self) -> str:
-        """What it is called."""
-        return f"difference in {self.name}"
+    def size(self, low: float | None = None, high: float | None = None, reason: str = "") -> Effect:
+        """How large it is."""
+        return Effect(f"difference in {self.name}", self.effect, low, high, reason)
 
     def judge(self, test: str, h0: str, p: float, size: Effect, alpha: float, **details: Any) -> Verdict:
         """The verdict of a test."""
         seen = f"On {self.n:,} rows the first has {self.name} {number(self.first)} and the second {number(self.second)}"
-        return Verdict(test, h0, self.called, self.effect, p, size, self.n, seen, alpha, details=details)
+        return Verdict(test, h0, size.name, self.effect, p, size, self.n, seen, alpha, details=details)
 
 
 class Answers(NamedTuple):
@@ -213,37 +212,33 @@ class Answers(NamedTuple):
     def compare(self, measure: Measure) -> Difference:
         """What both have of a measure: its name, or a function of the truth and of probabilities, or else labels."""
         n, labels = len(self.first), public(self.first.classes)
-        truth = labels[self.first.codes]
-        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
-        if not isinstance(measure, str) and not callable(measure):
-            raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
-
-        def apply(at: Any, answers: NDArray[Any]) -> float:
-            assert callable(measure)
-            value = float(measure(truth[at], answers[at]))
-            if not np.isfinite(value):
-                raise InputError(
-                    f"the measure is {value!r} on some of the rows; give one that is a finite number on any rows"
-                )
-            return value
-
-        def again(at: Any, swapped: Any = ()) -> float:
-            one, other, places = first.copy(), second.copy(), np.asarray(swapped, np.intp)
-            one[places], other[places] = second[places], first[places]
-            return apply(at, one) - apply(at, other)
-
         if isinstance(measure, str):
             _check_known("measure", measure, MEASURES)
             one, other = self.by_row(measure)
-            return Difference(MEASURES[measure], float(one.mean()), float(other.mean()), n, one - other, again)
+            return Difference(MEASURES[measure], float(one.mean()), float(other.mean()), n, one - other, None)
+        if not callable(measure):
+            raise KindError(f"measure must be a name or a function of y and predictions, got {measure!r}")
         if (self.first.probabilities is None) != (self.second.probabilities is None):
             raise InputError(
                 "one classifier has labels and the other has probabilities, which one function cannot measure alike; "
                 "give the same of both"
             )
+        truth = labels[self.first.codes]
+        first, second = (labels[p.predicted] if p.probabilities is None else p.probabilities for p in self)
+
+        def apply(at: Any = slice(None), swapped: Any = ()) -> tuple[float, float]:
+            pair, places = [first.copy(), second.copy()], np.asarray(swapped, np.intp)
+            pair[0][places], pair[1][places] = second[places], first[places]
+            one, other = (float(measure(truth[at], answers[at])) for answers in pair)
+            if not np.isfinite(one - other):
+                bad = other if np.isfinite(one) else one
+                raise InputError(
+                    f"the measure is {bad!r} on some of the rows; give one that is a finite number on any rows"
+                )
+            return one, other
+
         name = str(getattr(measure, "__name__", "the measure")).replace("_", " ")
-        every = slice(None)
-        return Difference(name, apply(every, first), apply(every, second), n, None, again)
+        return Difference(name, *apply(), n, None, lambda *given: -float(np.diff(apply(*given))[0]))
 
 
 def read_answers(y: Any, first: Any, second: Any, classes: Any = None) -> Answers:
@@ -279,12 +274,10 @@ def mcnemar(
     y, first, second : array-like
         The true class of each row, and what each answered: labels, or probabilities (then the likeliest class counts).
     method : {"exact", "mid-p"}
-        The exact test never rejects a true H0 too often, and seldom often enough; mid-p counts half of the probability
-        of what was seen, and comes closer to the level (Fagerland, Lydersen and Laake, 2013).
-    classes : list, optional
-        The classes of the columns of probabilities; by default the sorted labels of y.
-    confidence : float
-        How sure the intervals are; the difference is called significant at 1 - confidence.
+        Mid-p counts half of the probability of what was seen, and comes closer to the level (Fagerland et al., 2013).
+    classes, confidence
+        The classes of the columns of probabilities, by default the sorted labels of y; how sure the intervals are: the
+        difference is called significant at 1 - confidence.
 
     >>> found = mcnemar([1] * 20, [1] * 18 + [0] * 2, [1] * 10 + [0] * 8 + [1, 0])
     >>> found.details["b"], found.details["c"], found.p_value
@@ -369,10 +362,9 @@ def paired_bootstrap(
     ----------
     y, first, second, classes, confidence
         As in `mcnemar`.
-    measure : {"accuracy", "log_loss"} or callable
-        What is compared; a function of the true labels and the labels (or probabilities, if these were given).
-    replicates, random_state : int
-        How often rows are drawn, and the seed.
+    measure, replicates, random_state
+        "accuracy", "log_loss" or a function of the true labels and the labels (or probabilities, if these were given);
+        how often rows are drawn, and the seed.
 
     >>> found = paired_bootstrap([1] * 40, [1] * 36 + [0] * 4, [1] * 20 + [0] * 16 + [1] * 4, replicates=999)
     >>> round(found.effect, 6), found.low > 0, found.significant
@@ -395,14 +387,14 @@ def paired_bootstrap(
         random_state=rng,
     )
     values, (low, high) = drawn.bootstrap_distribution, drawn.confidence_interval
-    size = Effect(found.called, effect, float(low), float(high))
+    size = found.size(float(low), float(high))
     if np.ptp(values) <= 1e-12 * abs(effect):
         if effect != 0:
             raise RefusedError(
                 f"every replicate differs by the same {number(effect)}, so the bootstrap sees no spread in these "
                 f"{found.n} rows; judge them with permutation"
             )
-        size = Effect(found.called, effect, reason="no replicate differs")
+        size = found.size(reason="no replicate differs")
     p = min(1.0, 2 * (int(min((values <= 0).sum(), (values >= 0).sum())) + 1) / (replicates + 1))
     h0 = f"both classifiers have the same {found.name}"
     return found.judge(f"paired bootstrap, {replicates:,} replicates", h0, p, size, alpha)
@@ -441,15 +433,14 @@ def judge_swaps(answers: Answers, measure: Measure, replicates: int, alpha: floa
     found = answers.compare(measure)
     if found.rows is None:
         p, ways = _swap_rows(answers, found, replicates, rng)
-        reason = "a permutation test gives none for such a measure; ask paired_bootstrap"
-        size = Effect(found.called, found.effect, reason=reason)
+        size = found.size(reason="a permutation test gives none for such a measure; ask paired_bootstrap")
     elif measure == "accuracy":
         b, c = int((found.rows > 0).sum()), int((found.rows < 0).sum())
         p, ways = binomial_p(b, c, "exact"), 2 ** (b + c)
-        size = Effect(found.called, found.effect, *tango(b, c, found.n, alpha))
+        size = found.size(*tango(b, c, found.n, alpha))
     else:
         p, ways = flip_signs(found.rows, replicates, rng)
-        size = student(found.called, found.rows, alpha)
+        size = student(found.size().name, found.rows, alpha)
     test = f"permutation test, {f'all {ways:,} ways to swap' if ways else f'{replicates:,} ways to swap drawn'}"
     h0 = f"it does not matter to the {found.name} which classifier gave which answer"
     return found.judge(test, h0, p, size, alpha, ways=ways or None)
@@ -516,10 +507,8 @@ def corrected_t(differences: Any, test_share: float, *, confidence: float = 0.95
     ----------
     differences : array (folds,) or (folds, repeats)
         First minus second, for each fold: of accuracy, say, or of log loss.
-    test_share : float
-        n_test / n_train: 1/9 for 10 folds.
-    confidence : float
-        How sure the interval is; the difference is called significant at 1 - confidence.
+    test_share, confidence : float
+        n_test / n_train, 1/9 for 10 folds; how sure the interval is.
 
     >>> found = corrected_t([0.02, 0.01, 0.03, 0.00, 0.04], test_share=1 / 4)
     >>> round(found.statistic, 4), round(found.p_value, 4)
@@ -620,8 +609,7 @@ def friedman(
     """Friedman's test: whether the models' ranks differ over many sets at all; scores are sets × models.
 
     Kendall's W is 0 if the sets do not agree on the ranks and 1 if all do. p is that of Iman and Davenport's
-    F = (N - 1)W / (1 - W), which is closer to the level than χ² = N(k - 1)W with few sets; where W = 1 it is exact.
-    Lower scores, such as log losses, get the rank 1 with higher_is_better=False.
+    F = (N - 1)W / (1 - W); where W = 1 it is exact. Of losses, higher_is_better=False.
 
     >>> found = friedman([[0.9, 0.8, 0.7], [0.8, 0.7, 0.75], [0.9, 0.85, 0.6], [0.7, 0.6, 0.65]])
     >>> found.details["average_ranks"], round(found.details["chi2"], 6), round(found.statistic, 6)
