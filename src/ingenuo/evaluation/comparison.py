@@ -111,9 +111,8 @@ class Comparison(Shown):
 
         columns: dict[str, Any] = {"model": list(self.names)}
         for measure in MEASURES:
-            for end, attribute in (("", "value"), ("_low", "low"), ("_high", "high")):
-                values = [getattr(value, attribute) for value in self.values(measure)]
-                columns[f"{measure}{end}"] = pa.array(values, pa.float64())
+            for end, name in (("", "value"), ("_low", "low"), ("_high", "high")):
+                columns[measure + end] = pa.array([getattr(each, name) for each in self.values(measure)], pa.float64())
         for time in ("fit_time", "predict_time"):
             columns[time] = [float(getattr(found, time)) for found in self.cross_validations.values()]
         return pa.table(columns)
@@ -445,7 +444,7 @@ def order(codes: NDArray[Any], rng: np.random.Generator) -> NDArray[np.intp]:
 
 
 def _sizes(sizes: Any, counts: NDArray[Any], classes: Labels, most: int) -> list[int]:
-    """Sizes that were asked for, or so many geometric ones; each sample surely has a row of every class."""
+    """The sizes that are given, or so many geometric ones; each sample surely has a row of every class."""
     if len(counts) < 2 or counts.min() < 2:
         raise InputError(f"class {classes[counts.argmin()]!r} has too few rows, or is the only one; give more rows")
     # All rows that stand no farther than the few-th of the rarest class: (2i + 1)/2n_k ≤ (2 few - 1)/2n_min.

@@ -249,7 +249,7 @@ def _refit(
 def splits_of(
     folds: Any, codes: Codes, classes: Labels, groups: Any, random_state: int
 ) -> tuple[list[Split], list[str]]:
-    """The training rows (None: all others) and the test rows of each fold, and what should be said of them."""
+    """The training rows (None: all others) and the test rows of each fold, and remarks."""
     n_rows = len(codes)
     if n_rows == 0:
         raise InputError("Found array with 0 sample(s): there are no rows to learn from; give two at least")

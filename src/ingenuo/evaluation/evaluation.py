@@ -48,7 +48,7 @@ _NOT_KEPT = "the rows have weights and are not kept, so they cannot be resampled
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Measure:
-    """A measured value and its interval, which is found when it is asked for."""
+    """A measured value and its interval, which is computed on first use."""
 
     name: str  # what is measured
     label: Hashable  # the class that it is of; None where it is of all
@@ -454,9 +454,10 @@ class Evaluation(Shown):
             return Interval.refused("the grids of the classes do not tell how their areas vary together")
         # Of rows, not of their weights.
         counts = self.confusion.sum(axis=1) if rows is None else np.bincount(rows.codes, minlength=len(self.labels))
-        refusal = intervals.too_few(counts, self.labels, judged_classes(len(self.labels)) if k is None else [k])
-        if refusal is not None:
-            return refusal
+        for j in judged_classes(len(counts)) if k is None else [k]:
+            if 0 < min(counts[j], counts.sum() - counts[j]) < 2:  # of one row nothing can be drawn but itself
+                few = f"{counts[j]:,} of {counts.sum():,} rows are of class {self.labels[j]!r}"
+                return Interval.refused(f"{few}, and an area needs 2 of a class and 2 others")
         if rows is None:
             return self._of_cells(name, k)
         drawn = self._resampled
@@ -515,10 +516,10 @@ class Evaluation(Shown):
         if not isinstance(other, Evaluation):
             return NotImplemented
         a, b = self.rows, other.rows
-        if (self.confidence, self.random_state) != (other.confidence, other.random_state) or (a is None) != (b is None):
+        if (self.confidence, self.random_state) != (other.confidence, other.random_state):
             return False
         if a is None or b is None:
-            return self.tally == other.tally
+            return a is b and self.tally == other.tally
         names = ("codes", "predicted", "probabilities", "weights")
         return same(a.classes, b.classes) and all(np.array_equal(getattr(a, name), getattr(b, name)) for name in names)
 
@@ -555,15 +556,14 @@ class Evaluation(Shown):
         """An Arrow table with a line for each measure: measure, class, value, low, high, method."""
         import pyarrow as pa
 
-        every = list(self.measures.values())
-        columns: dict[str, Any] = {
-            "measure": [m.name for m in every],
-            "class": pa.array([None if m.label is None else str(m.label) for m in every], pa.string()),
-        }
-        for name in ("value", "low", "high"):
-            columns[name] = pa.array([getattr(m, name) for m in every], pa.float64())
-        columns["method"] = [m.how if m.reason is None else f"{m.how}: {m.reason}" for m in every]
-        return pa.table(columns)
+        types = {"measure": pa.string(), "class": pa.string()} | dict.fromkeys(("value", "low", "high"), pa.float64())
+        lines = [
+            {"measure": m.name, "class": None if m.label is None else str(m.label)}
+            | {"value": m.value, "low": m.low, "high": m.high}
+            | {"method": m.how if m.reason is None else f"{m.how}: {m.reason}"}
+            for m in self.measures.values()
+        ]
+        return pa.Table.from_pylist(lines, pa.schema(types | {"method": pa.string()}))
 
     def measure_table(self) -> PrintedTable:
         """What is measured of all classes together; means over the classes stand in the table of these."""

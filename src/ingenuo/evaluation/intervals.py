@@ -1,7 +1,7 @@
 """Confidence intervals of what is measured: exact where a share of rows is counted, by the bootstrap elsewhere.
 
-Shares are binomial, and Clopper and Pearson's interval covers them with at least the confidence that is asked for. For
-the rest the rows are resampled, with replacement, and the interval is that between two percentiles of what these
+Shares are binomial, and Clopper and Pearson's interval covers them with at least that confidence. For the
+rest the rows are resampled, with replacement, and the interval is that between two percentiles of what these
 replicates measure. Where the data cannot give one, there is no interval but a reason.
 """
 
@@ -173,17 +173,6 @@ def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
         return Interval.refused("all rows measure the same, so they do not say how much it would vary")
     reach = float(ndtri(0.5 + confidence / 2)) * error
     return Interval(max(0.0, float(mean) - reach), float(mean) + reach, "normal approximation (sums of squares)")
-
-
-def too_few(counts: NDArray[Any], labels: list[Any], judged: list[int]) -> Interval | None:
-    """Why an area has no interval: of one row nothing can be drawn but itself. None where it may have one."""
-    n = int(counts.sum())
-    for j in judged:
-        if 0 < min(counts[j], n - counts[j]) < 2:
-            return Interval.refused(
-                f"{counts[j]:,} of {n:,} rows are of class {labels[j]!r}, and an area needs 2 of a class and 2 others"
-            )
-    return None
 
 
 def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, seed: list[int]) -> Interval:

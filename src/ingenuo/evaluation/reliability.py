@@ -202,9 +202,7 @@ class Reliability(Shown):
         if mine != theirs:
             names = ("bins", "strategy", "class_", "confidence")
             name, a, b = next((n, a, b) for n, a, b in zip(names, mine, theirs) if a != b)
-            raise MergeError(
-                f"two reliabilities add when they were asked for alike; {name} is {a!r} here and {b!r} there"
-            )
+            raise MergeError(f"two reliabilities add when they were made alike; {name} is {a!r} here and {b!r} there")
         return Reliability(self.evaluation + other.evaluation, *mine)
 
     def _blocks(self) -> Sequence[str | Block]:

@@ -105,7 +105,7 @@ def audit(
     if hasattr(model, "predict") and X is None:
         raise InputError(f"X is missing: {type(model).__name__} has no rows to classify; give X beside protected")
     if isinstance(y, str) and isinstance(protected, str) and y == protected:
-        raise InputError(f"{y!r} is both y and protected; the groups cannot be what is to be told")
+        raise InputError(f"{y!r} is both y and protected; the groups cannot be the class itself")
     known, rows = known_columns(model), rows_of(X, y, declared=EVERYTHING, labelled=False)
     if not rows.is_here and (classes is not None or not hasattr(model, "predict")):
         raise InputError(

@@ -220,7 +220,7 @@ def weights_of(frames: Integers, codes: Integers, group: int, against: int | Non
 
 
 def worst_pairs(pairs: list[Pair], most: int) -> list[Pair]:
-    """The pairs that differ most; of two terms, and of what is said of them, one pair is enough."""
+    """The pairs that differ most; of two terms, or of one template, one pair is enough."""
     kept: list[Pair] = []
     seen: set[Any] = set()
     for pair in sorted(pairs, key=lambda pair: -abs(pair.difference)):
