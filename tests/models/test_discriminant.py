@@ -273,7 +273,7 @@ def test_a_file_with_products_in_doubles_is_refused():
     number = [entry["name"] for entry in manifest["tally"]].index(POOLED)
     del manifest["tally"][number]["products"]
     changed = {**tensors, f"tally/{number}/products": np.eye(4), f"tally/{number}/noise": np.zeros(4)}
-    with pytest.raises(ModelFileError, match="has its products in doubles, as an earlier form of the file had"):
+    with pytest.raises(ModelFileError, match="has its products in doubles, as an earlier file had"):
         from_bytes(container.to_bytes(manifest, changed))
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.rows.checks import check_flag
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
 from ingenuo.show.format import shortened
 from ingenuo.show.plots import new_axes
@@ -211,8 +212,7 @@ class Hypotheses:
     """
 
     def __init__(self, priors: Any, likelihoods: Any, normalise: bool = False) -> None:
-        if not isinstance(normalise, bool | np.bool_):
-            raise KindError(f"normalise must be True or False, got {type(normalise).__name__} {normalise!r}")
+        check_flag("normalise", normalise)
         self._priors = _read_priors(priors, bool(normalise))
         self.names = tuple(self._priors)
         self._likelihoods = _read_likelihoods(self.names, likelihoods, bool(normalise))
@@ -298,9 +298,7 @@ class Hypotheses:
     @property
     def evidence(self) -> Number:
         """P(D) = Σ_h P(D | h) P(h): how probable all that was observed was, in its order."""
-        if self._exactly is None:
-            return exponential(self.log_evidence)
-        return _vote(self._exactly, list(self._priors.values()))
+        return _vote(self._exactly, [*self._priors.values()]) if self._exactly else exponential(self.log_evidence)
 
     @property
     def log_evidence(self) -> float:

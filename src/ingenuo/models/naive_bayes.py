@@ -78,23 +78,15 @@ class NaiveBayes(Classifier):
 
     Attributes
     ----------
-    tally_ : Tally
-        All that was learned.
-    schema_ : Schema
-        What each column is, and why.
-    classes_ : array
-        The classes, sorted.
-    densities_ : dict
-        Of each column of numbers, the density it was given, with the scores of those that were tried; not of columns
-        that are taken together.
+    tally_, schema_, classes_
+        All that was learned; what each column is, and why; the classes, sorted.
+    densities_, resolution_ : dict
+        Of each column of numbers, the density it was given, with the scores of those that were tried; of each whose
+        density is estimated from a histogram, the width of its bins.
     attributes_ : tuple of Attribute
         Of each column (or of columns that are taken together) the family, the prior and the weight, 1 unless tuned.
-    tuning_ : Tuning
-        What `tune` chose, and what it gained.
-    calibrator_, calibration_
-        What `calibration` learned; and, of "auto", what was tried.
-    resolution_ : dict
-        Of each column whose density is estimated from a histogram, the width of its bins.
+    tuning_, calibrator_, calibration_
+        What `tune` chose, and what it gained; what `calibration` learned, and, of "auto", what was tried.
 
     Examples
     --------

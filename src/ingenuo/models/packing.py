@@ -288,10 +288,7 @@ def _unpack_bag(name: str, place: str, axes: Any, words: Vocabulary, sums: Exact
 
 
 def _unpack_moments(name: str, place: str, axes: Any, entry: Any, sums: Exact | Real, tensors: Tensors) -> Moments:
-    _check(
-        "products" in entry,
-        f"table {name!r} has its products in doubles, as an earlier form of the file had; learn again",
-    )
+    _check("products" in entry, f"table {name!r} has its products in doubles, as an earlier file had; learn again")
     classes, columns = axes.values()
     ordered = list(axes) == ["class", "column"] and all(same(labels_of(each), each) for each in (classes, columns))
     _check_sorted(name, ordered)
