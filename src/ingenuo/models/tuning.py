@@ -21,7 +21,7 @@ from ingenuo.kernels.threads import single_blas
 from ingenuo.models.left_out import log_priors
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.schema import FAMILIES, Schema
-from ingenuo.show.table import aligned
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.prior import Laplace, Lidstone, Prior
 
@@ -206,8 +206,8 @@ _EXPONENTS = (0.0, 0.5, 0.7, 0.85, 1.0)
 _RANGE = (-7.0, 1.5)  # of the logarithm of a weight that is looked for
 
 
-@dataclass(frozen=True, eq=False)
-class Tuning:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tuning(Shown):
     """What was chosen, and what it gained; prints as a table."""
 
     attributes: tuple[Attribute, ...]  # of each column (or bag of counts) the density, the smoothing and the weight
@@ -229,24 +229,6 @@ class Tuning:
         """By how much the leave-one-out log loss came down."""
         return self.before - self.after
 
-    def lines(self) -> list[list[str]]:
-        """A line for each attribute."""
-        found = [["column", "density", "smoothing", "weight", "log loss alone"]]
-        for each, loss in zip(self.attributes, self.alone):
-            found.append([each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"])
-        return found
-
-    @property
-    def sentence(self) -> str:
-        """What was gained, in a sentence."""
-        out = sum(each.weight == 0 for each in self.attributes)
-        dropped = f", {out} of {len(self.attributes)} attributes are left out" if out else ""
-        held = "" if self.held_out is None else f" ({self.held_out:.4f} with weights fitted to other rows)"
-        return (
-            f"Log loss of {self.rows:,} rows, each left out: {self.before:.4f} before, {self.after:.4f} tuned{held}"
-            f"{dropped}."
-        )
-
     def pack(self) -> dict[str, Any]:
         """All but the shifts as plain values, for a file."""
         return {
@@ -258,12 +240,21 @@ class Tuning:
             "losses": (self.before, self.after, self.held_out, list(self.alone), self.rows),
         }
 
-    def __str__(self) -> str:
-        text = aligned(self.lines()[:51])
-        more = [f"… and {len(self.attributes) - 50} more"] if len(self.attributes) > 50 else []
-        return "\n".join([text[0], "─" * max(map(len, text)), *text[1:], *more, self.sentence])
-
-    __repr__ = __str__
+    def _blocks(self) -> list[str | Block]:
+        heads = ["column", "density", "smoothing", "weight", "log loss alone"]
+        rows = [
+            [each.called, each.family, _smoothing(each), _weight(each), f"{loss:.4f}"]
+            for each, loss in zip(self.attributes[:50], self.alone)
+        ]
+        n, out = len(self.attributes), sum(each.weight == 0 for each in self.attributes)
+        dropped = f", {out} of {n} attributes are left out" if out else ""
+        held = "" if self.held_out is None else f" ({self.held_out:.4f} with weights fitted to other rows)"
+        return [
+            PrintedTable(heads, rows, rule=True),
+            *([f"… and {n - 50} more"] if n > 50 else []),
+            f"Log loss of {self.rows:,} rows, each left out: {self.before:.4f} before, {self.after:.4f} tuned{held}"
+            f"{dropped}.",
+        ]
 
 
 def _weight(attribute: Attribute) -> str:
