@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 import ingenuo as ing
-from ingenuo.families.attributes import Attribute
+from ingenuo.families import Attribute
 from ingenuo.families.family import LearnedRows
 from ingenuo.models.classifier import tally_chunk
 from ingenuo.rows.rows import MemoryRows

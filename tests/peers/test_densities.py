@@ -16,7 +16,7 @@ from sklearn.neighbors import KernelDensity
 
 import ingenuo as ing
 from ingenuo.families.curves import STRAIGHTNESS, Column
-from ingenuo.families.smooth import kernel, mixture
+from ingenuo.families.density import kernel, mixture
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import labels_of
 

@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
-from ingenuo.families.attributes import attributes_of
+from ingenuo.families import attributes_of
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels import counts
 from ingenuo.models.classifier import keep_weighted, tally_chunk

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families import FAMILY
-from ingenuo.families.attributes import Attribute, AttributeParameters
+from ingenuo.families import FAMILY, Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
 from ingenuo.families.family import IMPOSSIBLE
 from ingenuo.families.gaussian import COUNT
@@ -436,7 +435,8 @@ def document_frequencies(model: Any, part: Part, options: Mapping[str, Any]) -> 
 
 def with_document_frequencies(schema: Schema, chunk: Chunk) -> tuple[Schema, Chunk]:
     """With the document frequencies of the rows fixed, where documents are of unit length by them."""
-    references = references_of(reference_sums(chunk, measured_texts(schema.texts)), schema.texts)
+    texts = schema.texts
+    references = references_of(reference_sums(chunk, measured_texts(texts)), texts) if texts else {}
     if not references:
         return schema, chunk
     found: dict[str, Block] = {

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families import FAMILY
-from ingenuo.families.attributes import in_runs
+from ingenuo.families import FAMILY, in_runs
 from ingenuo.families.family import AllButOneFold, LearnedRows
 from ingenuo.families.ngrams import NGRAMS
 from ingenuo.kernels import densities

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, check_choice, did_you_mean
-from ingenuo.families import density
-from ingenuo.families.attributes import TUNED, Attribute, attributes_of, in_order, in_runs
+from ingenuo.families import TUNED, Attribute, attributes_of, density, in_order, in_runs
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
 from ingenuo.families.gaussian import Chosen

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.families.attributes import TUNED, Attribute, attributes_of
+from ingenuo.families import TUNED, Attribute, attributes_of
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels.threads import single_blas
 from ingenuo.models.left_out import log_priors
