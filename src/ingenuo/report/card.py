@@ -21,13 +21,13 @@ from ingenuo.evaluation.measures import title as title_of
 from ingenuo.families.gaussian import COUNT, SUM
 from ingenuo.report.page import audits_of, history_of, parameters_of, rows_by_class, schema_of, sources_of, version
 from ingenuo.rows.schema import FAMILIES, category_table, column_name
-from ingenuo.show.format import cell, percent, quoted, shortened, span
+from ingenuo.show.format import cell, percent, shortened, span
 from ingenuo.show.page import template
 from ingenuo.tally.exact import Real
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import objects
 
-_SMALL, _NAMED = 30, 5  # rows of a class that little can be learned from; classes that are named
+_SMALL = 30  # rows of a class that little can be learned from
 _CELLS = 3  # of the row in the example
 _COLUMNS = 40  # listed
 _HUB = {  # measures by the names that hubs know
@@ -42,40 +42,14 @@ _HUB = {  # measures by the names that hubs know
     "log_loss": "log_loss",
     "ece": "expected_calibration_error",
 }
-_KINDS = {  # by the name of a model: what hubs find it by, and what it assumes and where that hurts
-    "GaussianDiscriminant": (
-        "discriminant-analysis",
-        "The columns are taken to be jointly normal within each class; heavy tails and several peaks make its "
-        "probabilities too sure.",
-    ),
-    "LeastSquaresClassifier": (
-        "linear-model",
-        "Classes are told apart by planes that are fitted by least squares; rows far on the right side of a plane pull "
-        "it as much as wrong ones, and its scores are no probabilities.",
-    ),
-    "SoftmaxRegression": (
-        "logistic-regression",
-        "The log odds are taken to be a sum of a term for each column: columns that matter only together are not seen.",
-    ),
-    "NetworkClassifier": (
-        "bayesian-network",
-        "Columns are taken to be independent but for the arcs of the network, and numbers are cut into intervals "
-        "within which they do not differ.",
-    ),
-    "LanguageModelClassifier": (
-        "language-model",
-        "A word is taken to depend on a few words before it only; what stands farther away is not seen.",
-    ),
-    "BayesOptimalClassifier": (
-        "ensemble",
-        "It votes among the models it was given, and is wrong where all of them are.",
-    ),
+_TAGS = {
+    "GaussianDiscriminant": "discriminant-analysis",
+    "LeastSquaresClassifier": "linear-model",
+    "SoftmaxRegression": "logistic-regression",
+    "NetworkClassifier": "bayesian-network",
+    "LanguageModelClassifier": "language-model",
+    "BayesOptimalClassifier": "ensemble",
 }
-_NAIVE = (
-    "naive-bayes",
-    "Columns (and words) are taken to be independent within a class. Where they are not, the same evidence counts "
-    "twice: classes may still be right, but the probabilities are too near 0 and 1.",
-)
 
 
 def card(
@@ -139,13 +113,6 @@ def card(
     row = _example_row(model)
     path = shlex.quote(model_file)
     refused = {method: why for method in ("partial_fit", "forget", "merge") if (why := _refusal(model, method))}
-    changes = {
-        "partial_fit": (f'model.partial_fit(ing.read("more.csv"), {quoted(str(target or "class"))})',
-                        f"ingenuo update {path} more.csv"),
-        "forget": (f'model.forget(ing.read("gone.csv"), {quoted(str(target or "class"))})',
-                   f"ingenuo forget {path} gone.csv"),
-        "merge": ('model.merge(ing.load("other.ingenuo"))', f"ingenuo merge {path} other.ingenuo -o both.ingenuo"),
-    }  # fmt: skip
     for_hub: dict[str, Any] = {"license": license, "tags": tags, "datasets": datasets}
     for_hub["language"] = [language] if isinstance(language, str) else language
     text = template("card.md").render(
@@ -175,15 +142,16 @@ def card(
         calibration=getattr(model, "calibration", None),
         calibrates=hasattr(model, "calibration"),
         audits=audits_of(audit),
-        limits=[*([limits] if isinstance(limits, str) else limits or ()), *_assumptions(model, by_class)],
+        limits=[limits] if isinstance(limits, str) else limits or (),
+        families=set() if schema is None else {tuple(FAMILIES)[code] for code in schema.families},
+        kinds=set() if schema is None else {kind for _, kind, _, _ in schema.rows(len(schema))},
+        small=[str(label) for label, n in by_class.items() if n < _SMALL],
         file=model_file,
         path=path,
         row=row,
         typed_row=_typed(row),
-        changes=[change for method, change in changes.items() if method not in refused],
-        forgets="forget" not in refused,
         exact=_sums_exactly(model),
-        refused=list(refused.values()),
+        refused=refused,
     )
     return re.sub(r"\n{3,}", "\n\n", text.lstrip()).rstrip() + "\n"
 
@@ -265,7 +233,7 @@ def _metadata(
     task = _task(model)
     block: dict[str, Any] = {"language": lines(language)} if language else {}
     block |= {"license": lines([license or "unknown"])[0], "library_name": "ingenuo", "pipeline_tag": task}
-    block["tags"] = list(dict.fromkeys(["ingenuo", _KINDS.get(type(model).__name__, _NAIVE)[0], task, *lines(tags)]))
+    block["tags"] = list(dict.fromkeys(["ingenuo", _TAGS.get(type(model).__name__, "naive-bayes"), task, *lines(tags)]))
     if datasets:
         block["datasets"] = lines(datasets)
     metrics = []
@@ -316,21 +284,6 @@ def _sum_of(tally: Any, name: Any, table: str) -> float | None:
         return None
     column = objects([name]) if isinstance(name, str) else np.array([name])
     return float(tally.over(table, tally.labels(COUNT, 0), column).floats().sum())
-
-
-def _assumptions(model: Any, by_class: Mapping[Any, float]) -> list[str]:
-    """What the model takes for granted, where that hurts, and of what little was learned."""
-    schema, names = schema_of(model), tuple(FAMILIES)
-    families = set() if schema is None else {names[code] for code in schema.families}
-    found = [_KINDS.get(type(model).__name__, _NAIVE)[1]]
-    if families & {"gaussian", "gaussian-unbiased"}:
-        found.append("Numbers are taken to be normally distributed within each class.")
-    if any(FAMILIES[family] == "text" for family in families):
-        found.append("The order of words is not seen, nor irony, nor words that were never learned.")
-    if small := [str(name) for name, rows in by_class.items() if rows < _SMALL]:
-        more = f" and {len(small) - _NAMED} more" if len(small) > _NAMED else ""
-        found.append(f"Fewer than {_SMALL} rows were learned of: {', '.join(small[:_NAMED])}{more}.")
-    return found
 
 
 def _sums_exactly(model: Any) -> bool:

@@ -39,7 +39,7 @@ _NUMBERS = 12  # different numbers from which on a column of categories is descr
 _TEXTS = 2_000  # whose words are counted
 _BARS = "▁▂▃▄▅▆▇█"
 _EMPTY = "\u2007"  # as wide as a digit
-_FEW, _SMALL = 30, 10  # rows, and rows of a class, of which no measure says much
+_SMALL = 10  # rows of a class of which no measure says much
 _MATRIX = 20  # classes whose confusion matrix can be read
 _CLASSES = 20  # whose shares are drawn
 _DENSITIES, _CURVES, _POINTS = 6, 8, 400  # columns, classes in one picture, and rows that are drawn
@@ -350,14 +350,9 @@ def _balance(model: Any, found: Evaluation) -> Data:
 def _summary(found: Evaluation, given: int, notes: Sequence[str]) -> Data:
     """What the sentences need, and what makes the numbers less sure than they look."""
     shares = found.support[found.support > 0] / found.support.sum()
-    warnings = [*notes]
     small = [shortened(found.labels[k], 30) for k in np.flatnonzero((found.support > 0) & (found.support < _SMALL))]
-    if found.n_rows < _FEW:
-        warnings.append(f"{found.n_rows} rows are few: read the intervals, not the values.")
-    elif small:
-        named = ", ".join(small[:5]) + (f" and {len(small) - 5} more" if len(small) > 5 else "")
-        warnings.append(f"Fewer than {_SMALL} rows each, so little is known of these classes: {named}.")
-    return {"found": found, "given": given, "chance": float(-(shares * np.log(shares)).sum()), "notes": warnings}
+    chance = float(-(shares * np.log(shares)).sum())
+    return {"found": found, "given": given, "chance": chance, "notes": notes, "small": small}
 
 
 def _panels(found: Evaluation) -> list[Any]:
