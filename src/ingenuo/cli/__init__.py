@@ -2,7 +2,7 @@
 
 Commands hold no logic: they read their options, call the library and print. Data goes to stdout, all else to stderr.
 What the library refuses is one sentence and exit code 1, what the command line gets wrong is exit code 2, and an
-interrupted command ends with 130; a traceback is shown only where `--debug` asks for it.
+interrupted command ends with 130; a traceback is shown only with `--debug`.
 """
 
 from __future__ import annotations
@@ -40,18 +40,14 @@ COMMANDS = {
     "train": "Learn a model from files.",
     "update": "Learn more rows.",
 }
-# Where a command is, if not in a module of its own name.
+# The modules that hold other commands than that of their own name.
 _MODULES = {
-    "audit": "judge",
-    "card": "report",
-    "compare": "judge",
-    "completion": "demo",
-    "evaluate": "judge",
-    "forget": "change",
-    "generate": "predict",
-    "inspect": "explain",
-    "merge": "change",
-    "update": "change",
+    "change": ("forget", "merge", "update"),
+    "demo": ("completion",),
+    "explain": ("inspect",),
+    "judge": ("audit", "compare", "evaluate"),
+    "predict": ("generate",),
+    "report": ("card",),
 }
 
 
@@ -64,8 +60,8 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"ingenuo.cli.commands.{_MODULES.get(cmd_name, cmd_name)}")
-        return getattr(module, cmd_name)  # type: ignore[no-any-return]
+        home = next((home for home, names in _MODULES.items() if cmd_name in names), cmd_name)
+        return getattr(importlib.import_module(f"ingenuo.cli.commands.{home}"), cmd_name)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -87,7 +83,7 @@ class _LazyGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run it; what the library refuses is one line, and no traceback unless asked for."""
+        """Run it; what the library refuses is one line, without a traceback unless --debug is given."""
         ctx.ensure_object(dict)
         try:
             with warnings.catch_warnings():  # which puts the former way of showing them back

@@ -219,7 +219,7 @@ def about(path: str) -> dict[str, Any]:
 
 
 def save(model: Any, path: str, about: Mapping[str, Any], as_json: bool) -> None:
-    """Write a model with what is known of it, which is printed too where JSON was asked for; - is standard output."""
+    """Write a model with what is known of it, which is printed too with --json; - is standard output."""
     from ingenuo import store
 
     if path == "-":

@@ -386,7 +386,7 @@ def _interval_signs(part: Measure, priors: Floats) -> Found:
 
 
 def _crossing(x: Floats, odds: Floats, place: int) -> float:
-    """Where the log ratio is nought, near one of the points."""
+    """Where the log ratio is 0, near one of the points."""
     for i in (place - 1, place):
         if 0 <= i < len(x) - 1 and np.isfinite(odds[i : i + 2]).all() and (odds[i] > 0) != (odds[i + 1] > 0):
             return float(x[i] + (x[i + 1] - x[i]) * odds[i] / (odds[i] - odds[i + 1]))

@@ -26,7 +26,7 @@ from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.rows.streams import draw_rows, target_and_weight
 from ingenuo.show import page, plots
-from ingenuo.show.format import count, percent, sentence, shortened
+from ingenuo.show.format import count, listed, percent, sentence, shortened
 
 Floats = NDArray[np.float64]
 Data = dict[str, Any]  # what a section of the template is given
@@ -264,9 +264,8 @@ def _describe(source: Source, at: NDArray[Any], kind: str) -> tuple[float | None
     shown = labels[order].tolist()
     if len(shown) > _NUMBERS and all(isinstance(x, int | float) and not isinstance(x, bool) for x in shown):
         return missing, *_describe_numbers(np.asarray(labels.tolist(), np.float64)[there])[1:]
-    shares = [f"{shortened(x, 30)} {n / len(there):.0%}" for x, n in zip(shown[:_VALUES], counts[order].tolist())]
-    more = f" and {len(shown) - _VALUES:,} more" if len(shown) > _VALUES else ""
-    return missing, ", ".join(shares) + more or "no value", ""
+    shares = [f"{shortened(x, 30)} {n / len(there):.0%}" for x, n in zip(shown, counts[order].tolist())]
+    return missing, listed(shares, _VALUES) or "no value", ""
 
 
 def _describe_numbers(values: Floats) -> tuple[float, str, str]:
@@ -405,8 +404,7 @@ def _evidence(model: Any, n: int = 10) -> Data:
         classes.append((shortened(label), ["column", *signs.heads[1:]], cells))
     remarks = [found.remark if classes else sentence(found.remark.strip("()"))] if found.remark else []
     if silent and (classes or not remarks):
-        more = f" and {len(silent) - 8} more" if len(silent) > 8 else ""
-        remarks.insert(0, f"Nothing speaks for {', '.join(silent[:8])}{more}.")
+        remarks.insert(0, f"Nothing speaks for {listed(silent, 8)}.")
     return {"classes": classes, "linear": found.linear, "remarks": remarks}
 
 
@@ -548,7 +546,7 @@ def audits_of(given: Any) -> list[Any]:
 
 
 def _audit(audit: Any, number: int) -> tuple[Any, str, str, str, dict[str, list[list[str]]]]:
-    """An audit with its heading, its picture and what is said of it, and its tables."""
+    """An audit with its heading, its picture and caption, and its tables."""
     heading = "Sentences that differ in a name or a term only"
     caption = "Mean differences between groups in the same sentences, with intervals."
     if hasattr(audit, "protected"):

@@ -292,7 +292,7 @@ class Explanation(Shown):
         return blocks
 
     def reasons(self, n: int) -> list[tuple[str, float]]:
-        """What spoke most for the answer, or against it, with its log odds against the next best class.
+        """What speaks most for the answer, or against it, with its log odds against the next best class.
 
         >>> from ingenuo import NaiveBayes
         >>> from ingenuo.datasets import play_tennis

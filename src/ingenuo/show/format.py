@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,11 @@ def shortened(value: Any, most: int = 60) -> str:
     """
     text = " ".join(str(value).split())
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first names, and how many more there are: a, b and 3 more."""
+    return ", ".join(names[:most]) + (f" and {len(names) - most:,} more" if len(names) > most else "")
 
 
 def quoted(text: str) -> str:

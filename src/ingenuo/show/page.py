@@ -39,7 +39,7 @@ def template(name: str) -> Any:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    for each in ("code", "count", "markdown", "percent", "quoted", "sentence", "shortened"):
+    for each in ("code", "count", "listed", "markdown", "percent", "quoted", "sentence", "shortened"):
         templates.filters[each] = getattr(format, each)
     templates.filters |= {"number": lambda n: f"{n:,.10g}", "repr": repr}
     templates.globals |= {"span": format.span, "PrintedTable": PrintedTable}

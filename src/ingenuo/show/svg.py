@@ -59,12 +59,12 @@ def tag(name: str, content: str = "", **attributes: object) -> str:
     >>> tag("rect", x=1.0, width=2.25, fill=None, stroke_width=1.5)
     '<rect x="1" width="2.25" stroke-width="1.5"/>'
     """
-    said = "".join(
+    written = "".join(
         f' {key.replace("_", "-")}="{number(value) if isinstance(value, float | int) else escape(str(value))}"'
         for key, value in attributes.items()
         if value is not None
     )
-    return f"<{name}{said}>{content}</{name}>" if content else f"<{name}{said}/>"
+    return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 
 def words(
@@ -83,7 +83,7 @@ def group(kind: str, shapes: Sequence[str], tooltip: str = "", at: tuple[float, 
 
 
 def whole(width: float, height: float, label: str, parts: Sequence[str]) -> Picture:
-    """The whole picture; the label is what those are told who do not see it."""
+    """The whole picture; the label is for those who do not see it."""
     size = f'width="{number(width)}" height="{number(height)}" viewBox="0 0 {number(width)} {number(height)}"'
     about = f'role="img" aria-label="{escape(label)}" font-family="{FONTS}"'
     return Picture("\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" {size} {about}>', *parts, "</svg>"]))
@@ -125,7 +125,7 @@ def shorten(text: str, limit: float, size: float, bold: bool = False) -> str:
 
 
 def percentage(p: float) -> str:
-    """A probability for the eye; only what is exactly 0 or 1 is said to be so.
+    """A probability for the eye; only what is exactly 0 or 1 is shown as such.
 
     >>> percentage(0.31), percentage(1.0), percentage(0.99999), percentage(1e-9)
     ('31.0%', '100%', '>99.9%', '<0.1%')

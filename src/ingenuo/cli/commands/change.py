@@ -24,7 +24,7 @@ def _changing(again: str) -> tuple[Decorator, ...]:
 
 @options.command("update", _changing("Learned rows to calibrate by again  [those that are new]"))
 def update(**given: object) -> None:
-    """Learn the rows of FILEs besides those that MODEL knows; the result is the same as learning all at once.
+    """Add the rows of FILEs to those that MODEL knows; the result is the same as learning all at once.
 
     \b
     ingenuo update mail.ingenuo today.csv
@@ -71,7 +71,7 @@ def _change(what: str, given: Given) -> None:
     JSON,
 )
 def merge(models: tuple[str, ...], output: str, minimum: int | None, as_json: bool) -> None:
-    """Add up what MODELs have learned apart: the sum is the model that would have learned all their rows.
+    """Add up what MODELs have learned separately: the sum is the model that would have learned all their rows.
 
     A MODEL may be a tally, saved without its model. Tallies alone add up to a tally; beside models, they are added to
     these where they have the same tables. The order of the files does not matter. With --minimum-count, one MODEL is

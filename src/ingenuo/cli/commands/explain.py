@@ -32,8 +32,8 @@ from ingenuo.cli.options import JSON, MODEL, READING, option
 def explain(model: str, file: str | None, row: str | None, rows: str | None, form: str, **given: Any) -> None:
     """Show how MODEL comes to its answers: the counts, the fractions, their product, and the division by the sum.
 
-    FILE may have other columns besides those of the model, and the class; - is standard input. It is read no further
-    than the last row that is asked for.
+    FILE may have more columns than those of the model, and the class; - is standard input. It is read no further than
+    the last row that is wanted.
 
     \b
     ingenuo explain tennis.ingenuo --row 'Outlook=Sunny, Humidity=High, Wind=?'

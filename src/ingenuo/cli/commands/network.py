@@ -42,7 +42,7 @@ _KNOWN = (
     option("--max-parents", "The most parents a node may have.", type=int),
     option("--order NODE...", "Of k2, the nodes in their order, one option each."),
     option("--root TEXT", "Of tan and chow-liu, where the tree begins."),
-    option("--k", "Of kdb, the parents besides the class.", type=int, default=2),
+    option("--k", "Of kdb, the parents in addition to the class.", type=int, default=2),
     option("--tabu", "How many steps downhill are tried.", type=int, default=20),
     option("--restarts", "How often the search begins again.", type=int, default=0),
     option("--seed", "Of restarts, and of filling missing values.", "random_state", type=int, default=0),
@@ -99,18 +99,18 @@ def query(
     """
     if most_probable and nodes:
         raise click.UsageError("--most-probable is of all nodes together; name none")
-    asked = _read_known(path, given, done)
-    answer: dict[str, Any] = {"given": asked.evidence} if asked.evidence else {}
+    known = _read_known(path, given, done)
+    answer: dict[str, Any] = {"given": known.evidence} if known.evidence else {}
     if given:
-        answer["probability of the evidence"] = asked.probability()
+        answer["probability of the evidence"] = known.probability()
     if most_probable:
-        found = asked.most_probable()
+        found = known.most_probable()
         answer["most probable"] = {node: str(state) for node, state in found.states.items()}
         answer["probability"] = found.probability
     elif together:
         if len(nodes) < 2:
             raise click.UsageError("--together needs two nodes at least")
-        joint = asked.posterior(list(nodes))
+        joint = known.posterior(list(nodes))
         keys = [tuple(map(str, key)) for key in joint]
         if as_json:
             named = [dict(zip(nodes, key)) for key in keys]
@@ -118,15 +118,15 @@ def query(
         else:
             answer["posteriors"] = {", ".join(nodes): dict(zip(map(", ".join, keys), joint.values()))}
     else:
-        every = {node: asked.posterior(node) for node in nodes} if nodes else asked.posteriors()
+        every = {node: known.posterior(node) for node in nodes} if nodes else known.posteriors()
         answer["posteriors"] = {node: {str(s): p for s, p in own.items()} for node, own in every.items()}
     if as_json:
         options.out_json(answer)
         return
     from ingenuo.show.table import PrintedTable
 
-    if asked.evidence:
-        options.out(f"given {asked.evidence}")
+    if known.evidence:
+        options.out(f"given {known.evidence}")
     if given:
         options.out(f"probability of the evidence: {answer['probability of the evidence']:.6g}")
     if most_probable:

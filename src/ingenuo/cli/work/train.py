@@ -26,6 +26,7 @@ from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
 from ingenuo.rows.streams import OURS, FileRows, Held, choose_columns, keep_labelled, pick_rows, target_and_weight
+from ingenuo.show.format import listed
 from ingenuo.show.table import aligned
 from ingenuo.tally.tally import Tally
 
@@ -133,10 +134,7 @@ def _note_small_classes(model: Any) -> list[str]:
         return [f"every row is of the one class {classes.tolist()[0]!r}, so there is nothing to tell apart"]
     rows = tally.over("class", classes).floats()
     few = [repr(label) for label, n in zip(classes.tolist(), rows) if n < _FEW]
-    if not few:
-        return []
-    shown = ", ".join(few[:5]) + (f" and {len(few) - 5} more" if len(few) > 5 else "")
-    return [f"fewer than {_FEW} rows, of which little can be learned: class {shown}"]
+    return [f"fewer than {_FEW} rows, of which little can be learned: class {listed(few)}"] if few else []
 
 
 def _held_out(
@@ -239,12 +237,12 @@ def summary(done: Done) -> str:
         of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
         lines.append(f"{rows:,} rows{of} learned")
     if done.evaluation is None and classes is not None:
-        lines.append("how good it is was not asked for: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
+        lines.append("how good it is was not measured: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
     return "\n".join(lines)
 
 
 def judgement(done: Done) -> str:
-    """How good the model is, where that was asked for."""
+    """How good the model is, where that was measured."""
     called = {"majority_rate": "always the most frequent class", "log_loss": "log loss", "ece": "calibration error"}
     found = done.evaluation
     if found is None:
