@@ -350,7 +350,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
 
 @dataclass
 class _HeldOut:
-    """A classifier as a hypothesis about rows by their number: what it said of the true label of each."""
+    """A classifier as a hypothesis about rows by their number: its log probability of the true label of each."""
 
     logs: Floats
 
@@ -368,7 +368,7 @@ def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np
     logs: Floats = np.where(places >= 0, found[np.arange(len(codes)), places], -np.inf)
     if np.isnan(logs).any():
         raise InputError(
-            f"the classifier {name!r} gave a row a probability that is no number; leave it out, or mend it"
+            f"the classifier {name!r} gave a row a probability that is no number; leave it out, or correct it"
         )
     return logs
 

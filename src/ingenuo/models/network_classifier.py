@@ -183,7 +183,7 @@ class NetworkClassifier(Classifier):
     criterion : {"bic", "bdeu", "k2", "aic"}, optional
         What "hill-climb" ("bic" by default) and "k2" ("k2") climb; `ess` is the equivalent sample size of "bdeu".
     k : int
-        Of "kdb", the most parents besides the class.
+        Of "kdb", the most parents in addition to the class.
     order, root
         Of "k2" the order in which parents come before children; of trees the root.
     max_parents, tabu, restarts, required, forbidden, random_state
@@ -400,7 +400,7 @@ class NetworkClassifier(Classifier):
         assert block.labels is not None
         result = np.empty((block.n_rows, len(block.labels)), np.int32)
         for j, (own, given) in enumerate(zip(self._tables().labels[-len(block.labels) :], block.labels)):
-            result[:, j] = np.append(find(own, given), -1)[column_codes(block, j)]
+            result[:, j] = np.append(find(own, given), -1).astype(np.int32)[column_codes(block, j)]
         return result
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:

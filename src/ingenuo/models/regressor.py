@@ -525,7 +525,7 @@ class NaiveBayesRegressor(Learner, TableModel, RegressorBase):
 
 @contextmanager
 def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
-    """What scikit-learn says of the classifier over the bins, said of the regressor that the user knows."""
+    """Errors of the classifier over the bins name the regressor, which the user knows."""
     try:
         yield
     except InputError as error:

@@ -157,7 +157,7 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
             )
             if self.l2 == 0 and self.n_iter_ < self.max_iter:
                 what = (
-                    "the classes can be told apart without an error, so without a penalty the weights would grow for "
+                    "the classes can be separated without an error, so without a penalty the weights would grow for "
                     f"ever; the fit stopped after {self.n_iter_} iterations: take l2 above 0"
                 )
             warnings.warn(what, ConvergenceWarning, stacklevel=2)

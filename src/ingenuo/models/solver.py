@@ -41,11 +41,6 @@ class Problem:
     iterations: int
     report: Report | None = None
 
-    @property
-    def size(self) -> float:
-        """The weight of all rows."""
-        return float(self.weights.sum()) if len(self.weights) else float(len(self.labels))
-
     def residuals(self, logits: Floats) -> tuple[float, Floats]:
         """The loss, and its gradient in the logits."""
         out = np.empty_like(logits)
@@ -174,11 +169,8 @@ class Dense:
     def __init__(self, rows: Rows, means: Floats) -> None:
         self.table, self.means, self.shape = rows, means, rows.shape
 
-    def over(self, work: Callable[[int, int, Floats, Floats], None], shape: tuple[int, ...], wide: int = 1) -> Floats:
-        """The sum of what work(first, last, block, out) adds to arrays of this shape.
-
-        The wider what it makes of a block, the fewer rows a block should have.
-        """
+    def over(self, work: Callable[[int, int, Floats, Floats], object], shape: tuple[int, ...], wide: int = 1) -> Floats:
+        """The sum of what work(first, last, block, out) adds to arrays of this shape; `wide` work has fewer rows."""
         step = max(256, self._CELLS // max(self.shape[1] * wide, 1))
 
         def part(lo: int, hi: int) -> Floats:
@@ -199,20 +191,13 @@ class Dense:
     def times(self, V: Floats) -> Floats:
         """X V."""
         result = np.empty((self.shape[0], V.shape[1]))
-
-        def work(lo: int, hi: int, block: Floats, out: Floats) -> None:
-            np.matmul(block, V, out=result[lo:hi])
-
-        self.over(work, (0,))
+        self.over(lambda lo, hi, block, _: np.matmul(block, V, out=result[lo:hi]), (0,))
         return result
 
     def gather(self, G: Floats, power: int = 1) -> Floats:
-        """Xᵀ G."""
-
-        def work(lo: int, hi: int, block: Floats, out: Floats) -> None:
-            out += (block**power).T @ G[lo:hi]
-
-        return self.over(work, (self.shape[1], G.shape[1]))
+        """Xᵀ G, perhaps of a power of X."""
+        shape = self.shape[1], G.shape[1]
+        return self.over(lambda lo, hi, block, out: np.add(out, (block**power).T @ G[lo:hi], out=out), shape)
 
     def gather_squares(self, G: Floats) -> Floats:
         """(X²)ᵀ G."""
@@ -229,11 +214,11 @@ class Point:
 
     def move(self, steps: Sequence[Point], lengths: Floats) -> Point:
         """The point so far along each of some steps."""
-        own, logits, intercepts = self.own, self.logits, self.intercepts
-        for step, length in zip(steps, lengths):
-            own, logits = own + length * step.own, logits + length * step.logits
-            intercepts = intercepts + length * step.intercepts
-        return Point(own, logits, intercepts)
+        found = self
+        for step, t in zip(steps, lengths):
+            pairs = zip((found.own, found.logits, found.intercepts), (step.own, step.logits, step.intercepts))
+            found = Point(*(here + t * there for here, there in pairs))
+        return found
 
 
 class OverFeatures:
@@ -455,15 +440,15 @@ _PASSES = 50  # for one step, at most
 def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats, twin: Floats | None) -> Solution:
     """From no weights, or from the best point on the way to those of the twin, to the minimum."""
     l2, tolerance = problem.l2, problem.tolerance
+    size = float(problem.weights.sum()) if len(problem.weights) else len(problem.labels)
 
     def advance(point: Point, steps: list[Point]) -> Point:
         """As far along some steps as F falls, with the intercepts that are then the best."""
         slopes = np.array([space.product(point, step) for step in steps])
         bends = np.array([[space.product(one, other) for other in steps] for one in steps])
         ways = np.stack([step.logits + step.intercepts for step in steps])
-        there = point.move(
-            steps, problem.best_lengths(point.logits + point.intercepts, ways, (l2 * slopes, l2 * bends))
-        )
+        lengths = problem.best_lengths(point.logits + point.intercepts, ways, (l2 * slopes, l2 * bends))
+        there = point.move(steps, lengths)
         shift = problem.best_shift(there.logits + there.intercepts)
         return Point(there.own, there.logits, there.intercepts + shift)
 
@@ -483,7 +468,7 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         # Near the minimum, half of what an exact step promised is what was left before it.
         there = left <= 0.01 * tolerance * total
         close = excess <= tolerance * total
-        if close or there or passes >= problem.iterations or flat >= 3 or total <= SEPARATED * problem.size:
+        if close or there or passes >= problem.iterations or flat >= 3 or total <= SEPARATED * size:
             excess = min(excess, 2 * left) if there and not close else excess
             converged = close or there or excess <= 1e-9 * total
             return Solution(space.weights(point.own), point.intercepts, total, excess, passes, converged)
