@@ -41,10 +41,10 @@ def local() -> Iterator[Fit]:
 
 @contextmanager
 def _on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.engines import opened
+    from ingenuo.rows.engines import open_engine
     from ingenuo.rows.files.scan import scan
 
-    with opened(engine, address) as found:
+    with open_engine(engine, address) as found:
         yield lambda folder: _model().fit(found(scan(folder, target=CLASS)), CLASS)
 
 
@@ -116,10 +116,10 @@ def spark_numbers() -> Iterator[Fit]:
 
 @contextmanager
 def _numbers_on(engine: str, address: str | None) -> Iterator[Fit]:
-    from ingenuo.rows.engines import opened
+    from ingenuo.rows.engines import open_engine
     from ingenuo.rows.files.scan import scan
 
-    with opened(engine, address) as found:
+    with open_engine(engine, address) as found:
 
         def fit(folder: str) -> Any:
             rows = scan(folder, target=CLASS, columns=dict.fromkeys(NUMBERS, "number"), only=True)

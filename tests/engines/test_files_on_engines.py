@@ -19,7 +19,7 @@ from ingenuo.errors import EngineError, InputError, RefusedError
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows.dask import read
-from ingenuo.rows.engines import Files, opened
+from ingenuo.rows.engines import Files, open_engine
 from ingenuo.rows.files.scan import scan
 from ingenuo.store import load
 
@@ -106,14 +106,14 @@ def test_a_scheduler_that_is_not_there_is_told(folders: Path, tmp_path: Path, mo
     assert done.exit_code == 1
     assert "there is no Dask scheduler at 'tcp://127.0.0.1:1'" in done.output
     assert not (tmp_path / "m").exists()
-    with pytest.raises(EngineError, match="no Dask scheduler at 'nowhere'"), opened("dask", "nowhere"):
+    with pytest.raises(EngineError, match="no Dask scheduler at 'nowhere'"), open_engine("dask", "nowhere"):
         pass
 
 
 @pytest.mark.parametrize("master", ["spark://127.0.0.1:1", "spark://nowhere", "flink://a:1"])
 def test_a_master_that_is_not_there_is_told(master: str) -> None:
     pytest.importorskip("pyspark")
-    with pytest.raises(EngineError, match=rf"there is no Spark master at '{master}'"), opened("spark", master):
+    with pytest.raises(EngineError, match=rf"there is no Spark master at '{master}'"), open_engine("spark", master):
         pass
 
 
@@ -162,5 +162,5 @@ def test_an_engine_that_is_not_installed_says_what_to_install(engine: str, modul
 
 
 def test_an_unknown_engine_is_refused() -> None:
-    with pytest.raises(InputError, match="engine='flink' is not known"), opened("flink"):
+    with pytest.raises(InputError, match="engine='flink' is not known"), open_engine("flink"):
         pass

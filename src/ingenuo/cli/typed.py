@@ -78,7 +78,7 @@ def column_values(rows: Any, column: str | None = None) -> Iterator[list[str]]:
     column = rows.names[0] if column is None else column
     if column not in rows.names:
         raise InputError(f"{files}: there is no column {column!r}{did_you_mean(column, rows.names)}")
-    for batch in rows.declared({column: "category"}).batches():
+    for batch in rows.declare({column: "category"}).batches():
         yield [str(value) for value in batch.column(column).to_pylist() if value is not None]
 
 

@@ -282,7 +282,7 @@ def splits_of(
 
 
 def _split(splitter: Any, codes: Codes, groups: NDArray[Any] | None) -> list[Any]:
-    with checks.ours():
+    with checks.convert_errors():
         return list(splitter.split(np.zeros((len(codes), 1)), codes, groups))
 
 

@@ -181,7 +181,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
                     "scikit-learn's CalibratedClassifierCV, or leave it out"
                 )
         names = tuple(name for name, _ in given)
-        with checks.ours():
+        with checks.convert_errors():
             self._validate_names(names)
         if self.folds != PREFIT:
             checks.check_whole('folds, unless it is "prefit",', self.folds, 2)
@@ -245,7 +245,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if not is_texts(X):
-            with checks.ours():
+            with checks.convert_errors():
                 validate_data(self, X, skip_check_array=True, reset=True)
         self._names, self._table = _columns_of(X)
         self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods

@@ -279,7 +279,7 @@ class Classifier(Learner, JointAnswers):
         with self._undo_on_error():
             self._learn_more(X, y, sample_weight)
             if classes is not None:
-                self._declare_classes(checks.announced(classes))
+                self._declare_classes(checks.sort_classes(classes))
         return self
 
     def _set_tally(self, schema: Schema, tally: Tally) -> None:

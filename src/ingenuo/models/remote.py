@@ -326,7 +326,7 @@ class RemoteRows:
         if hasattr(model, "_parameters"):
             model._parameters()  # what is wrong with the model is raised here and now
         packed = container.to_bytes(*model.state())
-        return frame.answered(partial(_answer_part, packed, method), _answer_fields(model, method, frame.names))
+        return frame.with_answers(partial(_answer_part, packed, method), _answer_fields(model, method, frame.names))
 
 
 # Answers as columns.

@@ -103,7 +103,7 @@ class DropIn(Classifier):
             self._check_settings()
             if classes is None:
                 raise InputError("classes must be passed on the first call to partial_fit.")
-        declared = checks.announced(classes) if classes is not None else self._declared_classes
+        declared = checks.sort_classes(classes) if classes is not None else self._declared_classes
         if self._fitted and not same(declared, self._declared_classes):
             raise InputError(
                 f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {self.classes_!r}"

@@ -92,7 +92,7 @@ def _note_names(estimator: Any, X: Any, source: Source) -> None:
     if 0 < strings < len(source.names):  # which scikit-learn refuses
         from sklearn.utils.validation import validate_data
 
-        with ours():
+        with convert_errors():
             validate_data(estimator, X, skip_check_array=True, reset=True)
     estimator.n_features_in_ = len(source.names)
     if strings:
@@ -119,7 +119,7 @@ def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: 
     from sklearn.utils.validation import validate_data  # which converts, warns or says what is wrong
 
     accepted = "csr" if sparse else False
-    with ours():
+    with convert_errors():
         return validate_data(estimator, X, accept_sparse=accepted, dtype=dtype, ensure_all_finite=False, reset=reset)
 
 
@@ -129,7 +129,7 @@ def count_rows(X: Any) -> int:
         return len(X)
     from sklearn.utils.validation import _num_samples
 
-    with ours():
+    with convert_errors():
         return int(_num_samples(X))
 
 
@@ -140,7 +140,7 @@ def _as_one_column(y: Any) -> NDArray[Any]:
         return np.ascontiguousarray(y)
     from sklearn.utils.validation import column_or_1d
 
-    with ours():
+    with convert_errors():
         return np.asarray(column_or_1d(y, warn=True))
 
 
@@ -158,7 +158,7 @@ def _is_one_column(X: Any) -> bool:
 
 
 @contextmanager
-def ours() -> Iterator[None]:
+def convert_errors() -> Iterator[None]:
     """What scikit-learn's checks refuse, with its words, as an error of our tree."""
     try:
         yield
@@ -325,7 +325,7 @@ def _label_array(y: Any) -> NDArray[Any]:
         return objects(list(y))
 
 
-def announced(classes: Any) -> Labels:
+def sort_classes(classes: Any) -> Labels:
     """The classes that a user announces, sorted."""
     return encode(classes.ravel() if isinstance(classes, np.ndarray) else _label_array(list(classes)))[1]
 

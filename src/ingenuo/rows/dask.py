@@ -93,7 +93,7 @@ class DaskFrame(EngineFrame):
         frames = self.frame[list(columns)].to_delayed()
         return _merge_all([delayed(_reduce_frame)(held, number, each) for number, each in enumerate(frames)], merge)
 
-    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
+    def with_answers(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A Dask DataFrame with what a function answers to its rows in further columns, not yet computed."""
         _refuse_lacking()
         meta = pd.concat([self.frame._meta, _pandas(fields.empty_table(), self.frame._meta.index)], axis=1)

@@ -66,7 +66,7 @@ class EngineFrame:
         """What the merged parts come to."""
         raise NotImplementedError
 
-    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
+    def with_answers(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A frame of the engine with what a function answers to its rows in further columns, not yet computed."""
         raise NotImplementedError
 
@@ -97,7 +97,7 @@ def first_line(error: BaseException) -> str:
 
 
 @contextmanager
-def opened(name: str, address: str | None = None) -> Iterator[Engine]:
+def open_engine(name: str, address: str | None = None) -> Iterator[Engine]:
     """An engine by its name, at an address (tcp://host:8786, spark://host:7077) or on all cores of this machine."""
     if name == "dask":
         from ingenuo.rows import dask
@@ -120,7 +120,7 @@ class Files(EngineFrame):
 
     def __init__(self, rows: Any, read: Callable[[Any], EngineFrame]) -> None:
         scan = rows
-        while not hasattr(scan, "declared"):  # columns that were selected from a scan
+        while not hasattr(scan, "declare"):  # columns that were selected from a scan
             scan = scan.stream
         self.called, self.kinds, self.target, self._schema = rows.name, rows.kinds, rows.target, scan.schema
         for form in scan.forms():

@@ -179,7 +179,7 @@ class Share(NamedTuple):
     places: slice | Places  # where all the rows of the piece are in the column
 
 
-Shares = list[Callable[[], Share]]  # which are made when they are asked for, by the thread that reads them
+Shares = list[Callable[[], Share]]  # each is made by the thread that reads them
 
 
 class Text:

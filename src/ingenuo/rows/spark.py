@@ -102,7 +102,7 @@ class SparkFrame(EngineFrame):
         chosen = self.frame.select(*map(_column, columns))
         return _merge_all(_map_batches(chosen, partial(_reduce_batches, part), _SUMS), merge)
 
-    def answered(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
+    def with_answers(self, answer: Callable[[pa.Table], pa.Table], fields: pa.Schema) -> Any:
         """A Spark DataFrame with what a function answers to its rows in further columns, not yet computed."""
         schema = StructType([*self.frame.schema.fields, *from_arrow_schema(fields).fields])
         return _map_batches(self.frame, partial(_beside, answer), schema)

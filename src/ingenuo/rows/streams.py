@@ -34,7 +34,7 @@ _LARGE = 1 << 26  # bytes, unless they are large
 
 
 class Stream:
-    """Rows that come in batches, as often as they are asked for."""
+    """Rows that come in batches, as often as they are needed."""
 
     names: list[str]
     paths: Sequence[Any]
@@ -246,7 +246,7 @@ class FileRows:
     def _numbered(self, done: int = 0) -> Iterator[tuple[int, Part]]:
         """The parts, each with the number of its last batch."""
         before = 0
-        for n, batch in self._gathered(done):
+        for n, batch in self._gather(done):
             part = part_of(batch, self.target, self.weight, before=before)
             if part.weights is not None and part.weights.dtype.kind in "fiu":
                 where = f"{self.name}, row {{}}: the weight in column {self.weight!r}"
@@ -255,7 +255,7 @@ class FileRows:
             if not weightless(part.weights):
                 yield n, part
 
-    def _gathered(self, done: int) -> Iterator[tuple[int, pa.Table]]:
+    def _gather(self, done: int) -> Iterator[tuple[int, pa.Table]]:
         """Some batches together, for each look at the columns of a table has its cost."""
         waiting: list[pa.Table] = []
         n = 0
@@ -292,7 +292,7 @@ def file_rows(
         X = scan(X)
     stream = X if is_stream(X) else ArrowStream(X)
     target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)
-    if hasattr(model, "schema_") and hasattr(stream, "declared"):  # a scan, which can be read again as other kinds
+    if hasattr(model, "schema_") and hasattr(stream, "declare"):  # a scan, which can be read again as other kinds
         stream = _match_model(model, stream, target, () if weight is None else (weight,))
     elif model is None and isinstance(declared, Mapping) and declared and hasattr(stream, "with_kinds"):
         stream = stream.with_kinds(declared, target)
@@ -451,7 +451,7 @@ def _match_model(
             _require_column(rows, name, ", which the model was trained on (add it, left empty if it is not known)")
         kinds = {n: own.get(n) or kinds[n] for n in rows.names if n != target and (n in own or n in kinds)}
     if schema.named or renamed:
-        rows = rows.declared(kinds, target=target, others=others)
+        rows = rows.declare(kinds, target=target, others=others)
         read = list(kinds)
     else:
         read = [name for name in rows.names if name != target]

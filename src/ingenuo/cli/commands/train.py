@@ -69,7 +69,7 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     settings = _settings(given)
     options.check_inputs(*files)
     from ingenuo.cli.work.train import judgement, model_and_kinds, schema_table, summary, train
-    from ingenuo.rows.engines import opened
+    from ingenuo.rows.engines import open_engine
 
     model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
     rows = options.open_files(files, given, target, columns=declared)
@@ -80,7 +80,7 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     folds = given["folds"]
     how = {each: given[each] for each in ("weight", "holdout", "checkpoint", "minimum", "seed")}
     how["folds"] = int(folds) if folds is not None and folds.isdecimal() else folds
-    engine = nullcontext() if name == "local" else opened(name, address)
+    engine = nullcontext() if name == "local" else open_engine(name, address)
     with options.watched(rows, "learning"), engine as running:
         done = train(model, rows, target, engine=running, **how)
     options.say(summary(done))

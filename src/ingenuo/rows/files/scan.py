@@ -96,7 +96,7 @@ class Scan(Stream):
             content.file.release()
         return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
 
-    def declared(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
+    def declare(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
         """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
         own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
         kinds, types = _columns(self._contents, own, target)
@@ -154,13 +154,13 @@ def scan(
         The cells of delimited text that stand for missing values, instead of NA, N/A, NaN, nan, null, NULL and ?;
         empty cells always do.
     columns : dict, optional
-        What columns are: number, category, text, count or ignore, or a list of categories. The others are guessed.
+        What columns are: number, category, text, count or ignore, or a list of categories. The others are inferred.
     target : str, optional
         The column to learn.
     errors : {"strict", "replace"}
         What to do with text that is not in its encoding: raise an error that says where, or put � in its place.
     keep_all : bool
-        Whether batches have columns too that were guessed to be of no use (names, dates).
+        Whether batches have columns too that are of no use as far as is known (names, dates).
     only : bool
         Whether to read the declared columns alone, those of them that the files have.
     block_size : int

@@ -15,18 +15,9 @@ from pyarrow import csv as arrow_csv
 
 from ingenuo.errors import InputError, did_you_mean
 
-FORMATS = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".ipc": "arrow",
-}
+_ENDINGS = {"csv": "csv", "tsv": "tsv tab", "jsonl": "jsonl ndjson", "parquet": "parquet pq"}
+_ENDINGS["arrow"] = "arrow feather ipc"
+FORMATS = {f".{ending}": format for format, endings in _ENDINGS.items() for ending in endings.split()}
 
 
 def format_of(path: str | None, wanted: str | None = None) -> str:
