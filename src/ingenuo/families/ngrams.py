@@ -89,17 +89,14 @@ class Counted:
     def column(self, k: int) -> NDArray[Any]:
         """The counts of one class, for every n-gram."""
         nodes, counts = self.cells[k]
-        result = np.zeros(self.n_words + sum(map(len, self.parents)), counts.dtype)
-        np.add.at(result, nodes, counts)
-        return result
+        size = self.n_words + sum(map(len, self.parents))
+        return np.bincount(nodes, counts, size).astype(counts.dtype)  # doubles hold the integers that are counted
 
     def seen(self) -> NDArray[Any]:
         """How often each word was seen in all classes."""
-        result = np.zeros(self.n_words)
-        for nodes, counts in self.cells:
-            single = nodes < self.n_words
-            np.add.at(result, nodes[single], counts[single])
-        return result
+        nodes, counts = (np.concatenate(each) for each in zip(*self.cells))
+        single = nodes < self.n_words
+        return np.bincount(nodes[single], counts[single], self.n_words)
 
     def fold_rare(self, min_count: float, end: int, unknown: int = -1) -> tuple[Counted, NDArray[np.int64]]:
         """The counts as if every word (but the end) that was seen less often had been the same unknown one.
@@ -398,10 +395,8 @@ def count(
     weights: Floats | None = None,
 ) -> Tally:  # fmt: skip
     """How often each class has each n-gram, up to the order, as a tally."""
-    settings, how = (
-        replace(given.words(words), ngrams=(1, order)),
-        {"separated": given.separated, "bounded": boundaries},
-    )
+    settings = replace(given.words(words), ngrams=(1, order))
+    how = {"separated": given.separated, "bounded": boundaries}
     return Tally({NGRAMS: word_features.count(given.text, settings, codes, classes, weights, **how)[0]})
 
 
