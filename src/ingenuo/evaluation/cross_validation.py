@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
-from ingenuo.evaluation.predictions import Predictions, list_names
+from ingenuo.evaluation.predictions import Predictions, list_names, predictions_of
 from ingenuo.kernels.threads import width
 from ingenuo.models import left_out
 from ingenuo.models.classifier import Classifier, tally_chunk
@@ -223,20 +223,14 @@ def _refit(
                 raise
             raise InputError(f"{type(model).__name__} cannot be fitted to these rows: {error}") from error
         middle = time.perf_counter()
-        rows, own = take_rows(X, test), np.asarray(fitted.classes_)
-        labels_only = not hasattr(fitted, "predict_proba")
-        with np.errstate(divide="ignore"):
-            if labels_only:
-                logs = np.log((np.asarray(fitted.predict(rows))[:, np.newaxis] == own).astype(np.float64))
-            elif hasattr(fitted, "predict_log_proba"):
-                logs = np.asarray(fitted.predict_log_proba(rows), np.float64)
-            else:
-                logs = np.log(np.asarray(fitted.predict_proba(rows), np.float64))
+        rows, labels_only = take_rows(X, test), not hasattr(fitted, "predict_proba")
+        given_answers = fitted.predict(rows) if labels_only else fitted.predict_proba(rows)
         done = time.perf_counter()
-        known = labels_of(own)
-        order = np.argsort(find(known, objects(own.tolist())))  # to the sorted classes
-        logs = left_out.over_classes(logs[:, order], known, classes)
-        return Answered(test, logs, classes[find(known, classes) < 0], middle - began, done - middle, labels_only)
+        found = predictions_of(given_answers, y=y[test], classes=np.asarray(fitted.classes_)).on(classes)
+        with np.errstate(divide="ignore"):
+            logs = np.log(np.eye(len(classes))[found.predicted] if found.probabilities is None else found.probabilities)
+        unseen = classes[find(labels_of(fitted.classes_), classes) < 0]
+        return Answered(test, logs, unseen, middle - began, done - middle, labels_only)
 
     yield from Parallel(n_jobs=width(), prefer="threads", return_as="generator")(
         delayed(answer)(train, test) for train, test in splits

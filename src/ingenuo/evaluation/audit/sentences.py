@@ -246,24 +246,26 @@ def _of_table(table: Any, groups: Any, called: str) -> Sentences:
         for name in source.names
     }
     lower = {name.lower().strip(): values for name, values in columns.items()}
-    if lower.keys() >= {"template", "group", "term"}:
-        return _of_templates(lower, called).only(groups)
-    if "template" in lower and isinstance(groups, Mapping):
-        templates = [t for t in lower["template"] if t is not None]
-        return cross_templates(templates, people_of_groups(groups), f"{len(templates):,} templates of {called}")
-    return _of_ready(columns, lower, groups, called)
-
-
-def _of_templates(columns: Columns, called: str) -> Sentences:
-    """Templates × terms; a line may hold a template, a term with its group, or both."""
-    n = len(columns["template"])
+    own = isinstance(groups, Mapping)
+    if "template" not in lower or not (own or lower.keys() >= {"group", "term"}):
+        return _of_ready(columns, lower, called).only(groups)
     truths: dict[str, Any] = {}
-    for template, label in zip(columns["template"], columns.get("label", [None] * n)):
+    for template, label in zip(lower["template"], lower.get("label", [None] * len(lower["template"]))):
         if template is not None:
             truths.setdefault(str(template), label)
+    people = people_of_groups(groups) if own else _people_of_table(lower, called)
+    if not truths or not people:
+        raise InputError(f"{called}: no templates and terms were found; give template, group and term")
+    labels = list(truths.values()) if any(label is not None for label in truths.values()) else None
+    origin = f"{called}: {len(truths):,} templates × {len(people):,} terms"
+    return cross_templates(list(truths), people, origin, labels).only(None if own else groups)
+
+
+def _people_of_table(columns: Columns, called: str) -> list[Person]:
+    """The people of the lines that hold a term with its group; other columns are forms that agree with it."""
     people: dict[Any, Person] = {}
     agreeing = {name: values for name, values in columns.items() if name not in {*_NO_GROUPS, "group", "kind"}}
-    kinds = columns.get("kind", [None] * n)
+    kinds = columns.get("kind", [None] * len(columns["term"]))
     for row, (kind, group, term) in enumerate(zip(kinds, columns["group"], columns["term"])):
         if (group is None) != (term is None):
             lacks = "group" if group is None else "term"
@@ -272,15 +274,10 @@ def _of_templates(columns: Columns, called: str) -> Sentences:
             forms = {name: str(values[row]) for name, values in agreeing.items() if values[row]}
             person = Person(str(term), {str(kind or "group"): str(group)}, str(term), forms=forms)
             people.setdefault((person.text, kind, group), person)
-    if not truths or not people:
-        raise InputError(f"{called}: no templates and terms were found; give template, group and term")
-    origin = f"{called}: {len(truths):,} templates × {len(people):,} terms"
-    labels = list(truths.values())
-    known = labels if any(label is not None for label in labels) else None
-    return cross_templates(list(truths), list(people.values()), origin, known)
+    return list(people.values())
 
 
-def _of_ready(columns: Columns, lower: Columns, groups: Any, called: str) -> Sentences:
+def _of_ready(columns: Columns, lower: Columns, called: str) -> Sentences:
     """Ready sentences, with a column that says which belong together and one or more that say the groups."""
     text, pair, term = (
         next((lower[name] for name in names if name in lower), None) for names in (_TEXTS, _PAIRS, ("term", "person"))
@@ -291,11 +288,6 @@ def _of_ready(columns: Columns, lower: Columns, groups: Any, called: str) -> Sen
             "and term, or sentence, pair and group"
         )
     kinds = [name for name in columns if name.lower() not in _NO_GROUPS]
-    if groups is not None:
-        kinds = [groups] if isinstance(groups, str) else list(groups)
-    for name in kinds:
-        if name not in columns:
-            raise InputError(f"{called} has no column {name!r} of groups{did_you_mean(name, columns)}")
     if not kinds:
         raise InputError(f"{called} has no column that says the group of each sentence; add one called group")
     found = Sentences(
