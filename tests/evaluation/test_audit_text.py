@@ -279,6 +279,7 @@ def test_all_that_was_found_is_plain_data_text_html_and_a_picture() -> None:
     assert len(data["comparisons"]) == len(got.comparisons)
     assert data["plain"] == got.plain
     assert all(line in str(got) for line in got.plain)
+    assert "&" not in str(got)
     assert "<table" in got._repr_html_()
     assert "P(good)" in got.plot().get_xlabel()
 

@@ -149,7 +149,7 @@ class Comparison(Shown):
         for name, found in self.evaluations.items():
             taken = self.cross_validations[name]
             spent = [_seconds(taken.fit_time), _seconds(taken.predict_time)] if times else []
-            lines.append([name, *(_cell(found[measure]) for measure in MEASURES), *spent])
+            lines.append([name, *(str(found[measure]) for measure in MEASURES), *spent])
         heads = ["model", *MEASURES.values(), *(["fit", "predict"] if times else [])]
         rows = next(iter(self.evaluations.values())).n_rows
         return [
@@ -173,13 +173,6 @@ class Comparison(Shown):
                 f"{missing[0]} gives labels only, and has no {MEASURES[measure]} to draw; draw accuracy or f1_macro"
             )
         return plots.intervals(self.names, found, MEASURES[measure], ax)
-
-
-def _cell(measure: Measure) -> str:
-    if measure.value is None:
-        return "–"
-    interval = "" if measure.low is None else f" ({measure.low:.3f} to {measure.high:.3f})"
-    return f"{measure.value:.3f}{interval}"
 
 
 def _seconds(time: float) -> str:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
 from ingenuo.evaluation.intervals import check_share, exact
-from ingenuo.evaluation.measures import LEAST
+from ingenuo.evaluation.measures import row_measures
 from ingenuo.evaluation.predictions import Predictions, predictions_of
 from ingenuo.rows.checks import check_flag, check_number, check_whole, seeded_generator
 from ingenuo.show.plots import colour, new_axes, short
@@ -200,14 +200,11 @@ class Answers(NamedTuple):
         """Of each classifier and row: whether the answer is correct, or the log loss, -log P(true class | row)."""
         if measure == "accuracy":
             return [np.asarray(each.predicted == each.codes, np.float64) for each in self]
-        found = [
-            each.probabilities[np.arange(len(each)), each.codes] for each in self if each.probabilities is not None
-        ]
-        if len(found) < 2:
+        if any(each.probabilities is None for each in self):
             raise InputError(
                 "log loss needs probabilities, rows × classes, and labels were given; give predict_proba's output"
             )
-        return [-np.log(np.maximum(p, LEAST)) for p in found]
+        return [row_measures(each).numbers[:, 0] for each in self]
 
     def compare(self, measure: Measure) -> Difference:
         """What both have of a measure: its name, or a function of the truth and of probabilities, or else labels."""

@@ -33,7 +33,7 @@ def template(name: str) -> Any:
 
     templates = Environment(
         loader=PackageLoader("ingenuo.show"),
-        autoescape=not name.endswith(".md"),
+        autoescape=not name.endswith((".md", ".txt")),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
