@@ -130,3 +130,8 @@ def test_kinds_choose_families():
     assert family_of("number", "c", numbers="gaussian-unbiased") == "gaussian-unbiased"
     assert family_of("count", "c", counts="bernoulli") == "bernoulli"
     assert family_of("complement", "c") == "complement"
+
+
+def test_columns_of_one_family_side_by_side_are_one_run():
+    schema = Schema.of({"age": "number", "city": "category", "height": "number", "weight": "number"})
+    assert schema.runs() == [("gaussian", 0, 1), ("categorical", 0, 1), ("gaussian", 1, 3)]

@@ -79,27 +79,21 @@ class Rows(Protocol):
     @property
     def name(self) -> str:
         """What messages call them."""
-        ...
 
     def columns(self, model: Any, *, whole: bool = False) -> Source:
         """What the columns are, for a model that has not learned; whether these are all the rows that it will learn."""
-        ...
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """The sum of what a statistic gives for every part."""
-        ...
 
     def parts(self) -> Iterator[Part]:
         """The parts, one after the other, here."""
-        ...
 
     def answer(self, model: Any, method: str) -> Any:
         """What a method of a model answers to every row."""
-        ...
 
     def in_memory(self, instead: str = "") -> MemoryRows:
         """All the rows here, at once; an error for rows on an engine, which says what to do instead."""
-        ...
 
 
 def rows_of(

@@ -104,11 +104,7 @@ class Schema:
     def runs(self) -> list[tuple[str, int, int]]:
         """The columns in the table's order, as runs of one family: its name, and the places lo..hi among its columns.
 
-        This is the order in which terms are added to a log joint. Columns that are modelled together are one run, at
-        the place of the first of them.
-
-        >>> Schema.of({"age": "number", "city": "category", "height": "number", "weight": "number"}).runs()
-        [('gaussian', 0, 1), ('categorical', 0, 1), ('gaussian', 1, 3)]
+        This is the order of the terms in a log joint. Columns modelled together are one run, where the first stands.
         """
         used = self.families_used()
         if len(used) == 1:
@@ -232,11 +228,7 @@ class Schema:
 
 
 def column_name(name: object) -> str:
-    """How a column is called in messages: its name, or x and its position.
-
-    >>> column_name("age"), column_name(3)
-    ('age', 'x3')
-    """
+    """How a column is called in messages: its name, or x and its position."""
     return f"x{name}" if isinstance(name, int | np.integer) else str(name)
 
 

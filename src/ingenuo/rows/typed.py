@@ -28,23 +28,8 @@ def reads_texts(model: Any) -> bool:
 def parse_row(text: str, model: Any) -> Any:
     """A row from text: "column=value, column=value", or a JSON object; the text itself where the model reads texts.
 
-    Parameters
-    ----------
-    text : str
-        Values with a comma stand in quotes; `?`, or nothing, is a missing value, and so is a column left out.
-    model : fitted model
-        Numbers become numbers, and categories what the model knows them as: booleans, whole numbers, text.
-
-    Returns
-    -------
-    dict, or str where the model reads texts
-
-    Examples
-    --------
-    >>> import ingenuo as ing, ingenuo.datasets
-    >>> model = ing.NaiveBayes().fit(ingenuo.datasets.weather(), "play")
-    >>> parse_row("outlook=sunny, temperature=66, windy=true, humidity=?", model)
-    {'outlook': 'sunny', 'temperature': 66.0, 'windy': True, 'humidity': None}
+    Values with a comma stand in quotes; `?`, or nothing, is missing, and so is a column left out. Numbers become numbers,
+    and categories what the model knows them as: booleans, whole numbers, text.
     """
     if not isinstance(text, str):
         raise KindError(f"a row is read from text, got {type(text).__name__} {text!r}")
