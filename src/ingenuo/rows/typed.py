@@ -28,8 +28,8 @@ def reads_texts(model: Any) -> bool:
 def parse_row(text: str, model: Any) -> Any:
     """A row from text: "column=value, column=value", or a JSON object; the text itself where the model reads texts.
 
-    Values with a comma stand in quotes; `?`, or nothing, is missing, and so is a column left out. Numbers become numbers,
-    and categories what the model knows them as: booleans, whole numbers, text.
+    Values with a comma stand in quotes; `?`, or nothing, is missing, and so is a column left out. Numbers become
+    numbers, and categories what the model knows them as: booleans, whole numbers, text.
     """
     if not isinstance(text, str):
         raise KindError(f"a row is read from text, got {type(text).__name__} {text!r}")
