@@ -159,23 +159,7 @@ def _first(heads: list[str], rows: Sequence[Sequence[Any]], formats: Sequence[st
 
 
 def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -> Inspection:
-    """What a model, a network or a tally is, where it comes from, and its `top` strongest signs of each class.
-
-    >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.datasets import play_tennis
-    >>> print(inspect(NaiveBayes().fit(play_tennis(), "Play"), top=0))
-    NaiveBayes(): 14 rows, 2 classes, 4 columns; the class is 'Play'
-    <BLANKLINE>
-    class  rows  share
-    No     5     0.3571
-    Yes    9     0.6429
-    <BLANKLINE>
-    column       kind      family       why
-    Outlook      category  categorical  strings, 3 different
-    Temperature  category  categorical  strings, 3 different
-    Humidity     category  categorical  strings, 2 different
-    Wind         category  categorical  strings, 2 different
-    """
+    """What a model, a network or a tally is, where it comes from, and its `top` strongest signs of each class."""
     about = {} if about is None else about
     if isinstance(model, Tally):
         tables = {name: type(table).__name__.lower() for name, table in model.items()}
@@ -316,15 +300,7 @@ class ColumnView(Shown):
 
 
 def column_view(model: Any, column: str, n: int = 20) -> ColumnView:
-    """What a classifier knows of one column; of many values or words, the n most frequent.
-
-    >>> import ingenuo as ing, ingenuo.datasets
-    >>> print(column_view(ing.NaiveBayes().fit(ingenuo.datasets.play_tennis(), "Play"), "Wind"))
-    Wind: rows, and P(value | class)
-            No           Yes
-    Strong  3  0.571429  3  0.363636
-    Weak    2  0.428571  6  0.636364
-    """
+    """What a classifier knows of one column; of many values or words, the n most frequent."""
     if not hasattr(model, "classes_"):
         raise InputError(f"a {type(model).__name__} has no classes, so there is nothing to show of a column in each")
     known = {column_name(name): name for name in model.schema_.names.tolist()}

@@ -414,11 +414,7 @@ def _word_scale(part: WordTable, yes: int, no: int) -> Scale:
 
 
 def round_values(low: float, high: float, about: int, *, whole: bool = False) -> list[float]:
-    """Round numbers between two, at most about so many.
-
-    >>> round_values(0.1, 1.9, 4)
-    [0.5, 1.0, 1.5]
-    """
+    """Round numbers between two, at most about so many."""
     step = 10.0 ** math.floor(math.log10((high - low) / about))
     step *= next(m for m in (1, 2, 5, 10) if (high - low) / (m * step) <= about)
     step = max(step, 1.0) if whole else step

@@ -253,11 +253,7 @@ def _heavy(
 
 
 def others(shares: Floats, priors: Floats) -> Floats:
-    """P(v | the other classes) for each class and value: the mixture of the others by their priors.
-
-    >>> others(np.array([[0.8, 0.2], [0.4, 0.6]]), np.array([0.5, 0.5])).tolist()
-    [[0.4, 0.6], [0.8, 0.2]]
-    """
+    """P(v | the other classes) for each class and value: the mixture of the others by their priors."""
     rest = 1 - priors
     if len(priors) * shares.size <= _PRODUCTS:
         weights = np.tile(priors, (len(priors), 1))

@@ -89,15 +89,6 @@ def card(
         The files that the evaluation is of.
     title, model_file : str, optional
         The model's name, and what its file is called in the lines to run.
-
-    Examples
-    --------
-    >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.datasets import play_tennis
-    >>> model = NaiveBayes().fit(play_tennis(), "Play")
-    >>> text = card(model, {"title": "Shall we play?"}, intended_use="A textbook's example.")
-    >>> text.startswith("---"), "# Shall we play?" in text
-    (True, True)
     """
     kind = type(model).__name__
     if isinstance(model, type) or not hasattr(model, "predict"):

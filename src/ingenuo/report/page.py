@@ -78,15 +78,6 @@ def report(
         Of the bootstrap, and of which rows are drawn; of more rows so many are drawn at random.
     notes : list of str
         Sentences that a reader should see first.
-
-    Examples
-    --------
-    >>> from ingenuo import NaiveBayes
-    >>> from ingenuo.datasets import play_tennis
-    >>> model = NaiveBayes().fit(play_tennis(), "Play")
-    >>> page = report(model, play_tennis(), "Play", title="Shall we play?")
-    >>> page.startswith("<!doctype html>"), "Shall we play?" in page
-    (True, True)
     """
     name = type(model).__name__
     if isinstance(model, type) or not hasattr(model, "predict"):

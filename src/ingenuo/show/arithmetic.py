@@ -100,12 +100,7 @@ class Passage:
         return {self.column: [{"text": text, "weight": weight} for text, weight in self.pieces]}
 
     def window(self, letters: int = _LETTERS) -> Passage:
-        """The part of a text that says most, with "…" where something was left out.
-
-        >>> text = Passage("text", (("so ", None),) * 9 + (("good", 2.0),) + ((" so", None),) * 9)
-        >>> "".join(piece for piece, _ in text.window(12).pieces)
-        '… so so good…'
-        """
+        """The part of a text that says most, with "…" where something was left out."""
         pieces = [(text[:letters], weight) for text, weight in self.pieces]
         ends = np.cumsum([0, *(len(text) for text, _ in pieces)])
         if ends[-1] <= letters:
@@ -118,11 +113,7 @@ class Passage:
 
 
 def fraction(count: float, pseudo: float, total: float, all_pseudo: float, digits: int = 12) -> str:
-    """(count + pseudo) / (total + all pseudo), as a person writes it.
-
-    >>> fraction(2, 1, 9, 3), fraction(2, 0, 9, 0)
-    ('(2 + 1)/(9 + 3)', '2/9')
-    """
+    """(count + pseudo) / (total + all pseudo), as a person writes it."""
     if all_pseudo == 0:
         return f"{count:.{digits}g}/{total:.{digits}g}"
     return f"({count:.{digits}g} + {pseudo:.6g})/({total:.{digits}g} + {all_pseudo:.6g})"
@@ -292,14 +283,7 @@ class Explanation(Shown):
         return blocks
 
     def reasons(self, n: int) -> list[tuple[str, float]]:
-        """What speaks most for the answer, or against it, with its log odds against the next best class.
-
-        >>> from ingenuo import NaiveBayes
-        >>> from ingenuo.datasets import play_tennis
-        >>> model = NaiveBayes().fit(play_tennis(), "Play")
-        >>> [(what, round(odds, 2)) for what, odds in model.explain({"Outlook": "Sunny", "Wind": "Weak"}).reasons(1)]
-        [('Outlook = Sunny', -0.69)]
-        """
+        """What speaks most for the answer, or against it, with its log odds against the next best class."""
         best, *others = self.order
         second = others[0] if others else best
         found = []

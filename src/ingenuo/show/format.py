@@ -13,12 +13,7 @@ import numpy as np
 
 
 def plain(value: Any) -> Any:
-    """Dictionaries, lists, texts, numbers, booleans and None; all else as text, and so is what is infinite.
-
-    >>> import datetime
-    >>> plain({np.int64(3): [np.float64(0.5), -math.inf, math.nan], datetime.date(2020, 1, 2): True})
-    {3: [0.5, '-inf', None], '2020-01-02': True}
-    """
+    """Dictionaries, lists, texts, numbers, booleans and None; all else as text, and so is what is infinite."""
     if isinstance(value, Mapping):
         keys = {name: plain(name) for name in value}
         return {str(tuple(k)) if isinstance(k, list) else k: plain(value[name]) for name, k in keys.items()}
@@ -51,11 +46,7 @@ def count(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in a sentence; what is not quite all, or not quite nothing, is not called so.
-
-    >>> percent(0.7461), percent(0.99996), percent(1.0), percent(0.0001)
-    ('74.6%', 'more than 99.9%', '100.0%', 'less than 0.1%')
-    """
+    """A share in a sentence; what is not quite all, or not quite nothing, is not called so."""
     if 0 < share < 0.0005:
         return "less than 0.1%"
     return "more than 99.9%" if 0.9995 <= share < 1 else f"{share:.1%}"
@@ -68,11 +59,7 @@ def sentence(remark: object) -> str:
 
 
 def shortened(value: Any, most: int = 60) -> str:
-    """A value in one line, without what is beyond a length.
-
-    >>> shortened("a b" * 30, 10)
-    'a ba ba b…'
-    """
+    """A value in one line, without what is beyond a length."""
     text = " ".join(str(value).split())
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -88,22 +75,14 @@ def quoted(text: str) -> str:
 
 
 def markdown(value: Any) -> str:
-    r"""A value as text that Markdown shows as it is, in one line.
-
-    >>> print(markdown("a*b_c | <d>"))
-    a\*b\_c \| &lt;d&gt;
-    """
+    """A value as text that Markdown shows as it is, in one line."""
     text = re.sub(r"([\\`*_\[\]|~#])", r"\\\1", " ".join(str(value).split()))
     text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
     return re.sub(r"^(\d*)([-+=.)])(?=\s|$)", r"\1\\\2", text)  # at the beginning of a line it would be a list
 
 
 def code(value: Any, language: str | None = None) -> str:
-    """A value as Markdown's code: within a line, or as a block of a language; fenced by more backticks than it has.
-
-    >>> code("a `b`")
-    '`` a `b` ``'
-    """
+    """A value as Markdown's code: within a line, or as a block of a language; fenced by more backticks than it has."""
     text = " ".join(str(value).split()) if language is None else str(value)
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     if language is not None:

@@ -33,11 +33,7 @@ def colour(k: int) -> str:
 
 
 def short(label: Any, letters: int = 18) -> str:
-    """A name in a picture; a long one without its middle, for names often differ at their ends.
-
-    >>> short("comp.sys.ibm.pc.hardware")
-    'comp.sys.…hardware'
-    """
+    """A name in a picture; a long one without its middle, for names often differ at their ends."""
     name = str(label)
     return name if len(name) <= letters else f"{name[: letters // 2]}…{name[1 - letters // 2 :]}"
 
@@ -127,13 +123,6 @@ def curves(
 
     The functions, by the titles of their panels, lead from rows (n × 1) to a value for each class; labels are those of
     the vertical axes, by title. The axes are returned.
-
-    >>> import numpy as np
-    >>> from ingenuo import GaussianDiscriminant
-    >>> X, y = np.arange(6.0)[:, np.newaxis], [0, 0, 1, 1, 2, 2]
-    >>> model = GaussianDiscriminant().fit(X, y)
-    >>> len(curves({"discriminant analysis": model.predict_proba}, X, y, model.classes_))
-    1
     """
     classes = np.asarray(classes)
     rows = np.asarray(X, np.float64).reshape(len(y), -1)[:, 0]

@@ -45,20 +45,12 @@ class Picture(str):
 
 
 def number(value: float) -> str:
-    """A coordinate, with two decimals at most.
-
-    >>> number(3.0), number(2.504)
-    ('3', '2.5')
-    """
+    """A coordinate, with two decimals at most."""
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
 def tag(name: str, content: str = "", **attributes: object) -> str:
-    """An element; `content` is markup. An attribute that is None is left out, and _ in its name is a hyphen.
-
-    >>> tag("rect", x=1.0, width=2.25, fill=None, stroke_width=1.5)
-    '<rect x="1" width="2.25" stroke-width="1.5"/>'
-    """
+    """An element; `content` is markup. An attribute that is None is left out, and _ in its name is a hyphen."""
     written = "".join(
         f' {key.replace("_", "-")}="{number(value) if isinstance(value, float | int) else escape(str(value))}"'
         for key, value in attributes.items()
@@ -98,11 +90,7 @@ def clean(text: object) -> str:
 
 
 def text_width(text: str, size: float, bold: bool = False) -> float:
-    """About how wide a text is at a size, rather too much than too little.
-
-    >>> text_width("ill", 10) < text_width("www", 10)
-    True
-    """
+    """About how wide a text is at a size, rather too much than too little."""
     total = 0.0
     for letter in unicodedata.normalize("NFD", text):
         # Marks stand above or below, but a caron after d, l or t stands beside.
@@ -111,11 +99,7 @@ def text_width(text: str, size: float, bold: bool = False) -> float:
 
 
 def shorten(text: str, limit: float, size: float, bold: bool = False) -> str:
-    """A text cut so that it is no wider than a limit.
-
-    >>> shorten("catecholamine", 60, 12)
-    'catecho…'
-    """
+    """A text cut so that it is no wider than a limit."""
     if text_width(text, size, bold) <= limit:
         return text
     kept = len(text)
@@ -125,11 +109,7 @@ def shorten(text: str, limit: float, size: float, bold: bool = False) -> str:
 
 
 def percentage(p: float) -> str:
-    """A probability for the eye; only what is exactly 0 or 1 is shown as such.
-
-    >>> percentage(0.31), percentage(1.0), percentage(0.99999), percentage(1e-9)
-    ('31.0%', '100%', '>99.9%', '<0.1%')
-    """
+    """A probability for the eye; only what is exactly 0 or 1 is shown as such."""
     if p <= 0.0 or p >= 1.0:
         return "0%" if p <= 0.0 else "100%"
     return "<0.1%" if p < 0.0005 else ">99.9%" if p >= 0.9995 else f"{100 * p:.1f}%"

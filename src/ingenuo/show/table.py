@@ -81,13 +81,7 @@ class PrintedTable:
         return f"<table class='ingenuo'>{caption}{f'<tr>{heads}</tr>' if heads else ''}{body}</table>"
 
     def markdown(self) -> str:
-        r"""The table in Markdown; every cell is text.
-
-        >>> print(PrintedTable(["class", "rows"], [["no|yes", 5]]).markdown())
-        | class | rows |
-        | --- | --- |
-        | no\|yes | 5 |
-        """
+        """The table in Markdown; every cell is text."""
         n = self._columns()
         lines = [self.heads or [""] * n, *([*cells, *[""] * (n - len(cells))] for cells in self.cells())]
         heads, *rows = (f"| {' | '.join(map(markdown, line))} |" for line in lines)

@@ -104,12 +104,7 @@ def audits_of(
 
 
 def several_models(specs: Sequence[str], kinds: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
-    """Classifiers by name and settings or from files, none of them fitted, and what their columns are to be read as.
-
-    >>> models, _ = several_models(["naive-bayes", "naive-bayes:prior=lidstone:0.5"], {})
-    >>> list(models)
-    ['naive-bayes', 'naive-bayes:prior=lidstone:0.5']
-    """
+    """Classifiers by name and settings or from files, none of them fitted, and what their columns are to be read as."""
     models: dict[str, Any] = {}
     declared: dict[str, str] = dict(kinds)
     for spec in specs:
