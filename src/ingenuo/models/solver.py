@@ -435,6 +435,7 @@ class Solution:
 
 
 _PASSES = 50  # for one step, at most
+_EARLIER = 3  # steps that are gone along again: up to a fifth fewer passes
 
 
 def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats, twin: Floats | None) -> Solution:
@@ -456,6 +457,7 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
     if twin is not None:
         point = advance(point, [Point(*space.start(twin), np.zeros_like(intercepts))])
     passes, flat, total, left = 0, 0, np.inf, np.inf
+    earlier: list[Point] = []
     while True:
         loss, residuals = problem.residuals(point.logits + point.intercepts)
         before, total = total, loss + l2 / 2 * space.product(point, point)
@@ -477,4 +479,6 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         newton = steps[0]
         slope = float(np.vdot(residuals, newton.logits + newton.intercepts)) + l2 * space.product(point, newton)
         left = -slope / 2 if solved and slope <= 0 else np.inf
-        point, passes = advance(point, steps), passes + used
+        before_step, point = point, advance(point, steps + earlier)
+        earlier = [point.move([before_step], -np.ones(1)), *earlier][:_EARLIER]
+        passes += used
