@@ -8,8 +8,12 @@ from scipy.special import gammaln
 
 from ingenuo.errors import InputError
 from ingenuo.kernels import codes as networks
-from ingenuo.kernels.codes import codes_matrix, configurations, data_terms, pairs_by_class
+from ingenuo.kernels.codes import codes_matrix, configurations, data_terms, each_pair
 from ingenuo.kernels.threads import limited
+
+
+def pairs_by_class(columns, cards, labels, n_classes, weights=None):
+    return each_pair(codes_matrix(columns), cards, labels, n_classes, weights, np.ascontiguousarray)
 
 
 def draw(n, cards, seed=0, lowest=-1):
@@ -41,8 +45,7 @@ def test_weighted_pairs_add_the_weights():
     cards = [2, 3, 4]
     columns, labels = draw(500, cards), np.zeros(500, int)
     weights = np.random.default_rng(2).random(500)
-    found = networks.each_pair(codes_matrix(columns), cards, labels, 1, weights, np.copy)
-    for (i, j), table in found.items():
+    for (i, j), table in pairs_by_class(columns, cards, labels, 1, weights).items():
         np.testing.assert_allclose(table, pair(columns[i], columns[j], labels, (1, cards[i], cards[j]), weights))
 
 
@@ -69,7 +72,7 @@ def test_tables_too_large_to_be_counted_together_are_counted_one_by_one(monkeypa
 
 def test_pairs_that_no_memory_holds_are_refused():
     column = np.zeros(3, np.int32)
-    with pytest.raises(InputError, match="leave columns with many values out"):
+    with pytest.raises(InputError, match="too many for a table"):
         pairs_by_class([column, column], [1 << 20, 1 << 20], np.zeros(3, int), 2)
 
 

@@ -27,7 +27,7 @@ from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Term, exponential
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find
-from ingenuo.tally.moments import Moments, diagonal, quotients
+from ingenuo.tally.moments import Moments, quotients
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Tally
 
@@ -441,7 +441,7 @@ def _name_columns(columns: Labels, chosen: Flags) -> str:
 
 
 def _remark_on_columns(found: EstimatedMoments, covariances: Floats, floor: Floats) -> Iterator[str]:
-    variances = diagonal(covariances).max(axis=0)
+    variances = np.diagonal(covariances, axis1=-2, axis2=-1).max(axis=0)
     constant, decisive = (variances == 0) & (floor == 0), (variances < floor) & (floor > 0)
     if constant.any():
         yield f"{_name_columns(found.columns, constant)}: the same value in every row, left out"

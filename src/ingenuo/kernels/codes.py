@@ -180,8 +180,7 @@ def add_log_likelihood(columns: Codes | Sequence[Codes], tables: Sequence[Floats
 _CELLS_AT_ONCE = 1 << 18
 # Configurations are renumbered by a map of all combinations up to this many; beyond, by sorting.
 _MAP_UP_TO = 1 << 22
-# One pair's table (512 MB), and all of them together where all are kept (2 GB).
-_PAIR_UP_TO, _PAIRS_UP_TO = 1 << 26, 1 << 28
+_PAIR_UP_TO = 1 << 26  # cells of one pair's table: 512 MB
 
 
 def configurations(above: Counts, n_above: int, codes: Codes, card: int) -> tuple[Counts, int]:
@@ -255,19 +254,6 @@ def too_wide(cards: Sequence[int], n_classes: int) -> tuple[int, int] | None:
     if len(two) == 2 and n_classes * (cards[two[0]] + 1) * (cards[two[1]] + 1) > _PAIR_UP_TO:
         return min(two), max(two)
     return None
-
-
-def pairs_by_class(
-    columns: Sequence[Codes], cards: Sequence[int], labels: Codes, n_classes: int
-) -> dict[tuple[int, int], NDArray[Any]]:
-    """Count every two columns i < j within each class: n_classes × cards[i] × cards[j]."""
-    cells = n_classes * (sum(cards) ** 2 - sum(card * card for card in cards)) // 2
-    if cells > _PAIRS_UP_TO:
-        raise InputError(
-            f"the tables of all pairs of {len(cards)} columns in {n_classes} classes would have {cells:,} cells, more "
-            f"than {_PAIRS_UP_TO:,}; leave columns with many values out or join their rare values"
-        )
-    return each_pair(codes_matrix(columns), cards, labels, n_classes, None, np.ascontiguousarray)
 
 
 def codes_matrix(columns: Sequence[Codes] | Codes) -> NDArray[np.int32]:

@@ -181,14 +181,8 @@ def _pick(array: NDArray[Any], axis: int, indices: NDArray[np.intp]) -> NDArray[
 
 
 def _trimmed(limbs: Integers, low: int) -> Exact:
-    first, last = 0, limbs.shape[0]
-    while last > first and not limbs[last - 1].any():
-        last -= 1
-    while first < last and not limbs[first].any():
-        first += 1
-    if first == last:
-        return Exact.zeros(limbs.shape[1:])
-    return _frozen(limbs[first:last], low + first)
+    used = [position for position, limb in enumerate(limbs) if limb.any()]
+    return _frozen(limbs[used[0] : used[-1] + 1], low + used[0]) if used else Exact.zeros(limbs.shape[1:])
 
 
 def _frozen(limbs: Integers, low: int) -> Exact:
@@ -196,15 +190,12 @@ def _frozen(limbs: Integers, low: int) -> Exact:
     return Exact(limbs, low)
 
 
-# Arrays of sums in ordinary doubles: for real-valued "counts" that come from outside, such as TF-IDF.
-
-
 TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
 class Real:
-    """An array of sums in doubles."""
+    """An array of sums in doubles: for real-valued "counts" that come from outside, such as TF-IDF."""
 
     values: NDArray[np.float64]
 

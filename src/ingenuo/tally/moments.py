@@ -48,7 +48,7 @@ class Moments(AnyTable):
         classes, given = labels_of(classes), columns if isinstance(columns, np.ndarray) else objects(list(columns))
         columns = labels_of(given)
         if not same(columns, given):
-            order = _places(given, columns)
+            order = np.argsort(find(columns, given))
             sums, products = sums.pick(1, order), products.pick(len(products.shape) - 1, _cells(order))
         return Moments(classes, columns, counts, sums, products)._settle().trimmed()
 
@@ -129,10 +129,7 @@ class Moments(AnyTable):
         if not isinstance(other, Moments) or self.pooled != other.pooled:
             raise MergeError(f"'{name}' is of another kind in either tally; only tallies of the same kind of model add")
         if not same(self.columns, other.columns):
-            mine, theirs = self.columns.tolist(), other.columns.tolist()
-            odd = [
-                label for label in unite(self.columns, other.columns).tolist() if (label in mine) != (label in theirs)
-            ]
+            odd = sorted({*self.columns.tolist()} ^ {*other.columns.tolist()}, key=str)
             raise MergeError(
                 f"column {odd[0]!r} is in one of the models only; how columns vary together is known only of those "
                 "that were seen together, so give both the same columns"
@@ -196,11 +193,6 @@ class Moments(AnyTable):
         return ", ".join(rows[:most]) + (", …" if len(rows) > most else "")
 
 
-def diagonal(matrices: Floats) -> Floats:
-    """The diagonals of one matrix, or of several."""
-    return np.asarray(np.diagonal(matrices, axis1=-2, axis2=-1))
-
-
 def quotients(sums: Exact, counts: Exact) -> Floats:
     """Σx / N of each class and column, as the nearest doubles; 0 where there is nothing."""
     (top, shift), (bottom, unit) = sums.integers(), counts.integers()
@@ -213,8 +205,3 @@ def _cells(order: NDArray[np.intp]) -> NDArray[np.intp]:
     i, j = (order[each] for each in np.tril_indices(len(order)))
     high, low = np.maximum(i, j), np.minimum(i, j)
     return np.asarray(high * (high + 1) // 2 + low)
-
-
-def _places(given: Labels, wanted: Labels) -> NDArray[np.intp]:
-    order = {label: place for place, label in enumerate(given.tolist())}
-    return np.array([order[label] for label in wanted.tolist()], np.intp)
