@@ -83,8 +83,8 @@ class Averaged:
 
     def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
         """The log joint of each row and class."""
-        least = -np.inf if floor is None else floor
-        roots, pairs, naive = (np.maximum(each, least) for each in (self.roots, self.pairs, self.naive))
+        tables = (self.roots, self.pairs, self.naive)
+        roots, pairs, naive = (each if floor is None else np.maximum(each, floor) for each in tables)
         K = self.roots.shape[1]
         return loops.average_parents(codes, roots, self.root_at, pairs, self.pair_at, self.sizes, self.usable, naive, K)
 
