@@ -406,13 +406,13 @@ def _signs_of_lines(model: Any, n: int) -> Signs:
     found = model._found()
     deviations = np.sqrt(np.maximum(np.diag(np.asarray(found.scatter)), 0.0)).tolist()
     names = [column_name(name) for name in model.schema_.names.tolist()]
-    result: list[tuple[Sign, ...]] = []
-    for own in (found.weights * deviations).tolist():
-        order = sorted((j for j in range(len(own)) if abs(own[j]) > 1e-12), key=lambda j: -abs(own[j]))[:n]
-        signs = [(names[j], "more" if own[j] > 0 else "less", "number", abs(own[j]), 1.0) for j in order]
-        notes = [f"a deviation is {deviations[j]:.3g}" for j in order]
-        result.append(tuple(Sign(*sign, per="added", note=note) for sign, note in zip(signs, notes)))
-    return tuple(result)
+
+    def sign(w: float, j: int) -> Sign:
+        how = ("more" if w > 0 else "less", "number", abs(w), 1.0)
+        return Sign(names[j], *how, per="added", note=f"a deviation is {deviations[j]:.3g}")
+
+    strengths = ((own, _largest(np.abs(own), n)) for own in np.asarray(found.weights * deviations))
+    return tuple(tuple(sign(float(own[j]), j) for j in order if abs(own[j]) > 1e-12) for own, order in strengths)
 
 
 def _of_network(model: Any, n: int) -> Strongest:
