@@ -13,18 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import EngineError, InputError, KindError
-from ingenuo.rows.engines import (
-    TOGETHER,
-    EngineFrame,
-    Merge,
-    RemotePart,
-    absolute,
-    cell_type,
-    columns_not_read,
-    lacks_package,
-    not_installed,
-    without_package,
-)
+from ingenuo.rows import engines
+from ingenuo.rows.engines import TOGETHER, EngineFrame, Merge, RemotePart
 
 try:
     import dask.dataframe as dd
@@ -33,7 +23,7 @@ try:
     from dask.delayed import delayed
     from distributed.comm.core import CommClosedError
 except ImportError as error:
-    raise not_installed("dask", str(error.name or "dask")) from None
+    raise engines.not_installed("dask", str(error.name or "dask")) from None
 
 _WAIT = 10  # seconds for a scheduler to answer
 # Since 3.1 pandas reads every number exactly, and says that the option is no longer needed.
@@ -103,22 +93,22 @@ class DaskFrame(EngineFrame):
 def read(scan: Any) -> DaskFrame:
     """The files of a scan as Dask reads them, in the types that the scan found; columns that are not read are empty."""
     frames = [
-        dd.read_parquet(absolute(form.paths), columns=scan.schema.names, dtype_backend="pyarrow")
+        dd.read_parquet(engines.absolute(form.paths), columns=scan.schema.names, dtype_backend="pyarrow")
         if form.format == "parquet"
         else _read_delimited(scan, form)
         for form in scan.forms()
     ]
     frame = frames[0] if len(frames) == 1 else dd.concat(frames)
-    return DaskFrame(frame.assign(**dict.fromkeys(columns_not_read(scan))))
+    return DaskFrame(frame.assign(**dict.fromkeys(engines.columns_not_read(scan))))
 
 
 def _read_delimited(scan: Any, form: Any) -> Any:
     """A partition for each file: a line end may stand within quotes, so that a file cannot be cut anywhere."""
     dialect, strings = form.dialect, pd.StringDtype("pyarrow")
     cells = {"double": "float64", "long": "Int64", "string": strings}
-    types = {field.name: cells[cell_type(scan, field)] for field in scan.schema}
+    types = {field.name: cells[engines.cell_type(scan, field)] for field in scan.schema}
     frame = dd.read_csv(
-        absolute(form.paths), blocksize=None, sample=_SAMPLE, sep=dialect.separator, decimal=dialect.decimal,
+        engines.absolute(form.paths), blocksize=None, sample=_SAMPLE, sep=dialect.separator, decimal=dialect.decimal,
         quotechar=dialect.quote or '"', quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
         header=None, names=list(dialect.names), usecols=list(types), skiprows=form.skipped, dtype=types,
         na_values=list(form.missing), keep_default_na=False, skipinitialspace=dialect.padded,
@@ -159,9 +149,9 @@ def _refuse_lacking() -> None:
     try:
         client.run(exec, "import ingenuo")
     except ModuleNotFoundError as error:
-        if not lacks_package(str(error)):
+        if not engines.lacks_package(str(error)):
             raise
-        raise without_package("the Dask cluster") from None
+        raise engines.without_package("the Dask cluster") from None
 
 
 def _merge_all(level: list[Any], merge: Merge) -> bytes:

@@ -19,19 +19,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import EngineError, InputError, KindError
-from ingenuo.rows.engines import (
-    TOGETHER,
-    EngineFrame,
-    Merge,
-    RemotePart,
-    absolute,
-    cell_type,
-    columns_not_read,
-    first_line,
-    lacks_package,
-    not_installed,
-    without_package,
-)
+from ingenuo.rows import engines
+from ingenuo.rows.engines import TOGETHER, EngineFrame, Merge, RemotePart
 
 try:
     from pyspark.errors import PySparkException
@@ -39,7 +28,7 @@ try:
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
     from pyspark.sql.types import StringType, StructField, StructType
 except ImportError as error:
-    raise not_installed("spark", str(error.name or "pyspark")) from None
+    raise engines.not_installed("spark", str(error.name or "pyspark")) from None
 
 _MANY = 4 * TOGETHER  # partitions from which on the executors merge, and not the driver alone
 _WAIT = 10  # seconds for a master to answer
@@ -86,7 +75,7 @@ class SparkFrame(EngineFrame):
             name = self.frame.select(given).columns[0]
         except PySparkException as error:
             raise InputError(
-                f"{what} is no column of the Spark frame ({first_line(error)}); name one of its columns"
+                f"{what} is no column of the Spark frame ({engines.first_line(error)}); name one of its columns"
             ) from None
         return (self, name) if name in self.names else (SparkFrame.of(self.frame.withColumn(name, given)), name)
 
@@ -113,14 +102,14 @@ def read(scan: Any, session: Any) -> SparkFrame:
     frames = []
     try:
         for form in scan.forms():
-            paths = [Path(path).as_uri() for path in absolute(form.paths)]
+            paths = [Path(path).as_uri() for path in engines.absolute(form.paths)]
             frames.append(
                 session.read.parquet(*paths).select(*map(_column, scan.schema.names))
                 if form.format == "parquet"
                 else _read_delimited(scan, form, paths, session)
             )
         frame = reduce(lambda one, other: one.unionByName(other), frames)
-        for name in columns_not_read(scan):
+        for name in engines.columns_not_read(scan):
             frame = frame.withColumn(name, functions.lit(None).cast("string"))
     except PySparkException as error:
         raise _engine_error(error) from None
@@ -141,7 +130,7 @@ def _read_delimited(scan: Any, form: Any, paths: list[str], session: Any) -> Any
     )  # fmt: skip
 
     def typed(field: pa.Field) -> Any:
-        type, cell = cell_type(scan, field), _column(field.name)
+        type, cell = engines.cell_type(scan, field), _column(field.name)
         cell = cell if type == "string" else functions.trim(cell)
         cell = functions.when(~cell.isin(list(form.missing)), cell)
         if type == "double" and dialect.decimal != ".":
@@ -158,12 +147,11 @@ def _column(name: str) -> Any:
 @contextmanager
 def session(master: str | None = None) -> Iterator[Any]:
     """A session of Spark at a master, or on all the cores of this machine, as long as it is needed."""
-    local = master is None or master.startswith("local")
-    if local:
+    if master is None or master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder = SparkSession.builder.appName("ingenuo").config("spark.ui.enabled", "false")
-    builder = builder.config("spark.ui.showConsoleProgress", "false")
     _refuse_unreachable(master)
+    builder = SparkSession.builder.appName("ingenuo")
+    builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)
         quiet = os.path.join(folder, "log4j2.properties")
@@ -198,7 +186,7 @@ def _refuse_unreachable(master: str | None) -> None:
 
 
 def _no_session(master: str | None, error: Exception) -> str:
-    cause = first_line(error)
+    cause = engines.first_line(error)
     if "JAVA_GATEWAY" in str(error) or "Java gateway" in str(error) or isinstance(error, FileNotFoundError):
         return f"Spark could not start Java ({cause}); install Java 17 or later, and set JAVA_HOME if it is not found"
     return (
@@ -206,9 +194,7 @@ def _no_session(master: str | None, error: Exception) -> str:
     )
 
 
-def _map_batches(
-    frame: Any, function: Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]], schema: Any
-) -> Any:
+def _map_batches(frame: Any, function: Callable[..., Iterator[pa.RecordBatch]], schema: Any) -> Any:
     """The frame that a function makes of the Arrow batches of another."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*pandas", category=FutureWarning)  # which Arrow does not need
@@ -237,8 +223,8 @@ def _merge_all(rows: Any, merge: Merge) -> bytes:
 
 def _engine_error(error: Exception) -> EngineError:
     message = str(error)
-    if lacks_package(message):
-        return without_package("Spark", "and let PYSPARK_PYTHON name the Python that has it")
+    if engines.lacks_package(message):
+        return engines.without_package("Spark", "and let PYSPARK_PYTHON name the Python that has it")
     lines = [line.strip() for line in message.splitlines() if line.strip() and not line.strip().startswith("at ")]
     causes = [line for line in lines if "Error" in line or "Exception" in line or line.startswith("[")]
     cause = (causes or lines or [type(error).__name__])[-1]
