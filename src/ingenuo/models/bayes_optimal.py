@@ -315,6 +315,7 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
 
     def _one(self, row: Any) -> Any:
         """One row as a table, of the kind that was learned from."""
+        row = checks.read_row(row)
         if isinstance(row, str):
             return [row]
         if checks.is_frame(row) or getattr(row, "ndim", 1) == 2:

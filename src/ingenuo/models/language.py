@@ -386,9 +386,16 @@ class LanguageModelClassifier(SequenceModel, Classifier):
 
         Parameters
         ----------
-        row : str, or list of str
-            A text, or its words.
+        row : str, list of str, or table of one row
+            A text, or its words; or a table that has no other column.
         """
+        check_is_fitted(self)
+        row = checks.read_row(row)
+        if is_frame(row):
+            texts = np.asarray(_only_column(row)).tolist()
+            if len(texts) != 1:
+                raise InputError(f"one row was expected, got a table of {len(texts)}; give table[i:i+1]")
+            row = texts[0]
         found, _ = self._rows([row])
         reading = self._reading()
         p = reading.parameters

@@ -186,14 +186,22 @@ def array_of(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any]:
     return np.asarray(rows, object) if array.dtype.kind in "US" else array
 
 
+def read_row(values: Any) -> Any:
+    """A row in memory: a file or a stream of one row is read."""
+    refuse_elsewhere(values)
+    if hasattr(values, "batches"):
+        return values.table()
+    if is_arrow_stream(values):
+        import pyarrow as pa
+
+        return pa.table(values)
+    return values
+
+
 def row(values: Any, schema: Schema) -> Source:
     """One row: a mapping, in which what is left out is missing (a count: 0), a sequence, or a table of one row."""
     names: list[Any] = schema.names.tolist()
-    refuse_elsewhere(values)
-    if hasattr(values, "batches") or is_arrow_stream(values):
-        import pyarrow as pa
-
-        values = values.table() if hasattr(values, "batches") else pa.table(values)  # a file or a stream of one row
+    values = read_row(values)
     if is_frame(values) or hasattr(values, "tocsr"):
         source = open_source(values)
         if source.n_rows != 1:
