@@ -189,7 +189,7 @@ def test_infinity_is_refused_with_its_place(kind):
     model = fitted(kind)
     with pytest.raises(InputError, match="column 'x0', row 1: -inf is infinite"):
         ing.NaiveBayes(numbers=kind).fit([[1.0], [-np.inf]], ["a", "b"])
-    with pytest.raises(InputError, match=r"column 'x0', row 2: -\?inf is infinite"):
+    with pytest.raises(InputError, match=r"column 'x0', row 2: -?inf is infinite"):
         model.predict([[1.0], [2.0], [np.inf]])
 
 
