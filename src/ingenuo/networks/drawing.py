@@ -1,10 +1,7 @@
 """The picture of a network as SVG: boxes with belief bars in layers, arcs as thick as they are strong.
 
-Each connected part is laid out by itself, after Sugiyama: (1) layers with the shortest arcs, a linear programme; a row
-that is too wide is broken; (2) an arc over several layers passes a stop in each, which keeps a lane free for it; (3)
-the order within rows, so that few arcs cross; (4) horizontal places, min Σ weight · (x of child − x of parent)²; (5)
-curves that go down all the way and keep clear of boxes. Box sizes do not depend on beliefs: a network keeps its shape
-when evidence is entered.
+Each connected part is laid out after Sugiyama: layers with the shortest arcs, a stop in each layer that an arc passes,
+the order with few crossings, places, and curves that keep clear of boxes. Box sizes do not depend on beliefs.
 """
 
 from __future__ import annotations
