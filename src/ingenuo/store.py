@@ -50,7 +50,14 @@ def about(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`."""
+    """Read a model (or a tally) that `save` wrote; damage of any kind raises `ModelFileError`.
+
+    >>> from ingenuo import load
+    >>> load("no such file")
+    Traceback (most recent call last):
+    ...
+    FileNotFoundError: [Errno 2] No such file or directory: 'no such file'
+    """
     return _from_state(*container.read_file(path), str(path))
 
 

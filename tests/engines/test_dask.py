@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from tests.engines.rows_in_parts import mixed
 
-from ingenuo.errors import EngineError, InputError, KindError, RefusedError
+from ingenuo.errors import EngineError, InputError, KindError
 from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.models.language import LanguageModel
@@ -200,7 +200,7 @@ def test_two_columns_of_one_name_are_refused() -> None:
 
 def test_arrays_and_bags_of_dask_are_no_frames() -> None:
     array = dd.from_pandas(FRAME[["age", "size"]], npartitions=2).to_dask_array(lengths=True)
-    with pytest.raises(RefusedError, match="give the DataFrame to fit"):
+    with pytest.raises(KindError, match="a Dask Array is no table; give the DataFrame to fit"):
         NaiveBayes().fit(array, FRAME["paid"])
 
 

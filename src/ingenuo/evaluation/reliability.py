@@ -73,7 +73,13 @@ def place_of(class_: Any, classes: Labels) -> int:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Reliability(Shown):
-    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to the whole's."""
+    """Forecasts in bins, and how often they came true; prints as a table. Those of two halves add to the whole's.
+
+    >>> import ingenuo as ing
+    >>> half = ing.reliability([[0.9, 0.1], [0.4, 0.6]], y=["no", "yes"])
+    >>> (half + half).evaluation.n_rows
+    4
+    """
 
     evaluation: Evaluation  # the rows, or their sums: of rows that were not kept there are ten bins of equal width
     n_bins: int

@@ -48,7 +48,7 @@ class DaskFrame(EngineFrame):
         if isinstance(X, dd.Series):
             X = X.to_frame(name=X.name if X.name is not None else "text")
         if not isinstance(X, dd.DataFrame):
-            raise KindError(f"a Dask DataFrame was expected, got {type(X).__name__}")
+            raise KindError(f"a Dask {type(X).__name__} is no table; give the DataFrame to fit")
         return DaskFrame(X)
 
     @property
