@@ -221,7 +221,7 @@ def test_a_prior_may_bring_words_that_were_never_seen():
     assert model.prob("zebra") == pytest.approx(2 / (2 + 3))
     assert model.score(["zebra am"])[0] == pytest.approx(math.log(2 / 5 * 2 / 5))
     assert sum(model.prob(word) for word in model.vocabulary_) == pytest.approx(1)
-    with pytest.raises(InputError, match="the prior speaks of a column 'text'"):
+    with pytest.raises(InputError, match="the prior names a column 'text'"):
         LanguageModel(1, Dirichlet({"text": {"zebra": 3.0}})).fit(["i am"])
 
 

@@ -284,7 +284,7 @@ def test_cells_are_few_and_those_of_the_set_of_values(rows: list[tuple[float, in
         place, bits, tally = np.array([random.randrange(4) for _ in rows]), 0, Tally()
         seen = Tally()
         for part in range(4):
-            seen = seen + Tally(discretiser.glance("x", column[place == part]))
+            seen = seen + Tally(discretiser.survey("x", column[place == part]))
         wanted = discretiser.bits_by(seen, "x")
         while bits != wanted:
             bits, tally = wanted, Tally()

@@ -112,7 +112,7 @@ def with_fraction(number: Fraction | float) -> str:
 
 
 def is_short(number: Fraction | float) -> bool:
-    """Whether a number is a fraction that a reader takes in at a glance."""
+    """Whether a number is a fraction that a reader takes in at once."""
     return isinstance(number, Fraction) and number.denominator > 1 and len(str(number)) <= _SHORT
 
 

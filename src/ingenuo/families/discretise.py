@@ -1,7 +1,7 @@
 """Numbers in intervals: how often each class has each value, cut points, and the bins of a target.
 
 A cut is worth its place where it shortens the description of the classes (Fayyad and Irani 1993): rows are cut in two
-where the classes are told apart best, and each part again, as long as
+where the classes differ most, and each part again, as long as
 gain > (log₂(N - 1) + log₂(3^k - 2) - k·H + k₁·H₁ + k₂·H₂) / N, with N rows of k classes and entropy H.
 """
 
@@ -226,7 +226,7 @@ def _bucket(at: Places) -> Places:
     return (mixed >> np.uint64(EXACT - VALUES.bit_length())).astype(np.int64)
 
 
-def glance(column: str, values: Floats) -> dict[str, Table]:
+def survey(column: str, values: Floats) -> dict[str, Table]:
     """How many values a part of the rows may have: cells by few bits, and buckets, unless these show too many."""
     at = places(values[np.isfinite(values)])
     first, half = cells(at, _first_bits()), 1 << (_first_bits() - 1)

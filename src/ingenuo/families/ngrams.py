@@ -62,7 +62,7 @@ class Smoothing:
         if isinstance(given, Prior):
             if given.columns():
                 raise InputError(
-                    f"the prior speaks of a column {given.columns()[0]!r}, and a text has none; give it by word"
+                    f"the prior names a column {given.columns()[0]!r}, and a text has none; give it by word"
                 )
             return Smoothing("prior", given)
         if not isinstance(given, str):

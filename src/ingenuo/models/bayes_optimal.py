@@ -102,8 +102,8 @@ class Vote(Shown):
 class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     """The vote of several classifiers, each weighted by its posterior given the data.
 
-    A classifier is a hypothesis h. It is as believable as it made the labels of rows that it had not learned from:
-    P(h | D) is its prior times the product of P(y_i | x_i, h) over those rows. A classifier that gives one of those
+    A classifier is a hypothesis h. P(h | D) is its prior times the product of P(y_i | x_i, h), over the labels of rows
+    that it had not learned. A classifier that gives one of those
     labels probability 0 is refuted, and has weight 0.
 
     Parameters

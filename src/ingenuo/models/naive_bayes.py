@@ -192,7 +192,8 @@ class NaiveBayes(Classifier):
                         "drop one of the two"
                     )
                 families[place], why[name] = family, "declared"
-        unknown = [name for name in self.prior.columns() if name not in set(names)]
+        named = self.prior.columns() if self.prior.by_name else []
+        unknown = [name for name in named if name not in set(names)]
         if unknown:
             raise InputError(
                 f"the prior has a column {unknown[0]!r} that the table has not{did_you_mean(unknown[0], names)}"

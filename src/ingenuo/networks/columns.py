@@ -224,7 +224,7 @@ def survey(rows: Labelled, options: Mapping[str, Any]) -> Tally:
             "state", *read_column(rows.source, names.index(name), cuts.get(name))
         )
     for name in options["numbers"]:
-        found |= discretise.glance(name, rows.numbers(name))
+        found |= discretise.survey(name, rows.numbers(name))
     return Tally(found)
 
 

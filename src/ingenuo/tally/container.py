@@ -257,7 +257,7 @@ def _tensor(data: bytes, begin: int, code: str, shape: tuple[int, ...]) -> NDArr
 
 # Replacing: a temporary file beside the target is written, synced and renamed over it. A process that is
 # killed leaves that file behind, and the next save to the same name removes it. Whether its writer still
-# lives is told by a lock that the writer holds on it and that the system drops at death: a process number in
+# lives is seen by a lock that the writer holds on it and that the system drops at death: a process number in
 # the name would mislead once numbers are used again, or between containers that share a folder. (A file
 # without a name, O_TMPFILE, is not known everywhere and would still need one, for no link replaces a file.)
 

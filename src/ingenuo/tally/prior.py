@@ -15,7 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,8 @@ Given = float | Sequence[float] | Mapping[Any, Any] | None
 @dataclass(frozen=True)
 class Prior(ABC):
     """Imaginary observations of each value, and the least variance of a number."""
+
+    by_name: ClassVar[bool] = False  # whether values and columns may be given by their names
 
     def __post_init__(self) -> None:
         _check_number("variance_floor", getattr(self, "variance_floor", 1e-9))
@@ -54,7 +56,7 @@ class Prior(ABC):
         return labels_of(given) if isinstance(given, Mapping) and given else np.zeros(0, np.int64)
 
     def columns(self) -> list[object]:
-        """The columns that the prior speaks of by name."""
+        """The columns that the prior names."""
         return [name for name, _ in _by_column(self.given) if name is not None]
 
     def parameters(self) -> dict[str, Any]:
@@ -125,6 +127,7 @@ class MEstimate(Prior):
     [1.5, 0.5]
     """
 
+    by_name = True
     m: float = 1.0
     weights: Given = None
     variance_floor: float = field(default=1e-9, kw_only=True)
@@ -163,6 +166,7 @@ class Dirichlet(Prior):
     [1.0, 1.0]
     """
 
+    by_name = True
     alphas: Given = 2.0
     variance_floor: float = field(default=1e-9, kw_only=True)
 
