@@ -13,7 +13,7 @@ from ingenuo.kernels.threads import limited
 
 
 def pairs_by_class(columns, cards, labels, n_classes, weights=None):
-    return each_pair(codes_matrix(columns), cards, labels, n_classes, weights, np.ascontiguousarray)
+    return each_pair(codes_matrix(columns, cards), cards, labels, n_classes, weights, np.ascontiguousarray)
 
 
 def draw(n, cards, seed=0, lowest=-1):
@@ -78,17 +78,17 @@ def test_pairs_that_no_memory_holds_are_refused():
 
 def test_a_matrix_of_codes_is_not_copied_nor_changed():
     matrix = np.array([[0, -3], [1, 1]], np.int32)
-    assert codes_matrix(matrix).tolist() == [[0, -1], [1, 1]]
+    assert codes_matrix(matrix, [2, 2]).tolist() == [[0, -1], [1, 1]]
     assert matrix[0, 1] == -3
     good = np.array([[0, -1]], np.int32)
-    assert codes_matrix(good) is good
+    assert codes_matrix(good, [1]) is good
 
 
 @pytest.mark.parametrize("map_up_to", [1 << 22, 1])
 def test_configurations_are_numbered_without_gaps(monkeypatch, map_up_to):
     monkeypatch.setattr(networks, "_MAP_UP_TO", map_up_to)
     cards = [3, 50, 4]
-    columns = codes_matrix(draw(400, cards))
+    columns = codes_matrix(draw(400, cards), cards)
     found, n = np.zeros(400, np.int64), 1
     for column, card in zip(columns, cards):
         found, n = configurations(found, n, column, card)
@@ -104,7 +104,7 @@ def test_configurations_are_numbered_without_gaps(monkeypatch, map_up_to):
 @pytest.mark.parametrize("prior", [0.0, 1.0, 1e-4, 7.5])
 def test_data_terms_are_those_of_the_counts(prior):
     cards = [3, 4, 2, 5, 3, 2]
-    columns = codes_matrix(draw(2000, cards))
+    columns = codes_matrix(draw(2000, cards), cards)
     weights = np.random.default_rng(3).random(2000) * 4
     above, n_above = configurations(np.zeros(2000, np.int64), 1, columns[5], 2)
     extra = [1, 2, 3, 4]

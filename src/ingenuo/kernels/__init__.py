@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.errors import KernelError
+from ingenuo.errors import InputError, KernelError
 
 NAME = {"win32": "_kernels.dll", "darwin": "_kernels.dylib"}.get(sys.platform, "_kernels.so")
 
@@ -29,6 +29,19 @@ _NAMES = {
     "double": "f8",
     **{f"{kind}{8 * size}": f"{kind}{size}" for kind in "iu" for size in (1, 2, 4, 8)},
 }
+
+
+def check_shape(shape: tuple[int, ...], *arrays: Any) -> None:
+    """Refuse arrays (but None) of another shape: a loop would read, or write, beyond their ends."""
+    for each in arrays:
+        if each is not None and each.shape != shape:
+            raise InputError(f"an array is of shape {each.shape}; it must be of shape {shape}, to fit the others")
+
+
+def check_codes(n: int, codes: Any, least: int = -1) -> None:
+    """Refuse codes that are not in least..n - 1: they are places in an array."""
+    if codes.size and (codes.max() >= n or codes.min() < least):
+        raise InputError(f"codes go from {codes.min()} to {codes.max()}; they must be in {least}..{n - 1}")
 
 
 class Record(ctypes.Structure):

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import TYPES, call, record
+from ingenuo.kernels import TYPES, call, check_codes, check_shape, record
 from ingenuo.kernels.portable import log
 from ingenuo.kernels.threads import over, run, split, width
 
@@ -48,15 +48,17 @@ class _Columns(NamedTuple):
     kept: Any
 
     @staticmethod
-    def of(columns: Codes | Sequence[Codes]) -> _Columns:
+    def of(columns: Codes | Sequence[Codes], n: int, m: int) -> _Columns:
         """Of a matrix (rows × columns), or of separate columns."""
         if isinstance(columns, np.ndarray):
+            check_shape((n, m), columns)
             codes = _as_integers(columns)
             each, (down, along) = np.ones(codes.shape[1], np.int64), codes.strides
             addresses = codes.__array_interface__["data"][0] + along * np.arange(len(each))
             rowwise = along == codes.itemsize and len(each) > 1
             return _Columns(addresses, TYPES[codes.dtype] * each, down * each, rowwise, codes)
-        kept = [_as_integers(column) for column in columns]
+        kept = [_as_integers(column) for _, column in zip(range(m), columns, strict=True)]
+        check_shape((n,), *kept)
         read = [(c.__array_interface__["data"][0], TYPES[c.dtype], c.strides[0]) for c in kept]
         addresses, types, strides = np.array(read, np.int64).reshape(-1, 3).T.copy()
         return _Columns(addresses, types, strides, False, kept)
@@ -72,6 +74,8 @@ class _Columns(NamedTuple):
 def _as_integers(codes: Codes) -> Codes:
     if codes.dtype == np.bool_:
         return codes.view(np.uint8)
+    if codes.dtype.kind not in "iu":
+        raise InputError(f"codes are of type {codes.dtype}; they must be integers")
     return codes if codes.dtype.isnative else codes.astype(codes.dtype.newbyteorder("="))
 
 
@@ -116,7 +120,8 @@ def _tally(
     columns: Codes | Sequence[Codes], labels: Codes, n_classes: int, sizes: Sequence[int]
 ) -> tuple[list[Counts], bool]:
     """Count ranges of rows or of columns, one for each thread; and say whether a code has no category."""
-    given, n, m = _Columns.of(columns), len(labels), len(sizes)
+    n, m = len(labels), len(sizes)
+    given = _Columns.of(columns, n, m)
     labels = np.require(_as_integers(labels), None, ["C", "A"])
     threads = max(1, min(width(), n * m // _CODES_PER_THREAD))
     cuts = -(-n // _ROWS_AT_ONCE)
@@ -153,7 +158,8 @@ def add_log_likelihood(columns: Codes | Sequence[Codes], tables: Sequence[Floats
     A code below zero (missing) or without a row in its table (never seen) adds nothing. Returns whether there was
     one below zero.
     """
-    given, (n, n_classes), m = _Columns.of(columns), out.shape, len(tables)
+    (n, n_classes), m = out.shape, len(tables)
+    given = _Columns.of(columns, n, m)
     if not n or not m or not n_classes:
         return False
     offsets, tops, total = _slots([len(table) for table in tables])
@@ -231,6 +237,7 @@ def each_pair(
             f"columns {two[0]} and {two[1]} have {cards[two[0]]} and {cards[two[1]]} values, within {n_classes} "
             "classes too many for a table; leave one out or join its rare values"
         )
+    check_codes(n_classes, labels)
     labels = labels.astype(np.int64, copy=False)
 
     def pairs_of(i: int) -> list[tuple[tuple[int, int], T]]:
@@ -256,12 +263,15 @@ def too_wide(cards: Sequence[int], n_classes: int) -> tuple[int, int] | None:
     return None
 
 
-def codes_matrix(columns: Sequence[Codes] | Codes) -> NDArray[np.int32]:
-    """The columns as the loops read them: int32, columns × rows, -1 where a value is missing."""
+def codes_matrix(columns: Sequence[Codes] | Codes, cards: Sequence[int]) -> NDArray[np.int32]:
+    """The columns as the loops read them: int32, columns × rows, each below its card, -1 where a value is missing."""
     if not len(columns):
         return np.empty((0, 0), np.int32)
     matrix = np.ascontiguousarray(columns, np.int32)
-    return matrix if matrix.min(initial=0) >= -1 else np.maximum(matrix, -1)
+    matrix = matrix if matrix.min(initial=0) >= -1 else np.maximum(matrix, -1)
+    for column, card in zip(matrix, cards, strict=True):
+        check_codes(card, column)
+    return matrix
 
 
 def _tables(
@@ -272,6 +282,7 @@ def _tables(
 
     `scored` are priors, and terms and weights of the rows counted, which are filled in.
     """
+    check_shape(codes.shape[1:], above, weights)
     sizes = (cards + 1) * size
     offsets = np.cumsum(sizes) - sizes
     tables = np.zeros(int(sizes.sum()), np.int64 if weights is None else np.float64)
@@ -350,8 +361,11 @@ class Flat:
                 if waiting[parent] == 0:
                     upwards.append(parent)
         assert len(upwards) == len(parents), "the parents of the nodes go round in a circle"
+        cards = [table.shape[-1] for table in tables]
+        for family, table in zip(families, tables, strict=True):
+            check_shape(tuple(cards[node] for node in family), table)
         return cls(
-            cards=np.array([table.shape[-1] for table in tables], np.int64),
+            cards=np.array(cards, np.int64),
             tables=log(_join([np.ravel(table) for table in tables], np.float64)),
             offsets=np.cumsum([0, *(table.size for table in tables)]),
             starts=np.cumsum([0, *map(len, families)]),
@@ -394,12 +408,23 @@ def _join(parts: Sequence[Any], dtype: Any) -> NDArray[Any]:
     return np.concatenate([np.zeros(0, dtype), *parts]).astype(dtype)
 
 
+def _known_states(codes: Codes, cards: Counts, target: int = -1) -> NDArray[np.int32]:
+    """Rows as the loops read them: each code below its column's card, but for the target's, which is not read."""
+    check_shape((len(codes), len(cards)), codes)
+    codes = np.ascontiguousarray(codes, np.int32)
+    beyond = codes.max(axis=0, initial=-1) >= cards
+    for column in np.flatnonzero(beyond).tolist():
+        if column != target:
+            check_codes(int(cards[column]), codes[:, column])
+    return codes
+
+
 def joint_by_class(flat: Flat, codes: Codes, target: int) -> tuple[Floats, Counts]:
     """log P(target = k, the known cells of row i) for each row i and state k; codes are rows × nodes.
 
     Also the rows that need more than the scratch space and are not done.
     """
-    codes = np.ascontiguousarray(codes, np.int32)
+    codes = _known_states(codes, flat.cards, target)
     out, wide = np.empty((len(codes), int(flat.cards[target]))), np.zeros(len(codes), np.int64)
     given = target, flat.child_starts, flat.children, flat.upwards, *flat.by_class(target)
 
@@ -417,8 +442,9 @@ def expected_counts(flat: Flat, codes: Codes, weights: Floats | None = None) -> 
     Also the log probability of each row, -inf where it is impossible (and not counted), and the rows that need more
     than the scratch space and are not counted.
     """
-    codes, n = np.ascontiguousarray(codes, np.int32), len(codes)
+    codes, n = _known_states(codes, flat.cards), len(codes)
     weights = np.ones(n) if weights is None else weights
+    check_shape((n,), weights)
     logs, wide = np.zeros(n), np.zeros(n, np.int64)
 
     def count(lo: int, hi: int) -> Floats:
@@ -442,7 +468,7 @@ def average_parents(
 
     Codes are rows × attributes, -1 where a value is missing or unknown.
     """
-    codes, d = np.ascontiguousarray(codes, np.int32), codes.shape[1]
+    codes, d = _known_states(codes, sizes), len(sizes)
     out = np.empty((len(codes), n_classes))
     given = roots, root_at, pairs, pair_at, sizes, usable, naive, len(naive), n_classes
 

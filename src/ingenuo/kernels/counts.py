@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import TYPES, call, portable, record
+from ingenuo.kernels import TYPES, call, check_codes, check_shape, portable, record
 from ingenuo.kernels.threads import over, run, split, width
 
 Array = NDArray[Any]
@@ -46,6 +46,7 @@ class NotACount(InputError):
 
 def sort_by_class(labels: Array, n_classes: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The places of the rows in the order of their classes, without those below 0, and where each class ends."""
+    check_codes(n_classes, labels)
     rows, ends = np.empty(len(labels), np.int64), np.empty(n_classes + 1, np.int64)
     call.sort_by_class(labels, len(labels), n_classes, rows, ends)
     return rows[: ends[-1]], ends[:-1]
@@ -57,6 +58,8 @@ def tally(matrix: Any, labels: Array, n_classes: int, weights: Floats | None = N
     An entry of a sparse matrix may not be stored twice. Rows below class 0 are left out. The sums are int64 where
     entries and weights are whole, else float64.
     """
+    check_shape(matrix.shape[:1], labels, weights)
+    check_codes(n_classes, labels)
     row_weights, heaviest = np.ones(len(labels), np.int64), 1.0
     if weights is not None:
         heaviest = float(np.abs(weights).max(initial=1.0))
@@ -161,6 +164,8 @@ def add_log_likelihood(matrix: Any, log_table: Floats, out: Floats, presence: bo
     entry counts as 1.
     """
     (n, m), (_, classes) = matrix.shape, log_table.shape
+    check_shape((m, classes), log_table)
+    check_shape((n, classes), out)
     if not isinstance(matrix, np.ndarray):
         csr, table = _as_csr(matrix), np.ascontiguousarray(log_table)
         indptr = csr.kept[2]
@@ -219,10 +224,13 @@ def _as_numbers(array: Array) -> Array:
 
 def _as_csr(matrix: Any) -> Any:
     """A sparse matrix as the kernels read it; a broken one would have them read at random."""
-    indptr, n_columns = matrix.indptr, matrix.shape[1]
-    data, indices = matrix.data[: indptr[-1]], matrix.indices[: indptr[-1]]
-    if indptr[0] or np.any(indptr[1:] < indptr[:-1]) or indptr[-1] > min(data.size, indices.size):
+    wide = np.int32 if matrix.indices.dtype == matrix.indptr.dtype == np.int32 else np.int64
+    indices, indptr = (np.ascontiguousarray(each, wide) for each in (matrix.indices, matrix.indptr))
+    n_rows, n_columns = matrix.shape
+    sound = len(indptr) == n_rows + 1 and indptr[0] == 0 and np.all(np.diff(indptr) >= 0)
+    if not sound or indptr[-1] > min(matrix.data.size, indices.size):
         raise InputError("the sparse matrix is damaged: its row pointers do not fit its entries")
+    data, indices = matrix.data[: indptr[-1]], indices[: indptr[-1]]
     unsigned = indices.view(f"u{indices.dtype.itemsize}")  # so a negative index is a large one: one pass instead of two
     tops = over(indices.size, lambda lo, hi: int(unsigned[lo:hi].max()), 4 * _ENTRIES_PER_THREAD)
     if max(tops, default=-1) >= n_columns:
@@ -231,9 +239,7 @@ def _as_csr(matrix: Any) -> Any:
     if data.dtype not in _ENTRIES:
         small = data.dtype.kind != "f" and (data.dtype.itemsize < 8 or int(data.max(initial=0)) < _INT_SAFE)
         data = data.astype(np.int64 if small else np.float64)
-    wide = np.int32 if indices.dtype == indptr.dtype == np.int32 else np.int64
-    arrays = (np.ascontiguousarray(indices, wide), np.ascontiguousarray(indptr, wide))
-    return _CSR(np.ascontiguousarray(data), *arrays, TYPES[data.dtype], wide == np.int64)
+    return _CSR(np.ascontiguousarray(data), indices, indptr, TYPES[data.dtype], wide == np.int64)
 
 
 _LOGS = 1 << 10  # logarithms kept of small whole counts: 8 kB, a quarter of a first-level cache
@@ -251,6 +257,8 @@ def log_counts(counts: Array, pseudo: ArrayLike, totals: ArrayLike, others: bool
     logs = None if each.ndim else portable.log(np.arange(_LOGS) + each)
     whole = counts.sum(axis=0) if others else None
     log_totals = portable.log(np.atleast_1d(np.asarray(totals, np.float64)))
+    check_shape((n_classes,), log_totals)
+    check_shape((n_columns,) if each.ndim else (), each)
     out = np.empty((n_columns, n_classes))
     given = integers, counts, n_classes, n_columns, whole, np.atleast_1d(each), logs, _LOGS, log_totals
     over(n_columns, lambda lo, hi: call.log_shares(*given, lo, hi, out), _ENTRIES_PER_THREAD // max(n_classes, 1))
@@ -265,8 +273,14 @@ _FEW = 1 << 12  # rows that a part has at least
 _PARTS = 8  # as many whatever the threads, so that sums are added in one order
 
 
+def _check_labels(logits: Floats, labels: NDArray[np.int32], weights: Floats) -> None:
+    check_shape(logits.shape[:1], labels, weights if len(weights) else None)
+    check_codes(max(logits.shape[1], 2), labels, 0)
+
+
 def residuals(logits: Floats, labels: NDArray[np.int32], weights: Floats, out: Floats) -> float:
     """The loss; its gradient in the logits is written to out. No weights are ones."""
+    _check_labels(logits, labels, weights)
     given = logits, *logits.shape, None, None, 0, labels, weights if len(weights) else None
     return float(
         sum(over(len(logits), lambda lo, hi: call.cross_entropy(*given, lo, hi, None, None, None, out), _FEW, _PARTS))
@@ -278,6 +292,8 @@ def within(
 ) -> tuple[float, Floats, Floats]:
     """The loss at logits + Σ_m lengths[m] · directions[m], and its gradient and curvature in the lengths."""
     (n, columns), size = logits.shape, len(lengths)
+    _check_labels(logits, labels, weights)
+    check_shape((size, n, columns), directions)
     assert size, "without directions the loop would write a gradient in the logits"
     given = (
         logits,
@@ -320,6 +336,7 @@ class Columns:
     @staticmethod
     def of(n_rows: int, n_columns: int, rows: NDArray[np.int32], columns: NDArray[np.int32], values: Floats) -> Columns:
         """From entries that, within a column, are sorted by row; those of column -1 are left out."""
+        check_codes(n_rows, rows, 0)
         order, ends = sort_by_class(columns, n_columns)
         return Columns(n_rows, np.append(0, ends), rows[order], values[order] if len(values) else values)
 

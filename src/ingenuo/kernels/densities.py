@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import call, portable, threads
+from ingenuo.kernels import call, check_codes, check_shape, portable, threads
 from ingenuo.kernels.moments import Rows, blocks, refuse_infinite
 from ingenuo.kernels.threads import over
 
@@ -35,6 +35,9 @@ def constants(deviations: Floats) -> Floats:
 def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
     """Add the log density of each row under each class to out (rows × classes), column by column from left to right."""
     n_classes, d = means.shape
+    check_shape((len(out), d), table)
+    check_shape((len(out), n_classes), out)
+    check_shape((n_classes, d), deviations)
     given = np.ascontiguousarray(means), np.ascontiguousarray(1.0 / deviations), constants(deviations)
 
     def work(lo: int, hi: int) -> None:
@@ -93,6 +96,10 @@ def add_curves(table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, 
     `beyond(j, x)` gives the log densities of values outside column j's table.
     """
     n_classes, d = out.shape[1], table.shape[1]
+    check_shape((len(out), d), table)
+    check_shape((d,), *tables[:4], tables.starts[1:])
+    check_shape((int(tables.starts[-1]), n_classes), tables.points)
+    check_shape((d, n_classes), *tables[6:])
     width = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
     up = np.minimum(-tables.exponents, 1000)  # 2^-e as two factors, for 2^1074 is no double
     wide = (np.pad(each, ((0, 0), (0, width - n_classes))) for each in tables[5:])
@@ -171,9 +178,13 @@ def add_left_out(
     In `sums` and `others.variances`, a row more than there are classes is of the whole columns. Returns the cells
     (rows × columns) whose log densities cannot be trusted.
     """
-    n, d = table.shape
+    (n, d), K = table.shape, len(others.means)
+    check_shape((n,), codes, weights)
+    check_codes(K, codes, 0)
+    check_shape((K, d), others.means, others.inverse, others.constants, others.state)
+    check_shape((len(out), n, K), out)
     doubtful = np.zeros((n, d), np.bool_)
-    given = n, len(others.means), codes, weights, *sums, *others, floor, unbiased, out.shape[0] == d, out, doubtful
+    given = n, K, codes, weights, *sums, *others, floor, unbiased, out.shape[0] == d, out, doubtful
 
     def work(lo: int, hi: int) -> None:
         for start, X in blocks(table, lo, hi):
@@ -213,6 +224,7 @@ def add_lines(table: Rows, centre: Floats, weights: Floats, shares: Floats, out:
 
     A score begins with the share, and has one term for each column, from left to right.
     """
+    check_shape((len(shares), len(centre)), weights)
     given = [np.ascontiguousarray(each) for each in (centre, weights, shares)]
     return _add_scores(call.add_lines, table, (*given, len(shares)), 0, out)
 
@@ -227,6 +239,8 @@ def add_distances(
     placed = means @ roots if roots.ndim == 2 else np.einsum("kj,kjr->kr", means, roots)
     every = np.ascontiguousarray(roots[np.newaxis] if roots.ndim == 2 else roots)
     n_roots, d, rank = every.shape
+    check_shape((len(shares), len(centre)), means)
+    check_shape((1 if roots.ndim == 2 else len(means), len(centre), rank), every)
     # Most roots are triangles: each column has zeros from some row on.
     ends = np.where(every != 0, np.arange(1, d + 1)[:, np.newaxis], 0).max(axis=1, initial=0)
     arrays = [np.ascontiguousarray(each) for each in (centre, ends, placed, shares)]
@@ -238,6 +252,8 @@ def _add_scores(
     loop: Callable[..., int], table: Rows, given: tuple[object, ...], distances: int, out: Floats
 ) -> NDArray[np.intp]:
     n, d = table.shape
+    check_shape((d,), given[0])
+    check_shape((n, given[-1]), out)  # type: ignore[arg-type]
     missing, sums = np.zeros(n, np.uint8), np.ascontiguousarray(out)
 
     def work(lo: int, hi: int) -> None:
@@ -279,6 +295,11 @@ def draw_replicates(
     the one that was predicted. Scores (scores × rows) rank the rows for the areas, each for its positive class.
     """
     n, n_scores = len(codes), len(scores)
+    check_shape((n,), predicted, weights, *((gaps, bins) if len(gaps) else ()))
+    check_shape((n, numbers.shape[1]), numbers)
+    check_shape((n_scores, n), scores)
+    for each, size in ((codes, n_classes), (predicted, n_classes), (positives, n_classes), (bins, n_bins)):
+        check_codes(size, each, 0)
     orders = np.argsort(scores, axis=1, kind="stable").astype(np.int32).reshape(n_scores, n)
     marks = np.empty((n_scores, n), np.uint8)
     for s, order in enumerate(orders):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import call, threads
+from ingenuo.kernels import call, check_codes, check_shape, threads
 from ingenuo.kernels.counts import sort_by_class
 from ingenuo.kernels.threads import over
 from ingenuo.tally.exact import LIMB, Exact
@@ -57,7 +57,14 @@ def blocks(table: Rows, lo: int, hi: int, step: int = 0) -> Iterator[tuple[int, 
     """Rows lo..hi some at a time, and where they begin."""
     step = step or table.step
     for start in range(lo, hi, step):
-        yield start, table.rows(start, min(start + step, hi))
+        rows = table.rows(start, min(start + step, hi))
+        check_shape((min(step, hi - start), table.shape[1]), rows)
+        yield start, rows
+
+
+def _check_labels(table: Rows, labels: Codes, n_classes: int, weights: Floats | None = None) -> None:
+    check_shape(table.shape[:1], labels, weights)
+    check_codes(n_classes, labels, 0)
 
 
 def refuse_infinite(table: Rows, start: int, block: Floats, place: int) -> None:
@@ -102,6 +109,7 @@ class _Limbs:
 
 def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[Integers, Exact, Exact]:
     """Missing values, Σx and Σx², each (classes, columns)."""
+    _check_labels(table, labels, n_classes)
     n, d = table.shape
     wide = max(d, 4)  # of the loop, which adds up to four columns together
 
@@ -127,6 +135,7 @@ def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[Integers, Exact
 
 def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int) -> tuple[Exact, Exact, Exact]:
     """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns)."""
+    _check_labels(table, labels, n_classes, weights)
     n, d = table.shape
 
     def work(lo: int, hi: int) -> list[Exact]:
@@ -151,6 +160,8 @@ def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int
 
 def weights_by_cell(weights: Floats, cells: Integers, n_cells: int) -> Exact:
     """The exact sum of the weights that fall on each cell; a negative cell means none."""
+    check_shape(weights.shape, cells)
+    check_codes(n_cells, cells)
     least, top = _exponents(weights)
     found = _Limbs(n_cells)
     limbs, base = found.reach(least - 53, top)
@@ -188,6 +199,7 @@ class Counted(NamedTuple):
 
 def histograms(table: Rows, labels: Codes, n_classes: int) -> list[list[Counted | None]]:
     """The histograms of every column, in parts of the rows that are to be added; None where a column has no value."""
+    _check_labels(table, labels, n_classes)
     n, d = table.shape
     parts = threads.split(n, max(1, min(threads.width(), n >> 12), -(-n // _MOST_ROWS)))
     group = max(1, _RING // (n_classes * BINS * 4))
@@ -423,6 +435,7 @@ def products(
     Of the products the lower triangle is given, row by row: (cells,), or (classes, cells). With weights (when no row
     may have a missing value) these are Σw, Σwx and Σwxxᵀ.
     """
+    _check_labels(table, labels, n_classes, weights)
     if weights is not None:
         by_column, sums, _ = weighted_moments(table, labels, weights, n_classes)
         counts = Exact.canonical(by_column.limbs[..., 0].copy(), by_column.low)  # as many in any column

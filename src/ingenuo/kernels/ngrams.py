@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
-from ingenuo.kernels import call, record
+from ingenuo.kernels import call, check_codes, record
 from ingenuo.kernels.counts import sort_by_class
 from ingenuo.kernels.threads import run, split, width
 
@@ -189,6 +189,7 @@ def log_probabilities(
     taken for less than the floor.
     """
     out = np.zeros((len(ends), chances.own.shape[1]))
+    check_codes(len(chances.base), words)
     words, ends = np.ascontiguousarray(words, np.int32), np.ascontiguousarray(ends, np.int64)
     cuts = split(len(words) + len(ends), width(), _WORDS_PER_THREAD)
     rows = np.searchsorted(ends + np.arange(1, len(ends) + 1), [high for _, high in cuts])
@@ -200,6 +201,7 @@ def log_probabilities(
 def probabilities(trie: Trie, chances: Chances, start: Integers, words: Nodes) -> tuple[Floats, Integers]:
     """p of each word of one sequence in every class; and for each word, the nodes of its contexts and with it."""
     out = np.empty((len(words), chances.own.shape[1]))
+    check_codes(len(chances.base), words)
     found = np.empty((len(words), 2, trie.order), np.int64)
     _score(trie, chances, start, ABSENT, words, np.array([len(words)]), 0, 1, -math.inf, out, found)
     return out, found
@@ -210,6 +212,7 @@ def _score(
     floor: float, out: Floats, found: Integers | None = None,
 ) -> None:  # fmt: skip
     """Score sequences low..high or, where there is room for the nodes that are `found`, each word of them."""
+    start = start[: trie.order]
     n_values, room = max(_VALUES, chances.own.shape[1]), np.empty(2 * trie.order + 1, np.int64)
     shares = _CHANCES(*chances, len(chances.base) - 1, chances.own.shape[1])
     given = start, len(start), end, words, ends, low, high, floor, room, np.empty(n_values), n_values

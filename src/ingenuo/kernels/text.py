@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import call, record
+from ingenuo.kernels import call, check_codes, check_shape, record
 from ingenuo.kernels.portable import log
 from ingenuo.kernels.threads import run, width
 
@@ -133,6 +133,8 @@ class Counter:
 
     def count(self, data: Array, offsets: Array, rows: Array, labels: Array, weights: Array | None = None) -> None:
         """Count these rows, which should come in the order of their labels; the weights are doubles if real."""
+        check_shape((len(offsets) - 1,), labels, weights)
+        check_codes(len(labels), rows, 0)
         given = data, np.ascontiguousarray(offsets, np.int64)
         labels = np.ascontiguousarray(labels, np.int32)
 
@@ -428,6 +430,9 @@ def pack_table(
 ) -> Table:  # fmt: skip
     """A table from the cells of each node: their classes and values."""
     n, classes = len(starts) - 1, len(constant)
+    check_shape((n,), used)
+    check_shape((int(starts[-1]),), codes, values)
+    check_codes(classes, codes, 0)
     info, sizes = np.empty((n, 2), np.int64), np.empty(2, np.int64)
     given = starts, codes, values, used, n, classes, info, sizes
     call.lay_out_weights(*given, None, None)
@@ -468,11 +473,16 @@ class Lookup:
         self, batches: Iterable[Any], table: Table, out: Floats, *, once: bool = False, squares: Floats = _NONE
     ) -> None:
         """Add what the words of each row say to its line; also gather squares of weight × count, if there is room."""
+        check_shape((len(self.words), 2), table.info)
+        check_shape((len(self.words),), *(each for each in (table.weights, table.base) if each.size))
+        check_shape(out.shape[1:], table.constant if table.constant.size else None)
         weights = _WEIGHTS(*map(np.ascontiguousarray, table), out.shape[1])
 
         def score(make: Callable[[], Any]) -> None:
             piece, rows, places = make()
             own = squares[places] if squares.size else None
+            check_shape((piece.n_rows, out.shape[1]), out[places])
+            check_shape((piece.n_rows,), own)
             self._read(call.lookup_score, piece, rows.start, rows.stop, weights, once, own, out[places])
 
         for shares in batches:
@@ -489,6 +499,7 @@ class Lookup:
 
     def entries(self, pieces: Iterable[Any], used: Array) -> tuple[Array, Array, Array]:
         """Rows, nodes and counts: each node of a row that is used once; for any one node, rows in their order."""
+        check_shape((len(self.words),), used)
 
         def find(piece: Any, lo: int, hi: int) -> list[Array]:
             n, found = np.zeros(1, np.int64), [np.empty(self._most(piece, lo, hi), np.int32) for _ in range(3)]
@@ -544,6 +555,10 @@ def leave_out(
     totals: Array, slack: float, fixed: bool,
 ) -> Entries:  # fmt: skip
     """What leaving each document out leaves of its words; with `fixed`, no word is ever gone."""
+    check_shape(labels.shape, weights)
+    check_shape((len(starts) - 1,), totals)
+    check_codes(len(labels), rows, 0)
+    check_codes(len(totals), nodes, 0)
     found = *(np.empty(len(rows)) for _ in range(2)), *(np.zeros(len(labels)) for _ in range(3))
     given = rows, nodes, counts, len(rows), labels, weights, starts, codes, values, totals
     call.leave_words_out(*given, slack, fixed, *found)

@@ -48,7 +48,7 @@ def count(codes: Codes, labels: NDArray[Any], classes: Labels, weights: Floats |
         sums = count_states(labels.astype(np.int64), columns[j], (K, sizes[j]), weights)
         tables[table_name(name)] = Table.of({"class": classes, **axes[j]}, sums)
     firsts = range(len(names) - 1)
-    pairs = sum_pairs(loops.codes_matrix(columns), sizes, labels, K, weights, firsts)
+    pairs = sum_pairs(loops.codes_matrix(columns, sizes), sizes, labels, K, weights, firsts)
     for i, j, start, end in spans(sizes, K, firsts):
         limbs = pairs.limbs[:, start:end].reshape(len(pairs.limbs), K, sizes[i], sizes[j])
         sums = Exact.canonical(limbs, pairs.low)

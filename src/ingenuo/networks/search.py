@@ -147,7 +147,7 @@ class Sample:
         self, columns: Sequence[NDArray[Any]] | NDArray[Any], cards: Sequence[int], weights: NDArray[Any] | None = None
     ) -> None:
         self.cards = tuple(int(card) for card in cards)
-        self.codes = codes_matrix(columns)
+        self.codes = codes_matrix(columns, self.cards)
         self.n_columns, self.n_rows = self.codes.shape
         self.weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
         self.total = float(self.n_rows if self.weights is None else self.weights.sum())

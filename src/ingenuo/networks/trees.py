@@ -178,7 +178,7 @@ def count_pairs(
     columns: Sequence[NDArray[Any]], cards: Sequence[int], jobs: Sequence[Job], weights: Floats | None = None
 ) -> Tally:
     """The tables of some rows; the class is the first column."""
-    codes, tables = codes_matrix(columns), {}
+    codes, tables = codes_matrix(columns, cards), {}
     for given, lo, hi in jobs:
         labels, n_classes = (codes[0], cards[0]) if given else (np.zeros(codes.shape[1], np.int64), 1)
         sums = sum_pairs(codes[given:], cards[given:], labels, n_classes, weights, range(lo, hi))

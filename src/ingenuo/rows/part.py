@@ -400,6 +400,8 @@ def _arrow_piece(array: Any, at: int, name: object, errors: str) -> Piece:
     if n and offsets is not None:
         bounds = np.frombuffer(offsets, width)[array.offset : array.offset + n + 1].astype(np.int64, copy=False)
     buffer = np.frombuffer(data, np.uint8) if data is not None and data.size else np.zeros(1, np.uint8)
+    if len(bounds) != n + 1 or bounds[0] < 0 or bounds[-1] > len(buffer) or np.any(bounds[1:] < bounds[:-1]):
+        raise InputError(f"column {column_name(name)!r}: the Arrow array is damaged: its offsets do not fit its bytes")
     return Piece(at, buffer, bounds, np.asarray(array.is_null()) if array.null_count else None)
 
 
