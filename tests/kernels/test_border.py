@@ -65,3 +65,9 @@ def test_damaged_offsets_of_arrow_are_refused():
     column = pa.Array.from_buffers(pa.string(), 2, [None, offsets, pa.py_buffer(b"a bc")])
     with pytest.raises(InputError, match="damaged"):
         NaiveBayes().fit(column, [0, 1])
+
+
+def test_counts_that_are_not_aligned_are_read():
+    X = np.zeros(33, np.uint8)[1:].view(np.int64).reshape(2, 2)
+    X[:] = [[1, 2], [3, 4]]
+    assert counts.tally(X, LABELS[:2], 2).tolist() == X.tolist()

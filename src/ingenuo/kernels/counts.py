@@ -144,7 +144,7 @@ def _sum_dense(
         found, part = np.zeros(3, np.int64), np.zeros((n_classes, m), weights.dtype)
         for lo in range(first, last, step):
             hi = min(lo + step, last)
-            block = np.ascontiguousarray(matrix[lo:hi], weights.dtype)
+            block = np.require(matrix[lo:hi], weights.dtype, ["C", "A"])
             given = block, hi - lo, m, labels[lo:hi], weights[lo:hi], presence, lowest
             call.tally_dense(weights.dtype == np.int64, *given, part, found)
         return found, part
@@ -239,7 +239,7 @@ def _as_csr(matrix: Any) -> Any:
     if data.dtype not in _ENTRIES:
         small = data.dtype.kind != "f" and (data.dtype.itemsize < 8 or int(data.max(initial=0)) < _INT_SAFE)
         data = data.astype(np.int64 if small else np.float64)
-    return _CSR(np.ascontiguousarray(data), indices, indptr, TYPES[data.dtype], wide == np.int64)
+    return _CSR(np.require(data, None, ["C", "A"]), indices, indptr, TYPES[data.dtype], wide == np.int64)
 
 
 _LOGS = 1 << 10  # logarithms kept of small whole counts: 8 kB, a quarter of a first-level cache
