@@ -33,6 +33,7 @@ _STATES = np.array([False, True])
 
 def _single(matrix: Any) -> Any:
     """The sparse matrix with every entry stored once, so that what is there can be counted."""
+    loops.refuse_damaged(matrix)
     if matrix.has_canonical_format:
         return matrix
     matrix = matrix.copy()

@@ -222,14 +222,20 @@ def _as_numbers(array: Array) -> Array:
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
+def refuse_damaged(matrix: Any) -> None:
+    """Raise where the row pointers of a sparse matrix do not fit its entries; SciPy's own loops trust them too."""
+    indptr = np.asarray(matrix.indptr, np.int64)
+    sound = len(indptr) == matrix.shape[0] + 1 and indptr[0] == 0 and np.all(np.diff(indptr) >= 0)
+    if not sound or indptr[-1] > min(matrix.data.size, matrix.indices.size):
+        raise InputError("the sparse matrix is damaged: its row pointers do not fit its entries")
+
+
 def _as_csr(matrix: Any) -> Any:
     """A sparse matrix as the kernels read it; a broken one would have them read at random."""
     wide = np.int32 if matrix.indices.dtype == matrix.indptr.dtype == np.int32 else np.int64
     indices, indptr = (np.ascontiguousarray(each, wide) for each in (matrix.indices, matrix.indptr))
-    n_rows, n_columns = matrix.shape
-    sound = len(indptr) == n_rows + 1 and indptr[0] == 0 and np.all(np.diff(indptr) >= 0)
-    if not sound or indptr[-1] > min(matrix.data.size, indices.size):
-        raise InputError("the sparse matrix is damaged: its row pointers do not fit its entries")
+    refuse_damaged(matrix)
+    n_columns = matrix.shape[1]
     data, indices = matrix.data[: indptr[-1]], indices[: indptr[-1]]
     unsigned = indices.view(f"u{indices.dtype.itemsize}")  # so a negative index is a large one: one pass instead of two
     tops = over(indices.size, lambda lo, hi: int(unsigned[lo:hi].max()), 4 * _ENTRIES_PER_THREAD)
