@@ -41,7 +41,7 @@ def _typed(text: str) -> None:
         command, _, wanted = re.sub(r"\\\n\s*", "", typed).partition("\n")
         arguments = shlex.split(command)
         assert arguments[0] == "ingenuo", command
-        found = _lines(CliRunner().invoke(main, arguments[1:]).output)
+        found = _lines(CliRunner().invoke(main, arguments[1:], prog_name="ingenuo").output)
         pattern = "".join(r"(?:.*\n)*?" if line == "…" else re.escape(line) + "\n" for line in _lines(wanted))
         shown = "".join(f"{line}\n" for line in found)
         assert re.fullmatch(pattern, shown), f"$ {command}\n{shown}"

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from sklearn.base import clone
 from tests.laws import harsh
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
 from ingenuo.kernels import threads
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.store import load, save
@@ -749,3 +749,15 @@ def test_the_column_that_was_learned_may_stay_in_the_table(name, tmp_path):
         assert each.predict(whole).tolist() == model.predict(NAMED[name]()).tolist()
         assert each.score(whole, "state") == np.mean(each.predict(whole) == np.array(LABELS))
         assert each.explain(whole[:1]).prediction == model.predict(whole)[0]
+
+
+def test_labels_of_another_type_are_refused_and_not_scored_as_wrong() -> None:
+    model = NaiveBayes().fit([[0.0], [1.0], [2.0], [3.0]], ["1", "1", "2", "2"])
+    with pytest.raises(InputError, match="of different types, so nothing can be right"):
+        model.score([[0.0], [3.0]], [1, 2])
+    assert model.score([[0.0], [3.0]], ["1", "3"]) == 0.5
+
+
+def test_a_path_that_is_not_there_is_named() -> None:
+    with pytest.raises(KindError, match=r"'nowhere\.csv': there is no such file; check the path"):
+        NaiveBayes().fit("nowhere.csv", "y")

@@ -162,13 +162,7 @@ def predictions_of(
     if probabilities is not None:
         whole = np.zeros((n_rows, len(united)))
         whole[:, find(united, columns)[places]] = probabilities
-        types = [{*map(type, each.tolist())} for each in (truths, columns)]
-        if unseen is not None and unseen.sum() == n_rows and types[0].isdisjoint(types[1]):
-            raise InputError(
-                f"the labels of y ({list_names(truths)}) and the classes of the model ({list_names(columns)}) are of "
-                "different types, so nothing can be right; give labels of the same type, or name the columns by "
-                "classes=…"
-            )
+        checks.check_label_types(truths, columns)
     if answered is None and whole is not None:
         predicted, found = whole.argmax(axis=1).astype(np.int32), united
     return Predictions(

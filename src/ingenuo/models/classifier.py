@@ -114,6 +114,7 @@ def answer(model: Any, X: Any, method: str) -> Any:
 def tally_correct(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """The weight of the rows whose class is predicted correctly, and of all."""
     codes, classes = checks.labels(model, part.y, checks.count_rows(part.X))
+    checks.check_label_types(classes, labels_of(model.classes_))
     weights = checks.weights(part.weights, len(codes))
     correct = np.asarray(model._predict(part.X) == public(classes)[codes], np.int64)
     if weights is None:

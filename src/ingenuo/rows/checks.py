@@ -238,6 +238,17 @@ def _position(name: object) -> object:
     return int(name[1:]) if isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() else name
 
 
+def check_label_types(labels: Labels, classes: Labels) -> None:
+    """Raise where labels can be none of the classes, for they are of other types: "1" is not 1."""
+    known, given = classes.tolist(), labels.tolist()
+    if {*map(type, given)}.isdisjoint(map(type, known)) and {*given}.isdisjoint(known):
+        shown = [", ".join(map(repr, each[:5])) + (", …" if len(each) > 5 else "") for each in (given, known)]
+        raise InputError(
+            f"the labels of y ({shown[0]}) and the classes of the model ({shown[1]}) are of different types, so "
+            "nothing can be right; give labels of the same type"
+        )
+
+
 class Coded(NamedTuple):
     """Labels that are codes already, as those of a target in bins, and the sorted classes they stand for."""
 

@@ -407,9 +407,12 @@ class FrameSource(Source):
 
 
 def _no_table(X: Any) -> KindError:
+    if isinstance(X, str):
+        shown = X if len(X) <= 60 else f"{X[:60]}…"
+        return KindError(f"{shown!r}: there is no such file; check the path, or give texts as a list of strings")
     return KindError(
-        f"a table was expected, got {type(X).__name__}; give a NumPy array, a SciPy sparse matrix, "
-        "a pandas, polars or Arrow table, or a list of texts"
+        f"a table was expected, got {type(X).__name__}; give a NumPy array, a SciPy sparse matrix, a pandas, polars, "
+        "Arrow or Dask table, a list of texts, or the path of a file"
     )
 
 

@@ -235,7 +235,7 @@ def summary(done: Done) -> str:
     lines, rows, classes = list(done.notes), n_learned(done.model), getattr(done.model, "classes_", None)
     if rows is not None:
         of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
-        lines.append(f"{rows:,} rows{of} learned")
+        lines.append(f"{rows:,} {'row' if rows == 1 else 'rows'}{of} learned")
     if done.evaluation is None and classes is not None:
         lines.append("how good it is was not measured: add --folds 10 or --holdout 0.2, or use evaluate on other rows")
     return "\n".join(lines)
