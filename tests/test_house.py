@@ -45,7 +45,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "models": (21, 8957),
     "networks": (15, 4882),
     "report": (3, 932),
-    "rows": (21, 5768),
+    "rows": (21, 5770),
     "show": (7, 1312),
     "tally": (9, 2121),
     "text": (4, 779),

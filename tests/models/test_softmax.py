@@ -546,3 +546,8 @@ def test_numbers_of_any_size_have_answers(scale):
 def test_numbers_whose_products_leave_the_doubles_are_refused(scale):
     with pytest.raises(InputError, match=r"'x1' has numbers .* leave the doubles; .* in another unit"):
         SoftmaxRegression().fit(np.arange(8.0).reshape(-1, 1) * [1.0, scale], [0, 0, 0, 0, 1, 1, 1, 1])
+
+
+def test_no_texts_are_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="there are no rows to learn from"):
+        SoftmaxRegression().fit(pa.array([], pa.string()), [])

@@ -378,6 +378,8 @@ def without_target(X: Any, target: str | None, schema: Schema) -> Any:
 
 def refuse_one_class(classes: Labels, model: str) -> None:
     """Raise where there is nothing to tell apart."""
+    if not len(classes):
+        raise InputError("there are no rows to learn from (0 samples); give rows of two classes at least")
     if len(classes) < 2:
         raise InputError(
             f"every row is of the one class {classes.tolist()[0]!r}, and there is nothing to tell apart; a {model} "
