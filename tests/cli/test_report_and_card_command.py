@@ -107,6 +107,15 @@ def test_what_cannot_be_written_is_one_sentence_and_no_file(
     assert sorted(folder.iterdir()) == before
 
 
+def test_a_report_that_fails_leaves_the_old_one(folder: Path) -> None:
+    old, broken = folder / "old.html", folder / "broken.csv"
+    old.write_text("old")
+    lines = (folder / "people.csv").read_text().splitlines()
+    broken.write_text("\n".join([*lines, "?," * lines[0].count(",") + '"no end']))
+    assert run("report", "pay.ingenuo", "broken.csv", "-o", "old.html").exit_code == 1
+    assert old.read_text() == "old"
+
+
 def test_a_wrong_use_of_the_commands_is_exit_code_2() -> None:
     assert run("report", "pay.ingenuo", "people.csv").exit_code == 2
     assert run("card", "pay.ingenuo", "--protected", "sex").exit_code == 2

@@ -40,10 +40,10 @@ def test_lines_are_dot_products_and_rows_with_holes_are_left_alone(rows, width):
     X[[5, 20_000], [0, 6]] = np.nan
     centre, constants, out = X[1], np.array([1.0, 2.0, 3.0]), np.ones((len(X), 3))
     with threads.limited(width):
-        holes = loops.add_lines(table(X), centre, means, constants, out)
-    assert holes.tolist() == [5, 20_000]
-    assert (out[holes] == 1).all()
-    whole = np.delete(np.arange(len(X)), holes)
+        missing = loops.add_lines(table(X), centre, means, constants, out)
+    assert missing.tolist() == [5, 20_000]
+    assert (out[missing] == 1).all()
+    whole = np.delete(np.arange(len(X)), missing)
     np.testing.assert_allclose(out[whole], 1 + (X[whole] - centre) @ means.T + constants, rtol=1e-12, atol=1e-13)
 
 
@@ -54,8 +54,8 @@ def test_distances_are_those_of_the_inverse_covariance(rows, shared):
     X[7, 2] = np.nan
     roots = RNG.normal(size=(7, 7)) if shared else RNG.normal(size=(3, 7, 7))
     centre, constants, out = means[0], np.arange(3.0), np.zeros((len(X), 3))
-    holes = loops.add_distances(table(X), centre, roots, means - centre, constants, out)
-    assert holes.tolist() == [7]
+    missing = loops.add_distances(table(X), centre, roots, means - centre, constants, out)
+    assert missing.tolist() == [7]
     assert not out[7].any()
     for k in range(3):
         image = (X - means[k]) @ (roots if shared else roots[k])
@@ -115,8 +115,8 @@ def test_a_row_has_the_same_distance_alone_and_among_others(shared):
 
 def test_no_rows_have_no_scores():
     out = np.zeros((0, 2))
-    holes = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)
-    assert len(holes) == 0
+    missing = loops.add_lines(table(np.zeros((0, 3))), np.zeros(3), np.ones((2, 3)), np.zeros(2), out)
+    assert len(missing) == 0
 
 
 def test_scores_go_into_an_array_of_any_layout():
