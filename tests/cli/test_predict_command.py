@@ -158,6 +158,49 @@ def test_texts_alone_are_found_by_what_they_are() -> None:
     assert found["predicted"].tolist() == ing.load("texts.ingenuo").predict(frame["said"].tolist()).tolist()
 
 
+TEXTS = ["a fine, warm film", 'awful "music"', "dull"]
+
+
+@pytest.mark.parametrize("kind", ["column", "nameless", "sequences"])
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_lines_for_a_model_of_texts_are_texts(kind: str, n: int) -> None:
+    said, outcome = ["a fine warm film", "awful music, a dull film"], ["+", "-"]
+    model = ing.LanguageModelClassifier(1) if kind == "sequences" else ing.NaiveBayes(columns={"said": "text"})
+    if kind == "column":
+        model.fit(pd.DataFrame({"said": said, "outcome": outcome}), "outcome")
+    else:
+        model.set_params(**({} if kind == "sequences" else {"columns": None})).fit(said, outcome)
+    ing.save(model, "lines.ingenuo")
+    lines = "\r\n\n".join(TEXTS[:n])  # empty lines are none, as in any file
+    Path("lines.txt").write_text(lines, encoding="utf-8", newline="")
+    for given in ("-", "lines.txt"):
+        result = run("predict", "lines.ingenuo", given, input=lines)
+        assert result.exit_code == 0, result.output
+        rows = list(csv.reader(io.StringIO(result.stdout)))
+        assert [row[0] for row in rows[1:]] == TEXTS[:n]
+        assert [row[1] for row in rows[1:]] == ["+", "-", "-"][:n]
+    assert rows[0][0] == ("said" if kind == "column" else "text")
+    if kind != "sequences":  # a path, from Python too
+        assert model.predict(Path("lines.txt")).tolist() == ["+", "-", "-"][:n]
+
+
+def test_a_header_of_texts_names_a_column_of_the_model() -> None:
+    frame = pd.DataFrame({"said": ["a fine film", "a dull one"], "outcome": ["+", "-"]})
+    ing.save(ing.NaiveBayes(columns={"said": "text"}).fit(frame, "outcome"), "said.ingenuo")
+    for header in ("said", "outcome;said", '"id","said"'):
+        cells = ["dull"] if header == "said" else ["1", "dull"]
+        body = ("," if "," in header else ";").join(cells)
+        found = list(
+            csv.DictReader(io.StringIO(run("predict", "said.ingenuo", "-", input=f"{header}\n{body}\n").stdout))
+        )
+        assert [(row["said"], row["predicted"]) for row in found] == [("dull", "-")], header
+    # What is said of the form holds.
+    told = run("predict", "said.ingenuo", "-", "--header", input="review\ndull\n").stdout
+    assert told.splitlines()[1].startswith("dull,-")
+    lines = run("predict", "said.ingenuo", "-", "--format", "lines", input="said\ndull\n").stdout
+    assert [line.partition(",")[0] for line in lines.splitlines()] == ["said", "said", "dull"]
+
+
 def test_what_is_no_model_answers_nothing() -> None:
     ing.save(ing.load("m.ingenuo").tally_, "tally.ingenuo")
     for command in ("predict", "evaluate", "update"):

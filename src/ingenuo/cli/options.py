@@ -19,7 +19,7 @@ from ingenuo.errors import missing_file
 Given = dict[str, Any]  # what was given for the options, by their names
 Decorator = Callable[[Any], Any]
 
-FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|label-lines|texts"
+FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|lines|label-lines|texts"
 PICTURES = (".svg", ".png", ".pdf")
 
 
@@ -137,11 +137,12 @@ def kinds(given: Given) -> dict[str, str]:
 # Models and files.
 
 
-def open_files(paths: Sequence[str], given: Given, target: str | None = None, **more: Any) -> Any:
-    """The scan of some files, as the options of `READING` say; what was detected is printed."""
+def open_files(paths: Sequence[str], given: Given, target: str | None = None, model: Any = None, **more: Any) -> Any:
+    """The scan of some files for a model, as the options of `READING` say; what was detected is printed."""
     if not any(given.get(name) for name in ("engine", "scheduler", "master")):
         _leave_pandas_out()
     from ingenuo.rows.files.scan import scan
+    from ingenuo.rows.streams import text_columns
 
     separator, quote = given.get("separator"), given.get("quote")
     found = scan(
@@ -155,6 +156,7 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, **
         missing=list(given["missing"]) if given.get("missing") else None,
         columns=kinds(given) | more.pop("columns", {}),
         target=target,
+        texts=text_columns(model),
         **more,
     )
     for note in found.notes:
@@ -191,7 +193,7 @@ def open_rows(model: Any, paths: Sequence[str], given: Given, target: str | None
     """The rows of some files as a fitted model takes them."""
     from ingenuo.rows.streams import rows_for
 
-    return rows_for(model, open_files(paths, given), target, **how)
+    return rows_for(model, open_files(paths, given, model=model), target, **how)
 
 
 def load(path: str) -> Any:

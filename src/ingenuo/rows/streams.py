@@ -289,7 +289,7 @@ def file_rows(
     if is_path(X):
         from ingenuo.rows.files.scan import scan
 
-        X = scan(X)
+        X = scan(X, texts=text_columns(model))
     stream = X if is_stream(X) else ArrowStream(X)
     target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)
     if hasattr(model, "schema_") and hasattr(stream, "declare"):  # a scan, which can be read again as other kinds
@@ -398,6 +398,16 @@ def choose_columns(model: Any, rows: Any, target: str | None) -> Any:
         return rows
     target = rows.target if target is None else target
     return select_columns(rows, [_text_column(rows, target), *([] if target is None else [target])])
+
+
+def text_columns(model: Any) -> list[str]:
+    """Of a model whose rows are texts: the column that these are, and that of the class, if it knows one; else none."""
+    if not hasattr(model, "schema_"):  # all that learns without a class are language models
+        return [] if getattr(model, "_labelled", True) else ["text"]
+    if not reads_texts(model):
+        return []
+    called = str(model.schema_.names[0]) if len(model.schema_) else "text"
+    return [called, *([model._target] if getattr(model, "_target", None) else [])]
 
 
 def _text_column(rows: Any, target: str | None) -> str:

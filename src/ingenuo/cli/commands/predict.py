@@ -51,7 +51,9 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
 
     kind = write.format_of(output, given["to"])
     loaded = options.load(model)
-    rows = rows_for(loaded, options.open_files(files, given, keep_all=True), labelled=False, others=not only)
+    rows = rows_for(
+        loaded, options.open_files(files, given, model=loaded, keep_all=True), labelled=False, others=not only
+    )
     with options.watched(rows, "answering"):
         tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only)
         pieces = write.write(tables, kind)

@@ -72,7 +72,7 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     from ingenuo.rows.engines import open_engine
 
     model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
-    rows = options.open_files(files, given, target, columns=declared)
+    rows = options.open_files(files, given, target, model, columns=declared)
     options.say(schema_table(rows, target, given["weight"]))
     if given["dry_run"]:
         return

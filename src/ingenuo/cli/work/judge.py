@@ -48,7 +48,7 @@ def open_judged(
     model = options.load_model(path)
     if not files:
         return Judged(model, None, None, target, [])
-    scanned = options.open_files(files, given)
+    scanned = options.open_files(files, given, model=model)
     seen = learned_already(options.about(path), scanned)
     if seen:
         options.say(f"note: {seen}")

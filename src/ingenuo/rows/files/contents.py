@@ -41,6 +41,7 @@ class Options:
     known: Sequence[str] = ()  # names of columns that a header would have
     block_size: int = BLOCK
     look: int = 1 << 20  # bytes from which the form of a file is inferred
+    texts: Sequence[str] = ()  # where rows are texts: their column and others that a header may name
 
 
 @dataclass(frozen=True)

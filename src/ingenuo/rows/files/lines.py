@@ -127,6 +127,21 @@ def _table(texts: list[Any], labels: list[Any]) -> Any:
     return pa.table({"text": pa.array(texts, pa.large_binary()).cast(TEXT), "label": pa.array(labels, pa.string())})
 
 
+class Lines(TextContent):
+    """A text in each line."""
+
+    def __init__(self, file: File, options: Options) -> None:
+        super().__init__(file, options)
+        self.names = [options.texts[0] if options.texts else "text"]
+        self.kinds = {self.names[0]: Kind("text", "a line each", TEXT)}
+        self.notes.append("a text in each line")
+
+    def _parse(self, data: Data, types: Mapping[str, Any]) -> Any:
+        require_utf8(data)
+        lines = [text for line in bytes(data).split(b"\n") if (text := line.strip())]
+        return pa.table({self.names[0]: pa.array(lines, pa.large_binary()).cast(TEXT)})
+
+
 class LabelledLines(TextContent):
     """A label and a text in each line."""
 

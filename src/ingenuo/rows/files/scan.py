@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
-from ingenuo.rows.files.bytes import STANDARD_INPUT, File
+from ingenuo.rows.files.bytes import STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
 from ingenuo.rows.kinds import Kind, MixedColumn, declared_kinds, infer_kind, not_a_number, sort_of
 from ingenuo.rows.streams import Stream, concatenate
@@ -133,6 +133,7 @@ def scan(
     keep_all: bool = False,
     only: bool = False,
     block_size: int = BLOCK,
+    texts: Sequence[str] = (),
 ) -> Scan:
     r"""What files hold: their columns, what each is and why, and their rows, which can then be read a batch at a time.
 
@@ -142,8 +143,9 @@ def scan(
         Files, globs ("data/\*.csv"), a folder of data files, a folder with a sub-folder of texts for each class, or
         "-" for standard input. Several files have the same columns. They may be packed (.gz, .bz2, .zst, .lz4, .xz,
         .zip).
-    format : {"csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts"}, optional
-        By default the name tells, else the content. "label-lines" has a label, a space and a text in each line.
+    format : {"csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "lines", "label-lines", "texts"}, optional
+        By default the name tells, else the content. "lines" has a text in each line, "label-lines" a label, a space and
+        a text.
     separator, quote : str, optional
         Of delimited text; by default its first rows tell. quote="" says that there are no quotes.
     encoding : str, optional
@@ -165,6 +167,9 @@ def scan(
         Whether to read the declared columns alone, those of them that the files have.
     block_size : int
         How many bytes of text are parsed at a time; the first of them tell what the columns are.
+    texts : list of str
+        For a model whose rows are texts, the name of their column, and of others that it knows. A file of no known
+        format whose first line names none of them has then a text in each line.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -182,7 +187,7 @@ def scan(
     known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
     separator = "\t" if format == "tsv" and separator is None else separator
     look = min(block_size, Options.look)
-    options = Options(format, separator, quote, encoding, header, empty, errors, known, block_size, look)
+    options = Options(format, separator, quote, encoding, header, empty, errors, known, block_size, look, texts)
     contents = _contents(paths, options)
     first = contents[0]
     if target is not None and target not in first.names:
@@ -253,6 +258,8 @@ def _contents(paths: Any, options: Options) -> list[Content]:
     empty: list[str] = []
     for file in files:
         format = format_of(file, options.format)
+        if format == "delimited" and options.texts and _are_lines(file, options):
+            format = "lines"
         if _is_empty(file):  # as engines leave them where a part had no rows
             empty.append(Path(file.name).name)
             continue
@@ -331,7 +338,7 @@ _ENDINGS = {
     "fasttext": "ft",
 }
 SUFFIXES = {f".{ending}": format for format, endings in _ENDINGS.items() for ending in endings.split()}
-FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "label-lines", "texts")
+FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "lines", "label-lines", "texts")
 _CLASSES = {
     "delimited": ("delimited", "Delimited"),
     "parquet": ("columnar", "Parquet"),
@@ -339,6 +346,7 @@ _CLASSES = {
     "json": ("lines", "JsonLines"),
     "arff": ("arff", "Arff"),
     "fasttext": ("lines", "FastText"),
+    "lines": ("lines", "Lines"),
     "label-lines": ("lines", "LabelledLines"),
 }
 _KNOWN_BINARY = {
@@ -371,6 +379,17 @@ def format_of(file: File, wanted: str | None) -> str:
     if by_content in ("parquet", "arrow"):  # which a wrong name does not change
         return by_content
     return by_name or by_content or "delimited"
+
+
+def _are_lines(file: File, options: Options) -> bool:
+    """Whether lines for a model of texts are texts: nothing says that they are a table, nor does the first name one."""
+    told = (options.format, options.separator, options.quote, options.header)
+    if file.suffix() in SUFFIXES or any(each is not None for each in told):
+        return False
+    head = file.head(4096)
+    first = detect_encoding(head, file.name, options.encoding).decode(head).decode("utf-8", "replace").lstrip()
+    named = {cell.strip("\"' ") for cell in re.split(r"[,;\t|]", first.partition("\n")[0].rstrip("\r"))}
+    return named.isdisjoint((*options.texts, *options.known))
 
 
 def _by_content(head: bytes) -> str | None:
