@@ -28,8 +28,7 @@ from benchmarks.processes import command, place, spent_by
 from benchmarks.report import Bar, farthest
 from ingenuo import store
 from ingenuo.cli import main as command_line
-from ingenuo.cli.work.change import Done
-from ingenuo.cli.work.train import train
+from ingenuo.cli.work.train import Done, train
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows.files.scan import scan
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from pathlib import Path
@@ -69,10 +70,48 @@ def test_where_it_comes_from_is_kept_beside_the_model(folder: Path) -> None:
     about = store.about("m.ingenuo")
     assert about["target"] == "outcome"
     assert about["rows"] == 240
-    assert about["sources"] == [{"path": "people.csv", "bytes": os.path.getsize("people.csv")}]
+    sha256 = hashlib.sha256(Path("people.csv").read_bytes()).hexdigest()
+    assert about["sources"] == [{"path": "people.csv", "bytes": os.path.getsize("people.csv"), "sha256": sha256}]
     assert ["age", "number", "numbers"] in about["schema"]
     assert 0.5 < about["evaluation"]["accuracy"]["low"] < about["evaluation"]["accuracy"]["value"]
     assert [line["what"] for line in about["history"]] == ["train"]
+
+
+@pytest.mark.parametrize(
+    ("file", "model"),
+    [("people.csv", "people"), ("days.2024.csv.gz", "days.2024"), ("people", "people"), ("in/people.tsv", "people")],
+)
+def test_a_model_without_a_name_has_that_of_its_file(folder: Path, file: str, model: str) -> None:
+    (folder / "in").mkdir()
+    if file == "people":
+        for label in ("good", "bad"):
+            (folder / file / label).mkdir(parents=True)
+            (folder / file / label / "1.txt").write_text(f"a {label} text")
+    else:
+        people().to_csv(folder / file, sep="\t" if file.endswith("tsv") else ",", index=False)
+    target = [] if file == "people" else ["--target", "outcome"]
+    said = done("train", file, *target).stderr
+    assert f"written to {model}.ingenuo (" in said
+    assert hasattr(ing.load(folder / f"{model}.ingenuo"), "tally_")
+
+
+@pytest.mark.parametrize("files", [["-"], ["people.csv", "more.csv"], ["p*.csv"]])
+def test_a_model_of_several_files_needs_a_name(folder: Path, files: list[str]) -> None:
+    assert "Missing option '-o'" in refused("train", *files, "--target", "outcome", code=2)
+
+
+def test_a_file_that_is_no_model_is_not_overwritten_by_default(folder: Path) -> None:
+    (folder / "people.ingenuo").write_text("mine")
+    assert "holds no model" in refused("train", "people.csv", "--target", "outcome")
+
+
+def test_a_learned_file_is_known_by_its_content(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome")
+    (folder / "copy.csv").write_bytes((folder / "people.csv").read_bytes())
+    assert "copy.csv is a file that the model learned" in done("evaluate", "people.ingenuo", "copy.csv").stderr
+    text = (folder / "people.csv").read_text()
+    (folder / "copy.csv").write_text(text.replace("Bari", "Lodi"))  # of the same size
+    assert "is a file that the model learned" not in done("evaluate", "people.ingenuo", "copy.csv").stderr
 
 
 def test_json_prints_what_is_kept(folder: Path) -> None:

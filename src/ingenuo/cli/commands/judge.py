@@ -32,8 +32,8 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
     ingenuo evaluate patients.ingenuo test.csv --json | jq .accuracy
     """
     options.check_inputs(model, *files)
-    from ingenuo.cli.work.change import measures
     from ingenuo.cli.work.judge import open_judged
+    from ingenuo.cli.work.train import measures
     from ingenuo.evaluation.evaluation import evaluate
     from ingenuo.evaluation.numbers import evaluate_numbers
     from ingenuo.evaluation.reliability import reliability

@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 
-from ingenuo.cli import COMMANDS, options
+from ingenuo.cli import options
 from ingenuo.cli.options import JSON, check_inputs, option
 
 
-@click.group("network", short_help=COMMANDS["network"])
+@click.group("network", short_help=options.COMMANDS["network"])
 def network() -> None:
     """Bayesian networks: learn one from a table, ask it, draw it, convert its file.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import nullcontext
 from typing import Any
 
@@ -16,7 +17,7 @@ from ingenuo.models.registry import COMMANDS
     "train",
     FILES,
     TARGET,
-    option("-o --output MODEL", "Where to write the model; - is standard output."),
+    option("-o --output MODEL", "Where to write the model; - is standard output  [the name of FILE, with .ingenuo]"),
     option(
         "--model NAME[:SETTING=VALUE,...]", f"What is learned: {', '.join(COMMANDS)}.", "spec", default="naive-bayes"
     ),
@@ -49,21 +50,21 @@ from ingenuo.models.registry import COMMANDS
     JSON,
 )
 def train(files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
-    """Learn a model from FILEs and write it to MODEL.
+    """Learn a model from FILEs and write it to MODEL: without -o, data/days.csv.gz to days.ingenuo, in this folder.
 
     What each column is taken for, and why, is shown first; --column and --ignore decide otherwise. Where sums are all
     that is learned (naive-bayes, discriminant, least-squares, language), files are read a part at a time and may be
     larger than the memory.
 
     \b
-    ingenuo train patients.csv --target outcome -o patients.ingenuo --folds 10
+    ingenuo train patients.csv --target outcome --folds 10
     ingenuo train 'mail/*.csv.gz' --target label --column subject=text -o mail.ingenuo --tune --calibrate
     ingenuo train reviews/ -o reviews.ingenuo --model softmax:weighting=naive-bayes --ngrams 2 --holdout 0.2
     ingenuo train visits/ --target bought -o visits.ingenuo --engine dask --scheduler tcp://10.0.0.5:8786
     cut -f1,3 log.tsv | ingenuo train - --format tsv --target status -o log.ingenuo
     """
     if output is None and not given["dry_run"]:
-        raise click.UsageError("Missing option '-o' / '--output': where to write the model (or take --dry-run).")
+        output = _default_output(files)
     name, address = _engine(given)
     options.check_model_output(output, files, given["as_json"])
     settings = _settings(given)
@@ -73,7 +74,8 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
 
     model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
     rows = options.open_files(files, given, target, model, columns=declared)
-    options.say(schema_table(rows, target, given["weight"]))
+    if options.is_heard():
+        options.say(schema_table(rows, target, given["weight"]))
     if given["dry_run"]:
         return
     assert output is not None
@@ -88,6 +90,19 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
         (options.say if output == "-" else options.out)(judgement(done))
     done.about["command"] = options.typed()
     options.save(done.model, output, done.about, given["as_json"])
+
+
+def _default_output(files: tuple[str, ...]) -> str:
+    """The name of the one file or folder, without its endings, with ours; in the current folder, as data may be
+    where nothing can be written.
+    """
+    if len(files) > 1 or files[0] == "-" or any(sign in files[0] for sign in "*?["):
+        raise click.UsageError("Missing option '-o' / '--output': where to write the model of several files, or of -.")
+    name = os.path.basename(os.path.abspath(files[0]))
+    if not os.path.isdir(files[0]):
+        name, ending = os.path.splitext(name)
+        name = os.path.splitext(name)[0] if ending.lower() in options.PACKED else name
+    return f"{name}.ingenuo"
 
 
 def _settings(given: Given) -> Given:

@@ -1,115 +1,34 @@
-"""What a model learns later: more rows, fewer, or what other models have learned; and where it comes from."""
+"""What a model learns later: more rows, fewer, or what other models have learned."""
 
 from __future__ import annotations
 
-import datetime
-import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ingenuo import __version__
+from ingenuo.cli.work.train import Done, digest, drop_rare, event, n_learned, rows_known, sources, texts_of
 from ingenuo.errors import InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import freeze, refuse_more_than_sums
-from ingenuo.rows.streams import Mapped, Stream
+from ingenuo.models.model import freeze
 from ingenuo.tally.tally import Tally
-
-if TYPE_CHECKING:
-    from ingenuo.evaluation.evaluation import Evaluation
-
-KEPT = ("accuracy", "majority_rate", "log_loss", "ece", "f1_macro")
-
-
-@dataclass(frozen=True)
-class Done:
-    """A model, notes on what was done, where it comes from now, and how good it is, where it was judged."""
-
-    model: Any
-    notes: list[str]
-    about: dict[str, Any]
-    evaluation: Evaluation | None = None
-    how: str = ""  # the evaluation was made
-
-
-# Where a model comes from: what is kept beside it of its files, its rows, its judging and its history.
-
-
-def origin(
-    model: Any, rows: Any, target: str | None, judged: Evaluation | None = None, how: str = ""
-) -> dict[str, Any]:
-    """What is kept beside a model of how it came to be."""
-    files, n_rows = sources(rows), n_learned(model)
-    return {
-        **({"target": target} if target is not None else {}),
-        **({"rows": n_rows} if n_rows is not None else {}),
-        "sources": files,
-        "created": _now(),
-        "version": __version__,
-        "schema": [[name, kind, why] for name, (kind, why) in getattr(rows, "kinds", {}).items()],
-        **({"evaluation": {"how": how, **measures(judged)}} if judged is not None else {}),
-        "history": [_event("train", files, n_rows)],
-    }
-
-
-def sources(rows: Any) -> list[dict[str, Any]]:
-    """The files of a stream, by name and size."""
-    names = [os.path.basename(str(path)) if path != "-" else "standard input" for path in rows.paths]
-    sizes = [{"bytes": os.path.getsize(path)} if os.path.isfile(path) else {} for path in rows.paths]
-    return [{"path": name, **size} for name, size in zip(names, sizes)]
-
-
-def n_learned(model: Any) -> int | float | None:
-    """How many rows a model or a tally has learned; None where that is not known."""
-    tally = model if isinstance(model, Tally) else getattr(model, "tally_", None)
-    if tally is None or "class" not in tally:
-        return None if tally is None or not hasattr(model, "classes_") else 0
-    total = float(tally.over("class", tally.labels("class", 0)).floats().sum())
-    return int(total) if total.is_integer() else total
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-def _event(what: str, files: Sequence[Mapping[str, Any]], n_rows: int | float | None) -> dict[str, Any]:
-    """A line of a model's history."""
-    return {"what": what, "source": ", ".join(str(file["path"]) for file in files), "rows": n_rows, "when": _now()}
-
-
-def _rows(n: int | float | None) -> dict[str, int | float]:
-    return {} if n is None else {"rows": n}
 
 
 def learned_already(about: Mapping[str, Any], rows: Any) -> str:
-    """A sentence where a file by which a model is judged looks like one that it learned; else nothing."""
-    learned = {(source.get("path"), source.get("bytes")) for source in about.get("sources", []) if source.get("bytes")}
-    same = [source["path"] for source in sources(rows) if (source["path"], source.get("bytes")) in learned]
-    warning = "has the name and the size of a file that the model learned: judged by its own rows, a model looks better"
-    return f"{', '.join(same)} {warning} than it is" if same else ""
-
-
-def measures(judged: Evaluation, names: Iterable[Any] = KEPT) -> dict[str, Any]:
-    """Measures with their intervals, as plain data; those of a class stand under its name."""
-    found: dict[str, Any] = {"rows": judged.n_rows}
-    for key in names:
-        if key not in judged or (measure := judged[key]).value is None:
-            continue
-        value = measure.value if math.isfinite(measure.value) else None
-        under = found if measure.label is None else found.setdefault("classes", {}).setdefault(str(measure.label), {})
-        under[measure.name] = {"value": value, "low": measure.low, "high": measure.high}
-    return found
-
-
-# Learning more and less.
-
-
-def texts_of(rows: Any) -> Stream:
-    """The texts of a stream's one column, without those that are missing."""
-    return Mapped(rows, lambda _, batch: batch.filter(batch.column(0).is_valid()))
+    """A sentence where a file by which a model is judged is one that it learned; else nothing."""
+    learned: dict[Any, set[Any]] = {}  # what is known of the learned files, by their size
+    for source in about.get("sources", []):
+        learned.setdefault(source.get("bytes"), set()).add(source.get("sha256") or source.get("path"))
+    same = [
+        os.path.basename(path)
+        for path in map(str, rows.paths)
+        if os.path.isfile(path) and (known := learned.get(os.path.getsize(path)))
+        if os.path.basename(path) in known or digest(path) in known
+    ]
+    warning = "is a file that the model learned: judged by its own rows, a model looks better than it is"
+    return f"{', '.join(same)} {warning}" if same else ""
 
 
 def change(
@@ -153,29 +72,7 @@ def change(
         notes.append("no file of this name is in the history of the model; were its rows learned under another?")
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
     return Done(
-        model, notes, {**kept, **_rows(after), "history": [*about.get("history", []), _event(what, files, moved)]}
-    )
-
-
-def drop_rare(done: Done, minimum: int | None) -> Done:
-    """Without what is known of fewer rows; that it was done is noted, and not what it was."""
-    if minimum is None:
-        return done
-    model = done.model
-    if isinstance(model, Tally):
-        before, model = model, model.without_rare(minimum)
-        if "class" not in model:
-            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
-        after = model
-    else:
-        refuse_more_than_sums(model)
-        before, after = model.tally_, model.drop_rare(minimum).tally_
-    rows = n_learned(model)
-    history = [*done.about.get("history", []), _event(f"minimum count {minimum}", [], rows)]
-    few = f"fewer than {minimum:,} row{'s' if minimum != 1 else ''}"
-    note = f"nothing was known of {few}" if before == after else f"what {few} have was dropped"
-    return replace(
-        done, model=model, notes=[*done.notes, note], about={**done.about, **_rows(rows), "history": history}
+        model, notes, {**kept, **rows_known(after), "history": [*about.get("history", []), event(what, files, moved)]}
     )
 
 
@@ -210,8 +107,8 @@ def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | N
     kept = {key: value for key, value in about.items() if key not in ("evaluation", "command")}
     files = [source for _, _, each in models for source in each.get("sources", [])]
     history = [line for _, _, each in models for line in each.get("history", [])]
-    history += [_event("merge", [{"path": name} for name, _, _ in models], rows)] if others else []
-    return drop_rare(Done(model, notes, {**kept, **_rows(rows), "sources": files, "history": history}), minimum)
+    history += [event("merge", [{"path": name} for name, _, _ in models], rows)] if others else []
+    return drop_rare(Done(model, notes, {**kept, **rows_known(rows), "sources": files, "history": history}), minimum)
 
 
 def _add(model: Any, other: Any) -> Any:

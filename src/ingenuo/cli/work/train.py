@@ -1,22 +1,24 @@
-"""From files to a model: learn it, judge it by rows it had not learned, and say what was done.
+"""From files to a model: learn it, judge it by rows it had not learned, and say what was done and where it comes from.
 
 Rows are read a batch at a time wherever sums are all that is learned.
 """
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import math
 import os
 import time
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo import store
-from ingenuo.cli.work.change import Done, drop_rare, n_learned, origin, texts_of
+from ingenuo import __version__, store
 from ingenuo.errors import InputError, did_you_mean
 from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
@@ -25,7 +27,17 @@ from ingenuo.models.registry import build, parse
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
-from ingenuo.rows.streams import OURS, FileRows, Held, choose_columns, keep_labelled, pick_rows, target_and_weight
+from ingenuo.rows.streams import (
+    OURS,
+    FileRows,
+    Held,
+    Mapped,
+    Stream,
+    choose_columns,
+    keep_labelled,
+    pick_rows,
+    target_and_weight,
+)
 from ingenuo.show.format import listed
 from ingenuo.show.table import aligned
 from ingenuo.tally.tally import Tally
@@ -38,6 +50,18 @@ if TYPE_CHECKING:
 _FEW = 5  # rows of a class, of which little can be learned
 _MOST = 60  # columns that are listed
 EVERY = 30.0  # seconds between two checkpoints
+KEPT = ("accuracy", "majority_rate", "log_loss", "ece", "f1_macro")
+
+
+@dataclass(frozen=True)
+class Done:
+    """A model, notes on what was done, where it comes from now, and how good it is, where it was judged."""
+
+    model: Any
+    notes: list[str]
+    about: dict[str, Any]
+    evaluation: Evaluation | None = None
+    how: str = ""  # the evaluation was made
 
 
 def train(
@@ -219,6 +243,107 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
     model._target = target
     model._set_tally(schema, tally)
     Path(path).unlink(missing_ok=True)
+
+
+def texts_of(rows: Any) -> Stream:
+    """The texts of a stream's one column, without those that are missing."""
+    return Mapped(rows, lambda _, batch: batch.filter(batch.column(0).is_valid()))
+
+
+def drop_rare(done: Done, minimum: int | None) -> Done:
+    """Without what is known of fewer rows; that it was done is noted, and not what it was."""
+    if minimum is None:
+        return done
+    model = done.model
+    if isinstance(model, Tally):
+        before, model = model, model.without_rare(minimum)
+        if "class" not in model:
+            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
+        after = model
+    else:
+        refuse_more_than_sums(model)
+        before, after = model.tally_, model.drop_rare(minimum).tally_
+    rows = n_learned(model)
+    history = [*done.about.get("history", []), event(f"minimum count {minimum}", [], rows)]
+    few = f"fewer than {minimum:,} row{'s' if minimum != 1 else ''}"
+    note = f"nothing was known of {few}" if before == after else f"what {few} have was dropped"
+    return replace(
+        done, model=model, notes=[*done.notes, note], about={**done.about, **rows_known(rows), "history": history}
+    )
+
+
+# Where a model comes from: what is kept beside it of its files, its rows, its judging and its history.
+
+
+def origin(
+    model: Any, rows: Any, target: str | None, judged: Evaluation | None = None, how: str = ""
+) -> dict[str, Any]:
+    """What is kept beside a model of how it came to be."""
+    files, n_rows = sources(rows), n_learned(model)
+    return {
+        **({"target": target} if target is not None else {}),
+        **rows_known(n_rows),
+        "sources": files,
+        "created": _now(),
+        "version": __version__,
+        "schema": [[name, kind, why] for name, (kind, why) in getattr(rows, "kinds", {}).items()],
+        **({"evaluation": {"how": how, **measures(judged)}} if judged is not None else {}),
+        "history": [event("train", files, n_rows)],
+    }
+
+
+def sources(rows: Any) -> list[dict[str, Any]]:
+    """The files of a stream: their names, sizes and SHA-256."""
+    return [
+        {"path": os.path.basename(path), "bytes": os.path.getsize(path), "sha256": digest(path)}
+        if os.path.isfile(path)
+        else {"path": "standard input" if path == "-" else os.path.basename(path)}
+        for path in map(str, rows.paths)
+    ]
+
+
+def digest(path: str) -> str:
+    """The SHA-256 of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def n_learned(model: Any) -> int | float | None:
+    """How many rows a model or a tally has learned; None where that is not known."""
+    tally = model if isinstance(model, Tally) else getattr(model, "tally_", None)
+    if tally is None or "class" not in tally:
+        return None if tally is None or not hasattr(model, "classes_") else 0
+    total = float(tally.over("class", tally.labels("class", 0)).floats().sum())
+    return int(total) if total.is_integer() else total
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+def event(what: str, files: Sequence[Mapping[str, Any]], n_rows: int | float | None) -> dict[str, Any]:
+    """A line of a model's history."""
+    return {"what": what, "source": ", ".join(str(file["path"]) for file in files), "rows": n_rows, "when": _now()}
+
+
+def rows_known(n: int | float | None) -> dict[str, int | float]:
+    """The entry of the rows, where their number is known."""
+    return {} if n is None else {"rows": n}
+
+
+def measures(judged: Evaluation, names: Iterable[Any] = KEPT) -> dict[str, Any]:
+    """Measures with their intervals, as plain data; those of a class stand under its name."""
+    found: dict[str, Any] = {"rows": judged.n_rows}
+    for key in names:
+        if key not in judged or (measure := judged[key]).value is None:
+            continue
+        value = measure.value if math.isfinite(measure.value) else None
+        under = found if measure.label is None else found.setdefault("classes", {}).setdefault(str(measure.label), {})
+        under[measure.name] = {"value": value, "low": measure.low, "high": measure.high}
+    return found
+
+
+# What is said of it.
 
 
 def schema_table(rows: Any, target: str | None, weight: str | None = None) -> str:
