@@ -430,6 +430,16 @@ def test_rows_that_were_never_tested_are_not_judged() -> None:
     assert f"{len(never)} of {N} rows were never tested" in str(found)
 
 
+@pytest.mark.parametrize(("folds", "seed"), [(2, 0), (3, 1), (10, 7)])
+def test_folds_by_number_are_those_of_scikit_learn(folds: int, seed: int) -> None:
+    y = np.random.default_rng(seed).choice(["b", "a", "c"], 200, p=[0.2, 0.5, 0.3])
+    classes, codes = np.unique(y, return_inverse=True)
+    found = cross_validation.splits_of(folds, codes.astype(np.int32), classes, None, seed)[0]
+    wanted = StratifiedKFold(folds, shuffle=True, random_state=seed).split(y, y)
+    for (_, own), (_, its) in zip(found, wanted, strict=True):
+        np.testing.assert_array_equal(own, its)
+
+
 def test_measures_by_fold_are_those_of_the_fold() -> None:
     found = ing.cross_validate(ing.NaiveBayes(), POINTS, TWO, 5)
     wanted = [np.mean(found.predicted[test] == TWO[test]) for test in found.test]

@@ -19,7 +19,6 @@ from ingenuo.evaluation.evaluation import Evaluation, Measure
 from ingenuo.evaluation.intervals import check_share
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.evaluation.significance import Answers, Verdict, holm, level, number, p_text, percent
-from ingenuo.models.bayes_optimal import log_probabilities
 from ingenuo.models.model import clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
@@ -394,6 +393,8 @@ def _learn_curves(
     models: Mapping[str, Any], X: Any, y: Any, sizes: Any, repeats: int, test_size: Any, random_state: Any
 ) -> LearningCurves:
     """Fit models on nested, stratified samples of growing size, the same for all, and measure them on held-out rows."""
+    from ingenuo.models.bayes_optimal import log_probabilities  # which imports scikit-learn
+
     check_whole("repeats", repeats, 1)
     rng, n_rows = seeded_generator("random_state", random_state), checks.count_rows(X)
     codes, classes = checks.labels(next(iter(models.values())), y, n_rows)
