@@ -113,7 +113,7 @@ def test_files_are_of_the_kind_that_their_name_says(folder: Path) -> None:
         (("text.txt",), "this is not an ingenuo model"),
         (("softmax.ingenuo",), "cannot sample"),
         (("weather.ingenuo", "--class", "yess"), "there is no class 'yess'; did you mean 'yes'?"),
-        (("weather.ingenuo", "--words", "3"), "is of a LanguageModel"),
+        (("weather.ingenuo", "--words", "3"), "--words is of a language-model"),
         (("weather.ingenuo", "--given", "outlook=sunny"), "a network's nodes"),
         (("weather.ingenuo", "--to", "text"), "no column of texts"),
         (("weather.ingenuo", "-o", "days.doc"), "days.doc"),
@@ -129,3 +129,16 @@ def test_what_cannot_be_drawn_is_one_sentence(arguments: tuple[str, ...], said: 
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_the_next_words_are_listed() -> None:
+    model = LanguageModel(order=2).fit(TEXTS)
+    for context in ("a", "was there a", ""):
+        shown = drawn("words.ingenuo", "--next", context, "-n", "3").splitlines()
+        assert shown[0] == "word,probability"
+        found = [(word, float(p)) for word, p in (line.split(",") for line in shown[1:])]
+        assert found == model.next(context, 3)
+    result = run("words.ingenuo", "--next", "a", "--context", "b")
+    assert (result.exit_code, "--next draws no text" in result.output) == (1, True)
+    result = run("weather.ingenuo", "--next", "a")
+    assert (result.exit_code, "--next is of a language-model" in result.output) == (1, True)

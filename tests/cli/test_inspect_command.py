@@ -18,7 +18,7 @@ from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.networks.network import Network
-from ingenuo.store import save
+from ingenuo.store import load, save
 
 TEXTS = {"text": ["a good film", "a good story", "a dull film", "dull dull story"], "kind": ["+", "+", "-", "-"]}
 ABOUT = {
@@ -109,6 +109,18 @@ def test_json_has_the_same_facts() -> None:
 def test_everything_that_can_be_saved_can_be_inspected(name: str, said: str) -> None:
     assert said in told(f"{name}.ingenuo")
     assert json.loads(told(f"{name}.ingenuo", "--json"))["what"]
+
+
+def test_what_a_text_begins_with_is_what_follows_its_beginning() -> None:
+    model = load("words.ingenuo")
+    assert "The most probable words: dull 0.2727, film 0.1818" in told("words.ingenuo")
+    assert "A text most probably begins with: a 0.5966, dull" in told("words.ingenuo")
+    data = json.loads(told("words.ingenuo", "--json"))
+    starts = [(word, p) for word, p in model.next("<s>", 12) if word not in ("</s>", "<unk>") and p > 0]
+    assert list(data["first words"].items()) == starts
+    assert data["words"] == {word: p for word, p in model.next(n=12) if word not in ("</s>", "<unk>") and p > 0}
+    save(LanguageModel(1, boundaries=False).fit(TEXTS["text"]), "unbounded.ingenuo")
+    assert "begins" not in told("unbounded.ingenuo")
 
 
 def test_a_column_is_shown_as_it_was_counted(folder: Path) -> None:

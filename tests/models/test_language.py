@@ -7,6 +7,7 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 
 from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
+from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.store import load, save
 from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood, MEstimate
 from ingenuo.text.words import Words
@@ -80,18 +82,62 @@ def test_kneser_ney_by_hand():
 # What is true of every model.
 
 
-@given(texts, st.integers(1, 4), some_smoothing, st.booleans(), st.sampled_from(["observed", "uniform"]))
+vocabularies = st.sampled_from(["open", "closed"])
+
+
+@given(texts, st.integers(1, 4), some_smoothing, st.booleans(), st.sampled_from(["observed", "uniform"]), vocabularies)
 @settings(max_examples=30, deadline=None)
-def test_probabilities_over_the_vocabulary_sum_to_one(given_texts, order, smoothing, boundaries, base):
-    model = LanguageModel(order, smoothing, boundaries=boundaries, base=base).fit([*given_texts, "i am"])
+def test_probabilities_over_the_vocabulary_sum_to_one(given_texts, order, smoothing, boundaries, base, vocabulary):
+    settings = {"boundaries": boundaries, "base": base, "vocabulary": vocabulary}
+    model = LanguageModel(order, smoothing, **settings).fit([*given_texts, "i am"])
+    assert ("<unk>" in model.vocabulary_) == (vocabulary == "open")
     contexts = [[], ["am"], ["zebra"], ["<s>"], ["sam", "i"], ["<s>", "<s>", "i"], ["né", "zebra", "am"]]
     for context in contexts:
-        if len(context) < order:
-            assert sum(model.prob(word, context) for word in model.vocabulary_) == pytest.approx(1)
-            following = model.next(context, n=len(model.vocabulary_))
-            assert sum(p for _, p in following) == pytest.approx(1)
-            assert all(p == pytest.approx(model.prob(word, context)) for word, p in following)
-            assert [p for _, p in following] == sorted((p for _, p in following), reverse=True)
+        assert sum(model.prob(word, context) for word in model.vocabulary_) == pytest.approx(1)
+        following = model.next(context, n=len(model.vocabulary_))
+        assert sum(p for _, p in following) == pytest.approx(1)
+        assert all(p == pytest.approx(model.prob(word, context)) for word, p in following)
+        assert [p for _, p in following] == sorted((p for _, p in following), reverse=True)
+        if not context:
+            assert list(model.phi_.items()) == following
+
+
+@pytest.mark.parametrize("order", [1, 2, 3])
+def test_of_a_context_the_last_words_count(order):
+    model = LanguageModel(order).fit(SAM)
+    whole = ["like", "green", "i", "am"]
+    last = whole[len(whole) - order + 1 :]
+    assert model.prob("sam", whole) == model.prob("sam", last)
+    assert model.next(" ".join(whole)) == model.next(last)
+    assert model.generate(n_words=9, context=whole, seed=1) == model.generate(n_words=9, context=last, seed=1)
+
+
+def test_phi_is_a_mapping_from_word_to_probability():
+    model = LanguageModel(1, Lidstone(0.5), boundaries=False, vocabulary="closed").fit(["a b a", "a", "c b"])
+    phi = model.phi_
+    assert phi.to_dict() == dict(phi) == {"a": 3.5 / 7.5, "b": 2.5 / 7.5, "c": 1.5 / 7.5}
+    assert list(phi) == ["a", "b", "c"]
+    assert (phi["b"], phi.get("zebra"), len(phi)) == (2.5 / 7.5, None, 3)
+    assert str(phi).split() == ["word", "probability", "a", "0.4667", "b", "0.3333", "c", "0.2"]
+    pd.testing.assert_series_equal(pd.Series(phi), pd.Series(phi.to_dict()))
+    many = LanguageModel().fit([" ".join(f"w{i}" for i in range(30))]).phi_
+    assert str(many).endswith("… and 12 more")
+
+
+def test_a_closed_vocabulary_leaves_out_what_is_not_in_it():
+    """(m + α)/(N + nα), n words, none of them unknown; other words are left out, as naive Bayes does."""
+    model = LanguageModel(1, Lidstone(0.5), boundaries=False, vocabulary="closed").fit(["a b a", "a", "c b"])
+    assert model.prob("zebra") == model.prob("<unk>") == 0
+    assert model.score("a zebra b") == model.score("a b") == pytest.approx(math.log(3.5 / 7.5 * 2.5 / 7.5))
+    assert model.perplexity(["a zebra b"]) == model.perplexity(["a b"])
+    pairs = LanguageModel(2, vocabulary="closed").fit(SAM)
+    assert pairs.score("I zebra am") == pairs.score("I am")
+    assert pairs.prob("am", "i zebra") == pairs.prob("am", "i")
+    assert pairs.next("i zebra") == pairs.next("i")
+    given = LanguageModel(1, vocabulary="closed").fit([["a", "<unk>"]])  # then it is a word like any other
+    assert given.prob("<unk>") == given.prob("a") == pytest.approx(2 / 6)
+    # After learning, either may be asked for.
+    assert model.set_params(vocabulary="open").prob("a") == pytest.approx(3.5 / 8)
 
 
 @given(texts, texts, st.integers(1, 3), some_smoothing)
@@ -303,6 +349,29 @@ def test_order_matters_where_a_bag_of_words_sees_none():
     assert model.predict(["not good at all", "not bad at all"]).tolist() == ["neg", "pos"]
 
 
+@given(st.lists(st.tuples(st.lists(words, max_size=6).map(" ".join), st.sampled_from("xyz")), min_size=1, max_size=9))
+@settings(max_examples=60, deadline=None)
+def test_an_order_of_one_and_a_closed_vocabulary_is_multinomial_naive_bayes(rows):
+    said, labels = [[text for text, _ in rows] + ["I am"], [label for _, label in rows] + ["x"]]
+    asked = ["I am Sam", "zebra né né", "", "ham Sam zebra"]
+    for prior in (Laplace(), Lidstone(0.1)):
+        how = {"boundaries": False, "vocabulary": "closed", "text": Words()}
+        model = LanguageModelClassifier(1, prior, **how).fit(said, labels)
+        bayes = NaiveBayes(prior=prior).fit(said, labels)
+        ours, theirs = model.predict_joint_log_proba(asked), bayes.predict_joint_log_proba(asked)
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(asked), bayes.predict_proba(asked), rtol=1e-11)
+
+
+def test_an_explanation_names_what_a_closed_vocabulary_leaves_out():
+    model = LanguageModelClassifier(2, vocabulary="closed").fit(REVIEWS, SIDES)
+    for asked in ("not a zebra GOOD zebra film", ["not", "a", "zebra", "good", "zebra", "film"]):
+        shown = model.explain(asked)
+        assert [factor.value for factor in shown.factors][:-1] == ["not", "a", "good", "film", "</s>"]
+        assert (shown.factors[-1].value, shown.factors[-1].note) == ("1 unknown", "never seen: left out: zebra")
+        assert shown.joint == pytest.approx(model.predict_joint_log_proba(["not a good film"])[0])
+
+
 def test_an_order_of_one_is_multinomial_naive_bayes_with_an_end():
     model = LanguageModelClassifier(1, Laplace(), boundaries=False).fit(["a b a", "b b", "c"], ["x", "y", "y"])
     # V = {a, b, c, <unk>}; x: a 2, b 1; y: b 2, c 1
@@ -406,6 +475,8 @@ def test_score_of_a_classifier_is_its_accuracy():
         ({"min_count": 0}, InputError, "min_count is 0; it must be at least 1"),
         ({"min_count": 1.5}, KindError, "min_count must be a whole number"),
         ({"base": "none"}, InputError, "base='none' is not known"),
+        ({"vocabulary": "shut"}, InputError, "vocabulary='shut' is not known"),
+        ({"vocabulary": "closed", "min_count": 2}, InputError, "which a closed vocabulary has not; set"),
         ({"boundaries": 1}, KindError, "boundaries must be True or False"),
         ({"text": "words"}, KindError, "text must be a Words"),
         ({"text": Words(ngrams=(1, 2))}, InputError, "ngrams"),
@@ -444,18 +515,6 @@ def test_bad_parameters_are_refused(kind, parameters, error, said):
 def test_bad_texts_are_refused(given_texts, error, said):
     with pytest.raises(error, match=said):
         LanguageModel(2).fit(given_texts)
-
-
-def test_a_context_that_is_too_long_is_refused():
-    model = LanguageModel(2).fit(SAM)
-    for ask in (
-        lambda: model.prob("sam", ["i", "am"]),
-        lambda: model.next("i am"),
-        lambda: model.generate(n_words=3, context=["i", "am"]),
-        lambda: LanguageModel(1).fit(SAM).prob("sam", ["am"]),
-    ):
-        with pytest.raises(InputError, match=r"the context has . words, and a model of order"):
-            ask()
 
 
 @pytest.mark.parametrize(

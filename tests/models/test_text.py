@@ -288,12 +288,36 @@ def test_what_words_say_for_one_class_against_another_adds_up():
             assert weights == pytest.approx(difference - prior, abs=1e-9)
 
 
+@pytest.mark.parametrize("name", ["NaiveBayes", "SoftmaxRegression"])
+@pytest.mark.parametrize(
+    ("settings", "unused"),
+    [
+        ({"stop_words": ["the", "film"]}, "the, film"),
+        ({"stop_words": 2}, "the, film"),
+        ({"min_count": 3}, "a, dull"),
+        ({"max_words": 2}, "a, dull"),
+        ({"max_documents": 0.5}, "the, film"),
+        ({"stop_words": ["film"], "negation": "english", "min_count": 2}, "not_film, not, a, dull"),
+        ({"stop_words": ["a"], "ngrams": (2, 2), "min_count": 2}, "a, the dull, dull film"),
+    ],
+)
+def test_what_is_not_used_is_not_called_unknown(name, settings, unused):
+    """A stop word, or one that was cut by the selection, was seen."""
+    texts = ["the film", "the film", "the film, a not film", "the dull film"]
+    model = getattr(ing, name)(text=Words(token=r"\w+", **settings)).fit(texts, ["+", "+", "-", "-"])
+    shown = model.explain("not film, the a dull zebra" if "negation" in settings else "the a dull film zebra")
+    notes = {factor.value.split()[1]: factor.note for factor in shown.factors if not factor.terms}
+    assert notes["unused"] == f"stop words, or cut by the limits: left out: {unused}"
+    assert notes["unknown"].endswith("zebra")
+    assert not set(unused.split(", ")) & set(notes["unknown"].removeprefix("never seen: left out: ").split(", "))
+
+
 def test_unknown_words_and_missing_texts_are_named():
     model = fitted()
     shown = model.explain("good unicorn and zebra, unicorn")
     assert {factor.column for factor in shown.factors if factor.terms} == {"good", "and"}
     (unknown,) = [factor for factor in shown.factors if not factor.terms]
-    assert (unknown.value, unknown.note) == ("2 unknown", "never seen, or not used: left out: unicorn, zebra")
+    assert (unknown.value, unknown.note) == ("2 unknown", "never seen: left out: unicorn, zebra")
     assert "left out: unicorn, zebra" in str(shown)
     (missing,) = model.explain([None]).factors
     assert (missing.value, missing.note, missing.terms) == ("missing", "left out", ())

@@ -176,11 +176,16 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     rows = float(sum(by_class.values()))
     if isinstance(model, LanguageModel):
         known = set(model.vocabulary_) - _NO_WORDS
-        words = [(word, p) for word, p in model.next(n=_WORDS + len(_NO_WORDS)) if word in known and p > 0][:_WORDS]
-        begins = ", ".join(f"{word} {p:.4g}" for word, p in words)
+        asked: dict[str, tuple[str, list[str]]] = {"words": ("The most probable words", [])}
+        if model.boundaries and model.order > 1:
+            asked["first words"] = ("A text most probably begins with", [START] * (model.order - 1))
+        data, lines = {"texts": rows, "vocabulary": len(known)}, []
+        for key, (said, context) in asked.items():
+            found = model.next(context, _WORDS + len(_NO_WORDS))
+            data[key] = dict([(word, p) for word, p in found if word in known and p > 0][:_WORDS])
+            lines.append(f"{said}: {', '.join(f'{word} {p:.4g}' for word, p in data[key].items())}")
         what = f"{settings}: {rows:,.10g} texts, {len(known):,} different words"
-        data = {"texts": rows, "vocabulary": len(known), "first words": dict(words)}
-        return Inspection(what, about, text=f"A text most probably begins with: {begins}", data=data)
+        return Inspection(what, about, text="\n".join(lines), data=data)
     columns = tuple(model.schema_.rows(len(model.schema_)))
     parts = [f"{rows:,.10g} rows"]
     classes: tuple[tuple[str, float, float], ...] = ()

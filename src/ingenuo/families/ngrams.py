@@ -7,7 +7,8 @@ n-grams, the number of different words before them; lower: the estimate one word
 """
 
 # The vocabulary V is every word that was seen, "</s>" (the end of a text) where texts have boundaries, and "<unk>" (all
-# words that were never seen). "<s>" only ever stands in a context. A context that was never seen, and for which a prior
+# words that were never seen); a closed one lacks "<unk>", and words that are not in it are left out of a text, as naive
+# Bayes leaves them out. "<s>" only ever stands in a context. A context that was never seen, and for which a prior
 # imagines nothing, stands aside for its longest suffix that was seen, so that probabilities sum to 1 in every context.
 # Below the single words, Kneser-Ney has either nothing (base "observed": an unknown word has probability 0) or equal
 # shares for all of V (base "uniform").
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, did_you_mean
+from ingenuo.errors import EmptyModelError, ForgetError, InputError, KindError, check_choice
 from ingenuo.families import word_features
 from ingenuo.kernels import ngrams as loops
 from ingenuo.rows.checks import check_number
@@ -40,6 +41,7 @@ Nodes = NDArray[np.int64]
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 SMOOTHINGS = ("ml", "kneser-ney")
 BASES = ("observed", "uniform")
+VOCABULARIES = ("open", "closed")
 
 
 @dataclass(frozen=True)
@@ -55,8 +57,7 @@ class Smoothing:
     def of(given: Any, order: int, discount: Any, base: Any) -> Smoothing:
         """The smoothing that a user names: None, one of SMOOTHINGS, or a prior."""
         check_number("discount", discount, 0, 1)
-        if not isinstance(base, str) or base not in BASES:
-            raise InputError(f"base={base!r} is not known{did_you_mean(base, BASES)}")
+        check_choice("base", base, BASES)
         if given is None:
             given = "kneser-ney" if order > 1 else Laplace()
         if isinstance(given, Prior):
@@ -70,9 +71,7 @@ class Smoothing:
                 f"smoothing must be a Prior such as Laplace(), or one of {', '.join(SMOOTHINGS)}, "
                 f"got {type(given).__name__} {given!r}"
             )
-        if given not in SMOOTHINGS:
-            raise InputError(f"smoothing={given!r} is not known{did_you_mean(given, SMOOTHINGS)}")
-        if given == "ml":
+        if check_choice("smoothing", given, SMOOTHINGS) == "ml":
             return Smoothing("prior")
         return Smoothing(given, discount=float(discount), uniform=base == "uniform")
 
@@ -205,13 +204,13 @@ class SequenceParameters:
 
 def estimate(
     counted: Counted, order: int, smoothing: Smoothing, words: Callable[[], Sequence[str]], start: int, end: int,
-    unknown: int = -1,
+    unknown: int = -1, closed: bool = False,
 ) -> SequenceParameters:  # fmt: skip
     """Probabilities from the counts of n-grams; `words` gives their texts, start, end and unknown places of some."""
     n_words, classes, seen = counted.n_words, len(counted.cells), counted.seen()
     if not seen.any():
         raise EmptyModelError("the model has seen no word, so there is nothing to estimate; fit it on some texts")
-    known = np.append(seen > 0, unknown < 0)
+    known = np.append(seen > 0, unknown < 0 and not closed)
     pseudo = np.zeros(n_words + 1)
     if smoothing.method == "prior":
         brought = smoothing.prior.known(np.zeros(0, np.int64)).tolist()
@@ -276,7 +275,10 @@ class Reading:
         self.order, self.words = int(settings["order"]), settings["text"]
         self.smoothing = Smoothing.of(settings["smoothing"], self.order, settings["discount"], settings["base"])
         self.vocabulary, moved = _with_known(bag.vocabulary, self.smoothing.prior)
+        self.closed = settings["vocabulary"] == "closed"
         start, end, named = self._places([START, END, UNKNOWN]).tolist()
+        if self.closed:  # then it is a word like any other
+            named = -1
         v = self.vocabulary
         given = Counted(len(v.ends), v.parents, v.lasts, [(moved[at], c) for at, c in _cells(bag.over(classes))])
         counted, new = given.fold_rare(settings["min_count"], end, named)
@@ -284,7 +286,9 @@ class Reading:
         self.new = np.append(new, unknown).astype(np.int32)  # the last place serves words that are not there
         self.n_words = counted.n_words
         start, end = (int(self.new[place]) if place >= 0 else -1 for place in (start, end))
-        self.parameters = estimate(counted, self.order, self.smoothing, lambda: self.names[:-1], start, end, unknown)
+        self.parameters = estimate(
+            counted, self.order, self.smoothing, lambda: self.names[:-1], start, end, unknown, self.closed
+        )
         self._sums: dict[int, tuple[Floats, Floats]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -322,10 +326,14 @@ class Reading:
             return self.vocabulary.find(words)
         return self._numbers(Given(ListText("words", [SEPARATOR.join(words)]), True))[0]
 
-    def sequences(self, given: Given) -> Sequences:
-        """The numbers of the texts' words."""
+    def sequences(self, given: Given, *, whole: bool = False) -> Sequences:
+        """The numbers of the texts' words: of those in a closed vocabulary, unless the `whole` texts are asked for."""
         places, ends = self._numbers(given)
-        return self.new[places], ends
+        words = self.new[places]
+        if whole or not self.closed:
+            return words, ends
+        kept = words >= 0
+        return words[kept], np.append(0, np.cumsum(kept))[ends]
 
     def cut(self, text: str) -> list[str]:
         """The words of a text, in their order."""
@@ -337,7 +345,7 @@ class Reading:
 
     def find(self, word: str) -> int:
         """The number of a word: as it is or, if there is none such, as a text of that word would be cut."""
-        if word == UNKNOWN or not word or SEPARATOR in word:
+        if (word == UNKNOWN and not self.closed) or not word or SEPARATOR in word:
             return int(self.new[-1])
         place = int(self._places([word])[0])
         if place < 0:
@@ -346,7 +354,7 @@ class Reading:
         return int(self.new[place])
 
     def context(self, given: Context) -> list[int]:
-        """The numbers of the words before."""
+        """The numbers of the words before, as many as the order looks at."""
         if given is None:
             words: list[str] = []
         elif isinstance(given, str):
@@ -356,12 +364,10 @@ class Reading:
             words = list(given)
         else:
             raise KindError(f"a context is a list of words, or a string of them, got {type(given).__name__} {given!r}")
-        if len(words) > self.order - 1:
-            raise InputError(
-                f"the context has {len(words)} words, and a model of order {self.order} looks at {self.order - 1}; "
-                "give no more than that"
-            )
-        return [self.find(word) for word in words]
+        found = [self.find(word) for word in words]
+        if self.closed:
+            found = [place for place in found if place >= 0]
+        return found[max(len(found) - self.order + 1, 0) :]
 
     def score(self, sequences: Sequences, floor: float = -np.inf) -> Floats:
         """log p of each sequence in every class."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from ingenuo.kernels.text import Lookup, Raw, add_cells
 from ingenuo.kernels.threads import run, width
 from ingenuo.rows.part import Chunk, Share, Text, Texts
 from ingenuo.rows.schema import Reference, Schema, column_name
-from ingenuo.show.arithmetic import Floats
+from ingenuo.show.arithmetic import Factor, Floats
 from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.exact import Exact, Real
 from ingenuo.tally.labels import Labels, labels_of
@@ -243,6 +243,13 @@ def _with_frequent(vocabulary: Vocabulary, sums: NDArray[Any], n: int) -> NDArra
             above[vocabulary.parents[level - 1]] | found[vocabulary.lasts[level - 1]]
         )
     return found
+
+
+def left_out(column: str, what: str, why: str, words: Iterable[str]) -> list[Factor]:
+    """A line of an explanation for the words of a text that say nothing, if there are any."""
+    each = list(dict.fromkeys(words))
+    listed = ", ".join(each[:8]) + (", …" if len(each) > 8 else "")
+    return [Factor(column, f"{len(each)} {what}", note=f"{why}: left out: {listed}")] if each else []
 
 
 def refuse_empty(tally: Tally, schema: Schema, column: object, family: str) -> None:

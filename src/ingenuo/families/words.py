@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families import word_features
 from ingenuo.families.family import IMPOSSIBLE, Family, LearnedRows, Parameters, Values, WordTable, cannot_forget
-from ingenuo.families.word_features import counted_as, lookup, node_weights, pseudo_counts, table_name, totals
+from ingenuo.families.word_features import counted_as, left_out, lookup, node_weights, pseudo_counts, table_name, totals
 from ingenuo.kernels import portable
 from ingenuo.kernels.text import Lookup, leave_out, pack_table
 from ingenuo.kernels.text import Table as WeightTable
@@ -31,7 +31,7 @@ from ingenuo.tally.labels import Labels, objects
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.tokens import Feature, features, tokens
-from ingenuo.text.words import Words
+from ingenuo.text.words import PREFIX, Words
 
 _NO_FLOATS = np.zeros(0)
 
@@ -123,10 +123,12 @@ class ColumnParameters:
             result[lacking] = -np.inf
         return result
 
-    def _known(self, found: list[Feature]) -> list[tuple[Feature, int]]:
-        """The features that have a weight, with their nodes."""
-        nodes = self.bag.vocabulary.find(feature.text for feature in found).tolist() if found else []
-        return [(feature, node) for feature, node in zip(found, nodes) if node >= 0 and self.weights[node] != 0]
+    def _places(self, found: list[Feature]) -> list[tuple[Feature, int]]:
+        """The features with their nodes; -1 for what no text had from which the model learned."""
+        return list(zip(found, self.bag.vocabulary.find(each.text for each in found).tolist())) if found else []
+
+    def _is_used(self, node: int) -> bool:
+        return node >= 0 and bool(self.weights[node] != 0)
 
     def _length(self, times: dict[int, float]) -> float:
         """The length of the document's vector, where counts are divided by it."""
@@ -139,8 +141,10 @@ class ColumnParameters:
         name, text = column_name(self.name), self._only_text(given)
         if text is None:
             return [Factor(name, "missing", note="left out")]
-        read = features(tokens(text, self.words), self.words)
-        used = self._known(read)
+        cut = tokens(text, self.words)
+        read = features(cut, self.words)
+        places = self._places(read)
+        used = [(feature, node) for feature, node in places if self._is_used(node)]
         texts = {node: feature.text for feature, node in reversed(used)}
         times: dict[int, float] = dict(Counter(node for _, node in used))
         if self.once:
@@ -157,14 +161,14 @@ class ColumnParameters:
         result.sort(key=lambda factor: -np.ptp([max(term.log, -1e300) for term in factor.terms]))
         if self.absent is not None:
             result.append(self._absent_factor(name, list(times)))
-        kept = {id(feature) for feature, _ in used}
-        unknown = list(dict.fromkeys(feature.text for feature in read if id(feature) not in kept))
-        if unknown:
-            listed = ", ".join(unknown[:8]) + (", …" if len(unknown) > 8 else "")
-            result.append(Factor(name, f"{len(unknown)} unknown", note=f"never seen, or not used: left out: {listed}"))
-        if not used and not unknown and self.absent is None:
-            result.append(Factor(name, "no words", note="left out"))
-        return result
+        mark = PREFIX if self.words.negation else ""
+        unused = [token.word for token in cut if token.word.removeprefix(mark) in self.words.stops]
+        unused += [feature.text for feature, node in places if node >= 0 and not self._is_used(node)]
+        others = left_out(name, "unused", "stop words, or cut by the limits", unused)
+        others += left_out(name, "unknown", "never seen", [feature.text for feature, node in places if node < 0])
+        if not result and not others and self.absent is None:
+            others = [Factor(name, "no words", note="left out")]
+        return result + others
 
     def _absent_factor(self, name: str, present: list[int]) -> Factor:
         """All the words that are not there, together: the product of 1 - p over them."""
@@ -217,8 +221,8 @@ class ColumnParameters:
         read = tokens(text, self.words)
         times: dict[int, float] = {}
         shares, touched = np.zeros(len(read)), np.zeros(len(read), np.bool_)
-        for feature, node in self._known(features(read, self.words)):
-            if self.once and node in times:
+        for feature, node in self._places(features(read, self.words)):
+            if not self._is_used(node) or (self.once and node in times):
                 continue
             times[node] = times.get(node, 0.0) + 1
             adds = self._add_per_occurrence(node)

@@ -6,16 +6,17 @@ So models stream, merge and forget, and a smoothing may be changed after learnin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError
+from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, check_choice
 from ingenuo.families import ngrams
-from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, Context, Given, Reading, Smoothing
+from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, VOCABULARIES, Context, Given, Reading, Smoothing
+from ingenuo.families.word_features import left_out
 from ingenuo.kernels import ngrams as loops
 from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, Parameters
@@ -26,6 +27,7 @@ from ingenuo.rows.part import ArrowText, Chunk, ListText, is_arrow
 from ingenuo.rows.rows import EVERYTHING, Part, Rows
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Explanation, Factor, logs
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, is_missing, unite
 from ingenuo.tally.prior import MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
@@ -36,6 +38,7 @@ Floats = NDArray[np.float64]
 _ALL: Labels = np.zeros(1, np.int64)  # the one class of a model that has none
 WORDS = Words(token=r"\w+")
 SCHEMA = Schema.of({})  # texts have no columns
+_SHOWN = 20  # words of a distribution that are printed
 # What a model of sequences takes from Words; all else there is about bags of words.
 _SHARED = ("lowercase", "token", "stop_words", "stem", "negation", "errors")
 
@@ -108,15 +111,22 @@ class SequenceModel(Learner):
     text: Words = WORDS
     boundaries: bool = True
     min_count: int = 1
+    vocabulary: str = "open"
 
     _fixed = ("order", "text", "boundaries")
-    _free: ClassVar[tuple[str, ...]] = ("smoothing", "discount", "base", "min_count")
+    _free: ClassVar[tuple[str, ...]] = ("smoothing", "discount", "base", "min_count", "vocabulary")
 
     def _check_settings(self) -> None:
         check_whole("order", self.order, 1)
         if self.order > LONGEST:
             raise InputError(f"the order is {self.order}; n-grams of more than {LONGEST} words are of no use")
         check_whole("min_count", self.min_count, 1)
+        check_choice("vocabulary", self.vocabulary, VOCABULARIES)
+        if self.vocabulary == "closed" and self.min_count > 1:
+            raise InputError(
+                f"min_count={self.min_count} takes rare words for the unknown one, which a closed vocabulary has not; "
+                "set vocabulary='open' or min_count=1"
+            )
         Smoothing.of(self.smoothing, self.order, self.discount, self.base)
         check_flag("boundaries", self.boundaries)
         if not isinstance(self.text, Words):
@@ -184,9 +194,34 @@ class SequenceModel(Learner):
 
     @property
     def vocabulary_(self) -> list[str]:
-        """The words that share the probability (of every class), sorted; with "</s>" and "<unk>"."""
+        """The words that share the probability (of every class), sorted; with "</s>" and, if it is open, "<unk>"."""
         reading = self._reading()
         return sorted(name for name, known in zip(reading.names, reading.parameters.known) if known)
+
+
+class WordShares(Shown, Mapping[str, float]):
+    """The probability of each word, the most probable first; a mapping, which prints as a table of its first words."""
+
+    def __init__(self, shares: Mapping[str, float]) -> None:
+        self._shares = dict(shares)
+
+    def __getitem__(self, word: str) -> float:
+        return self._shares[word]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._shares)
+
+    def __len__(self) -> int:
+        return len(self._shares)
+
+    def to_dict(self) -> dict[str, float]:
+        """The same as a plain dict."""
+        return dict(self._shares)
+
+    def _blocks(self) -> list[str | Block]:
+        more = len(self) - _SHOWN
+        table = PrintedTable(["word", "probability"], list(self.items())[:_SHOWN], ["", ".4g"])
+        return [table, *([f"… and {more:,} more"] if more > 0 else [])]
 
 
 @dataclass(eq=False, repr=False)
@@ -213,6 +248,10 @@ class LanguageModel(SequenceModel, Estimator):
         Whether a text has a beginning ("<s>", which can stand in a context) and an end ("</s>", a word like others).
     min_count : int
         Words that were seen less often are taken for the unknown word "<unk>", which then has a count of its own.
+    vocabulary : {"open", "closed"}
+        Whether the unknown word belongs to it: after Lidstone(α) a word has (m + α)/(N + nα) with n words, "<unk>"
+        among them ("open") or not ("closed"). Words that are not in a closed one have probability 0, and are left out
+        of texts and contexts, as naive Bayes leaves them out.
 
     Notes
     -----
@@ -226,6 +265,8 @@ class LanguageModel(SequenceModel, Estimator):
     0.6666666666666666
     >>> model.next("am", n=2)
     [('</s>', 0.5), ('sam', 0.5)]
+    >>> model.phi_["am"], len(model.phi_)
+    (0.11764705882352941, 12)
     >>> model.generate(n_words=3, context="green", seed=0)
     'eggs and ham'
     """
@@ -261,8 +302,8 @@ class LanguageModel(SequenceModel, Estimator):
         word : str
             A word, "</s>" (the text ends) or "<unk>"; any other that was never seen is the unknown one.
         context : list of str, or str, optional
-            The words before it, the last one last; at most order - 1. Before the first words of a text stands "<s>",
-            as often as is wanted. Without a context, the probability of the single word.
+            The words before it, the last one last, of which the last order - 1 count. Before the first words of a text
+            stands "<s>", as often as is wanted. Without a context, the probability of the single word.
         """
         reading = self._reading()
         if not isinstance(word, str):
@@ -279,11 +320,20 @@ class LanguageModel(SequenceModel, Estimator):
 
     def next(self, context: Context = None, n: int = 10) -> list[tuple[str, float]]:
         """The n most probable words after a context (as in `prob`), with their probabilities; ties in their order."""
-        reading = self._reading()
         check_whole("n", n, 0)
+        return self._ranked(context, n)
+
+    @property
+    def phi_(self) -> WordShares:
+        """The probability of each word of the vocabulary without a context, φ; the most probable first."""
+        return WordShares(dict(self._ranked(None, None)))
+
+    def _ranked(self, context: Context, n: int | None) -> list[tuple[str, float]]:
+        """The n most probable words, or all, after a context."""
+        reading = self._reading()
         p = reading.parameters.distribution(reading.context(context))
         places = np.flatnonzero(reading.parameters.known)
-        if n < len(places):
+        if n is not None and n < len(places):
             least = -np.partition(-p[places], n)[n - 1] if n else np.inf
             places = places[p[places] >= least]
         found = sorted(((reading.names[i], float(p[i])) for i in places.tolist()), key=lambda pair: (-pair[1], pair[0]))
@@ -345,8 +395,9 @@ class LanguageModelClassifier(SequenceModel, Classifier):
 
     Parameters
     ----------
-    order, smoothing, discount, text, boundaries, min_count
-        As for `LanguageModel`. All classes have one vocabulary.
+    order, smoothing, discount, text, boundaries, min_count, vocabulary
+        As for `LanguageModel`. All classes have one vocabulary. With an order of 1, no boundaries and a closed
+        vocabulary this is multinomial naive Bayes.
     class_prior : Prior or mapping
         Imaginary texts of each class; or, as a mapping, the probability of each class.
     base : {"observed", "uniform"}
@@ -400,10 +451,14 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         reading = self._reading()
         p = reading.parameters
         ids, before = np.append(found[0], p.end) if p.end >= 0 else found[0], len(p.start) - 1
-        shown = [*[START] * before, *(reading.cut(row) if isinstance(row, str) else row), END]
+        words = reading.cut(row) if isinstance(row, str) else row
+        strange = reading.sequences(texts_of([row]), whole=True)[0] < 0 if reading.closed else np.zeros(len(words))
+        shown = [*[START] * before, *(word for word, gone in zip(words, strange) if not gone), END]
         factors = [Factor("prior", "", self._parameters().prior)]
         for at, terms in enumerate(p.terms(ids.astype(np.int32)), before):
             factors.append(Factor(" ".join(shown[max(at - self.order + 1, 0) : at]), shown[at], terms))
+        unknown = [word for word, gone in zip(words, strange) if gone]
+        factors += left_out("text", "unknown", "never seen", unknown)
         return self._explain(found, factors)
 
     def _sample_rows(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> list[str]:

@@ -73,6 +73,7 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     option("--class CLASS", "Draw from this class only  [classes are drawn by their prior]", "class_"),
     option("--words N", "Of a language-model: texts of N words each.", type=click.IntRange(min=0)),
     option("--context TEXT", "Of a language-model: the words to go on from."),
+    option("--next TEXT", "Of a language-model, draw nothing: the most probable words after TEXT.", "after"),
     option("--given NODE=STATE...", "Of a network: what is known, as in `ingenuo network query`."),
     option("-o --output FILE", "Where to write them; - is standard output  [-]"),
     option(
@@ -91,6 +92,7 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
     ingenuo generate weather.ingenuo -n 5
     ingenuo generate weather.ingenuo -n 1000 --class yes --seed 7 -o days.jsonl
     ingenuo generate novels.ingenuo --words 30 --context 'it was'
+    ingenuo generate novels.ingenuo --next 'it was' -n 5
     ingenuo generate cold.ingenuo -n 100 --given season=winter -o winters.csv
     """
     options.check_inputs(model)
@@ -112,6 +114,7 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
         given=evidence(loaded, given["given"], "--given") if isinstance(loaded, Network) else given["given"],
         n_words=given["words"],
         context=given["context"],
+        after=given["after"],
         random_state=seed,
     )
     if format_ is None:

@@ -67,24 +67,32 @@ def generate(
     given: Mapping[str, Any] | None = None,
     n_words: int | None = None,
     context: str | None = None,
+    after: str | None = None,
     random_state: Any = None,
 ) -> Any:
     """Rows or texts drawn from any model that has a distribution of them, as one Arrow table.
 
     Of a classifier its columns and, last, the class, under the name that it was learned by ("class", where it had
-    none); of a language model the column "text", each text of `n_words`, going on from `context`.
+    none); of a language model the column "text", each text of `n_words`, going on from `context`; or the n most
+    probable words `after` some others.
     """
     name = type(model).__name__
     if given and not isinstance(model, Network):
         raise InputError(f"given= is what is known of a network's nodes, and this is a {name}")
-    if not isinstance(model, LanguageModel) and (n_words is not None or context is not None):
-        raise InputError(f"{'context' if n_words is None else 'n_words'}= is of a LanguageModel, and this is a {name}")
+    asked = [each for each, value in (("words", n_words), ("context", context), ("next", after)) if value is not None]
+    if asked and not isinstance(model, LanguageModel):
+        raise InputError(f"--{asked[0]} is of a language-model, and this is a {name}")
+    if after is not None and len(asked) > 1:
+        raise InputError(f"--next draws no text, so --{asked[0]} says nothing; leave one of the two out")
     if class_ is not None and isinstance(model, LanguageModel | Network):
         remedy = "; say what is given" if isinstance(model, Network) else ""
         raise InputError(f"a {name} has no classes to draw from{remedy}")
     if isinstance(model, Network):
         return model.sample(n, given, random_state)
     if isinstance(model, LanguageModel):
+        if after is not None:
+            found = model.next(after, n)
+            return pa.table({"word": [word for word, _ in found], "probability": [p for _, p in found]})
         if n_words is None:
             texts: Any = model.generate(n_documents=n, seed=random_state, context=context)
         else:

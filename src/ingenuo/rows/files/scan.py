@@ -383,8 +383,8 @@ def format_of(file: File, wanted: str | None) -> str:
 
 def _are_lines(file: File, options: Options) -> bool:
     """Whether lines for a model of texts are texts: nothing says that they are a table, nor does the first name one."""
-    told = (options.format, options.separator, options.quote, options.header)
-    if file.suffix() in SUFFIXES or any(each is not None for each in told):
+    given = (options.format, options.separator, options.quote, options.header)
+    if file.suffix() in SUFFIXES or any(each is not None for each in given):
         return False
     head = file.head(4096)
     first = detect_encoding(head, file.name, options.encoding).decode(head).decode("utf-8", "replace").lstrip()
