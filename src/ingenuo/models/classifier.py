@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
+from ingenuo.errors import ForgetError, InputError
 from ingenuo.families import FAMILY, Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
 from ingenuo.families.family import IMPOSSIBLE
@@ -32,6 +32,7 @@ from ingenuo.rows.source import Source, blocks, match
 from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term
 from ingenuo.show.table import STYLE, PrintedTable
 from ingenuo.tally.exact import Exact
+from ingenuo.tally.fingerprints import hasher, unlearned
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
 from ingenuo.tally.prior import MaximumLikelihood
@@ -455,6 +456,19 @@ def tally_chunk(chunk: Chunk) -> Tally:
     for name, block in chunk.blocks.items():
         total = total + FAMILY[name].tally(chunk, block)
     return total
+
+
+def name_row(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """Raise with the first of some rows whose fingerprint is one of those that cannot be taken away."""
+    source, codes, classes, _ = model._open_part(part)
+    wanted = {(one, two): times for one, two, *times in options["rows"]}
+    for row, words in enumerate(map(tuple, model._chunk_of(part).hash_rows(hasher(model.fingerprints)).tolist())):
+        if words in wanted:
+            cells = [f"{column_name(name)} {source.cell(at, row)!r}" for at, name in enumerate(source.names[:_MOST])]
+            shown = ", ".join([*cells, *(["…"] if len(source.names) > _MOST else [])])
+            called = f"row {part.before + row + 1:,} ({shown}; class {classes.tolist()[codes[row]]!r})"
+            raise ForgetError(unlearned(called, *wanted[words], options["n_rows"]))
+    return Tally()
 
 
 def keep_weighted(chunk: Chunk, classes: Labels) -> Chunk:

@@ -356,8 +356,8 @@ class Learner(Packed):
         Parameters
         ----------
         X, y, sample_weight
-            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`
-            wherever the sums show it, and leave the model as it was.
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`, always where
+            the model keeps fingerprints, else wherever the sums show it, and leave the model as it was.
         """
         check_is_fitted(self)
         rest = self.tally_ - self._tally_more(X, y, sample_weight)

@@ -18,7 +18,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError, KindError, StaleCalibrationError, check_choice, did_you_mean
+from ingenuo.errors import (
+    ForgetError,
+    InputError,
+    KindError,
+    MergeError,
+    StaleCalibrationError,
+    check_choice,
+    did_you_mean,
+)
 from ingenuo.families import TUNED, Attribute, attributes_of, density, in_order, in_runs
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
@@ -26,7 +34,7 @@ from ingenuo.families.gaussian import Chosen
 from ingenuo.kernels import densities, portable
 from ingenuo.models import calibration, model
 from ingenuo.models.calibration import Calibrator, Choice
-from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, tally_chunk
+from ingenuo.models.classifier import Classifier, Parameters, keep_weighted, name_row, tally_chunk
 from ingenuo.models.left_out import leave_one_out, refuse_alone
 from ingenuo.models.model import CLASS, State, Tensors, check_is_fitted
 from ingenuo.models.tuning import Tuning, tune, unpack
@@ -36,6 +44,7 @@ from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
 from ingenuo.rows.source import Source
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
+from ingenuo.tally.fingerprints import UnlearnedRows, hasher
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
@@ -74,6 +83,9 @@ class NaiveBayes(Classifier):
     tune : bool
         Choose the density and the smoothing of each column, and how much it counts, by the log loss of the rows, each
         left out. Numbers that `numbers` does not name are then of any density.
+    fingerprints : bool or str
+        Keep a salted hash of 128 bits of every row, by which `forget` knows the rows that were learned: for any other
+        it raises `ForgetError` and names it. A text is a salt of your own; models merge where the salts are the same.
 
     Attributes
     ----------
@@ -109,7 +121,7 @@ class NaiveBayes(Classifier):
     calibration_: Choice
     _calibrated_as: str | None
 
-    _fixed = ("columns", "numbers", "counts", "text", "tune")
+    _fixed = ("columns", "numbers", "counts", "text", "tune", "fingerprints")
     _free = ("prior", "class_prior")
 
     def __init__(
@@ -122,6 +134,7 @@ class NaiveBayes(Classifier):
         text: Words | Mapping[Any, Words] | None = None,
         calibration: str | None = None,
         tune: bool = False,
+        fingerprints: bool | str = False,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -131,6 +144,7 @@ class NaiveBayes(Classifier):
         self.text = text
         self.calibration = calibration
         self.tune = tune
+        self.fingerprints = fingerprints
 
     @property
     def _is_additive(self) -> bool:
@@ -138,6 +152,8 @@ class NaiveBayes(Classifier):
 
     def _check_settings(self) -> None:
         checks.check_flag("tune", self.tune)
+        if not isinstance(self.fingerprints, bool | np.bool_ | str) or self.fingerprints == "":
+            raise KindError(f"fingerprints is True, False or a text to salt with, got {self.fingerprints!r}")
         if self.calibration is not None:
             check_choice("calibration", self.calibration, [AUTOMATIC, *calibration.KINDS])
         if not isinstance(self.prior, Prior):
@@ -254,12 +270,55 @@ class NaiveBayes(Classifier):
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
         self._forget_all()
         schema, chunk = self._encode_all(here)
-        tally = tally_chunk(chunk)
+        tally = self._tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)
         self._set_tally(schema, tally)
         self._tune_and_calibrate(chunk)  # by the words that were just counted
         if here.target is not None:
             self._target = here.target
+
+    def _tally_of(self, part: Part) -> Tally:
+        return self._tally_chunk(self._chunk_of(part))
+
+    def _tally_chunk(self, chunk: Chunk) -> Tally:
+        tally = tally_chunk(chunk)
+        return tally + chunk.count_rows(hasher(self.fingerprints)) if self.fingerprints else tally
+
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            The rows to forget, as they were learned. Rows that were never learned raise `ForgetError`, and leave the
+            model as it was: with `fingerprints` always, and the row is named; without, wherever the sums show it.
+
+        Examples
+        --------
+        >>> model = NaiveBayes(fingerprints=True).fit([["Rain", 75], ["Sun", 81]], ["yes", "no"])
+        >>> model.forget([["Rain", 81]], ["yes"])
+        Traceback (most recent call last):
+        ...
+        ingenuo.errors.ForgetError: row 1 (x0 'Rain', x1 81; class 'yes') was never learned; ...
+        """
+        try:
+            return super().forget(X, y, sample_weight)
+        except UnlearnedRows as error:
+            try:
+                rows = rows_of(X, y, sample_weight, self._known_columns(), model=self)
+                rows.reduce(name_row, self._make_empty(self.schema_), rows=error.rows, n_rows=error.n_rows)
+            except ForgetError:
+                raise
+            except InputError:  # rows that can be read only once
+                pass
+            raise
+
+    def _check_other(self, other: Self) -> None:
+        if bool(self.fingerprints) != bool(other.fingerprints):
+            raise MergeError(
+                "one model keeps fingerprints of its rows and the other does not, so their sum would know some of its "
+                "rows only; learn both with the same fingerprints"
+            )
 
     def _tune_and_calibrate(self, chunk: Chunk) -> None:
         """Find the settings by the rows that the tally is of."""

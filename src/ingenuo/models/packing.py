@@ -22,6 +22,8 @@ from ingenuo.networks.network import Network
 from ingenuo.rows.schema import FAMILIES, Reference, Schema
 from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.exact import Exact, Real
+from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
+from ingenuo.tally.fingerprints import Fingerprints
 from ingenuo.tally.histogram import PREFIX, Histogram
 from ingenuo.tally.labels import Labels, labels_of, objects, same
 from ingenuo.tally.moments import Moments
@@ -201,6 +203,8 @@ def pack_tally(tally: Tally, tensors: Tensors) -> list[dict[str, Any]]:
             tensors[f"{place}/codes"] = table.codes
         elif isinstance(table, Histogram):
             entry["exponent"] = table.exponent
+        elif isinstance(table, Fingerprints):
+            entry["salt"], tensors[f"{place}/seconds"] = table.salt.hex(), table.seconds
         elif isinstance(table, Moments):
             entry["rows"], entry["products"] = table.counts.low, table.products.low
             tensors[f"{place}/rows"], tensors[f"{place}/products"] = table.counts.limbs, table.products.limbs
@@ -228,12 +232,18 @@ def unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             table: AnyTable = _unpack_bag(name, place, axes, vocabularies[at], sums, tensors)
         elif "exponent" in entry:
             table = _unpack_histogram(name, axes, entry["exponent"], sums)
+        elif "salt" in entry:
+            rows, seconds = axes["row"], _take(tensors, f"{place}/seconds", np.int64)
+            _check(list(axes) == ["row"] and rows.dtype == np.int64, f"table {name!r} is no bag of fingerprints")
+            table = Fingerprints(bytes.fromhex(entry["salt"]), rows, seconds, sums)
+            table.check()
         elif "rows" in entry:
             table = _unpack_moments(name, place, axes, entry, sums, tensors)
         else:
             table = Table.of(axes, sums, signed=bool(entry["signed"])).trimmed()
             _check_sorted(name, all(same(a, b) for a, b in zip(table.axes, axes.values())))
         named = name.startswith(PREFIX) == isinstance(table, Histogram)
+        named = named and (name == FINGERPRINTS) == isinstance(table, Fingerprints)
         _check(named, f"table {name!r} is no table of that name")
         _check(table.signed or not (table.sums.signs() < 0).any(), f"table {name!r} has negative counts")
         _check(name not in tables, f"table {name!r} is there twice")

@@ -20,8 +20,11 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.kernels.codes import count_codes
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.kernels.text import cut_by_bytes, gather_rows
+from ingenuo.kernels.threads import over
 from ingenuo.rows.schema import Reference, column_name
 from ingenuo.tally.exact import Exact
+from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
+from ingenuo.tally.fingerprints import Fingerprints, Hasher
 from ingenuo.tally.labels import Labels, is_missing
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
@@ -31,6 +34,7 @@ Places = NDArray[np.intp]
 Column = Callable[[int, int], NDArray[Any]]  # which gives rows lo..hi
 
 _PIECE = 1 << 17  # numbers converted at a time
+_HASHED = 1 << 11  # rows whose numbers are hashed at a time
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,10 @@ class _Columns:
         return self._at(slice(lo, hi), hi - lo)
 
     def _at(self, rows: Any, n_rows: int) -> Any:
+        raise NotImplementedError
+
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """Two words for each row, which are added to those of its other columns."""
         raise NotImplementedError
 
 
@@ -103,6 +111,24 @@ class Numbers(_Columns):
             columns = [partial(_slice, np.asarray(column(0, self.n_rows))[rows]) for column in self.columns]
         return Numbers(self.names, n_rows, matrix, columns)
 
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """Of the numbers as doubles."""
+        return _hash_numbers(self.rows, self.n_rows, partial(hasher.numbers, factors=hasher.factors(self.names)))
+
+
+def _hash_numbers(
+    rows: Callable[[int, int], Floats], n: int, hash_block: Callable[[Floats], NDArray[np.uint64]]
+) -> NDArray[np.uint64]:
+    found = np.empty((n, 2), np.uint64)
+
+    def work(lo: int, hi: int) -> None:
+        for at in range(lo, hi, _HASHED):
+            end = min(at + _HASHED, hi)
+            found[at:end] = hash_block(rows(at, end))
+
+    over(n, work, 16 * _HASHED)
+    return found
+
 
 def _slice(column: NDArray[Any], lo: int, hi: int) -> NDArray[Any]:
     return column[lo:hi]
@@ -132,6 +158,15 @@ class Codes(_Columns):
         columns = own[rows] if isinstance(own, np.ndarray) else [each[rows] for each in own]
         return replace(self, n_rows=n_rows, columns=columns)
 
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """Of the labels, whatever their codes are."""
+        found = np.zeros((self.n_rows, 2), np.uint64)
+        for at, name in enumerate(self.names.tolist()):
+            codes = self.columns[:, at] if isinstance(self.columns, np.ndarray) else self.columns[at]
+            labels = np.arange(int(codes.max(initial=-1)) + 1) if self.labels is None else self.labels[at]
+            found += hasher.labels(name, labels)[np.maximum(np.asarray(codes, np.intp), -1)]
+        return found
+
 
 @dataclass(frozen=True)
 class Counts(_Columns):
@@ -150,6 +185,21 @@ class Counts(_Columns):
 
     def _at(self, rows: Any, n_rows: int) -> Counts:
         return Counts(self.names, n_rows, self.matrix[rows])
+
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """Of the counts that are not zero, so that a sparse matrix is as a dense one."""
+        factors = hasher.factors(self.names)
+        if not self.sparse:
+            hash_block = partial(hasher.numbers, factors=factors, zero=True)
+            return _hash_numbers(lambda lo, hi: self.matrix[lo:hi].astype(np.float64), self.n_rows, hash_block)
+        matrix = self.matrix
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        totals = np.zeros((len(matrix.data) + 1, 2), np.uint64)
+        np.cumsum(hasher.entries(matrix.data, factors[matrix.indices]), axis=0, out=totals[1:])
+        found: NDArray[np.uint64] = totals[matrix.indptr[1:]] - totals[matrix.indptr[:-1]]
+        return found
 
 
 # Columns of text as UTF-8 bytes and offsets: Arrow's arrays as they are, Python's strings a piece at a time.
@@ -437,6 +487,18 @@ class Texts(_Columns):
         ]
         return replace(self, n_rows=n_rows, columns=columns)
 
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """Of the texts as they are, whichever words count."""
+        found = np.zeros((self.n_rows, 2), np.uint64)
+        for text, words in zip(self.columns, self.settings):
+            for piece in text.pieces(words.errors):
+                data, bounds = memoryview(piece.data), pairwise(piece.offsets.tolist())
+                own = hasher.texts(text.name, (data[lo:hi] for lo, hi in bounds))
+                if piece.missing is not None:
+                    own[piece.missing] = 0
+                found[piece.first : piece.first + piece.n_rows] += own
+        return found
+
 
 Block = Numbers | Codes | Counts | Texts
 
@@ -469,6 +531,17 @@ class Chunk:
         else:
             counts = weights_by_cell(self.weights, self.coded.astype(np.int64), len(self.classes))
         return Tally({"class": Table.of({"class": self.classes}, counts)})
+
+    def hash_rows(self, hasher: Hasher) -> NDArray[np.uint64]:
+        """The fingerprint of each row with its class."""
+        words = hasher.labels(None, self.classes)[self.coded]  # no column has this name
+        for block in self.blocks.values():
+            words += block.hash_rows(hasher)
+        return hasher.finish(words)
+
+    def count_rows(self, hasher: Hasher) -> Tally:
+        """The bag of the rows' fingerprints."""
+        return Tally({FINGERPRINTS: Fingerprints.of(hasher.salt, self.hash_rows(hasher), self.weights)})
 
     def take(self, rows: Places) -> Chunk:
         """Some rows, in any order: a copy; all the classes stay known."""

@@ -49,6 +49,11 @@ class Source:
         column = self.column(self.names.tolist().index(name))
         return column if isinstance(column, np.ndarray) else objects(column.to_pylist())
 
+    def cell(self, place: int, row: int) -> Any:
+        """One value."""
+        value = self.column(place)[row]
+        return value.as_py() if is_arrow(value) else value.item() if isinstance(value, np.generic) else value
+
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column, and why."""
         found = self.uniform()

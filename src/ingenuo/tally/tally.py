@@ -247,7 +247,7 @@ class Tally(Mapping[str, AnyTable]):
         if not isinstance(other, Tally):
             return NotImplemented
         tables = dict(self._tables)
-        for name, table in other.items():
+        for name, table in sorted(other.items(), key=lambda each: each[1].names != ("row",)):  # single rows say most
             own = tables[name] if name in tables else table.minus(name, table)  # nothing of that kind
             tables[name] = own.minus(name, table)
         return Tally(tables)
