@@ -420,12 +420,62 @@ def test_models_of_different_columns_do_not_merge(folder: Path) -> None:
     assert "given more than once" in done("merge", "a.ingenuo", "a.ingenuo", "-o", "twice.ingenuo").stderr
 
 
-def test_forgetting_all_is_counted_and_a_strange_file_is_noted(folder: Path) -> None:
+def test_a_file_is_forgotten_by_its_contents_and_another_by_force(folder: Path) -> None:
     done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
-    Path("people.csv").rename("other.csv")
-    said = done("forget", "m.ingenuo", "other.csv").stderr
-    assert "240 rows forgotten; 0 in all" in said
-    assert "no file of this name is in the history" in said
+    people()[:50].to_csv("some.csv", index=False)
+    learned = Path("m.ingenuo").read_bytes()
+    assert "some.csv is no file that the model learned as it is now" in refused("forget", "m.ingenuo", "some.csv")
+    assert Path("m.ingenuo").read_bytes() == learned
+    assert not Path("m.ingenuo~").exists()
+    said = done("forget", "m.ingenuo", "some.csv", "--force").stderr
+    assert "50 rows forgotten; 190 in all" in said
+    assert "the model as it was is kept as m.ingenuo~" in said
+    assert Path("m.ingenuo~").read_bytes() == learned
+    assert "no file that the model learned" in refused("forget", "m.ingenuo", "people.csv")  # of which 50 rows are gone
+    done("update", "m.ingenuo~", "some.csv", "-o", "m.ingenuo")
+    Path("some.csv").rename("other.csv")  # by its contents, not by its name
+    assert "50 rows forgotten; 240 in all" in done("forget", "m.ingenuo", "other.csv").stderr
+    assert "no file that the model learned" in refused("forget", "m.ingenuo", "other.csv")  # not twice
+    assert (
+        "290 rows forgotten; 0 in all"
+        in done("forget", "m.ingenuo~", "people.csv", "other.csv", "-o", "0.ingenuo").stderr
+    )
+    assert store.about("0.ingenuo")["sources"] == []
+
+
+def test_the_copy_of_the_old_model_overwrites_nothing_else(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    Path("m.ingenuo~").write_text("mine")
+    assert "m.ingenuo~ is there already and holds no model" in refused("forget", "m.ingenuo", "people.csv")
+    assert Path("m.ingenuo~").read_text() == "mine"
+
+
+def test_with_fingerprints_the_row_that_was_never_learned_is_named(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--fingerprints")
+    frame = people()[:50]
+    frame.to_csv("some.csv", index=False)
+    learned = Path("m.ingenuo").read_bytes()
+    frame.loc[7, "town"] = "Bari" if frame.loc[7, "town"] != "Bari" else "Roma"
+    frame.to_csv("changed.csv", index=False)
+    said = refused("forget", "m.ingenuo", "changed.csv")
+    assert "row 8 (" in said
+    assert "was never learned" in said
+    assert Path("m.ingenuo").read_bytes() == learned
+    assert "50 rows forgotten" in done("forget", "m.ingenuo", "some.csv").stderr
+    assert "has no setting 'fingerprints'" in refused(
+        "train", "people.csv", "--target", "outcome", "-o", "d.ingenuo", "--model", "discriminant", "--fingerprints"
+    )
+
+
+def test_salts_are_given_as_a_setting_and_must_be_the_same_to_merge(folder: Path) -> None:
+    for name, salt in (("a", "sea"), ("b", "rock"), ("c", "yes")):
+        done("train", "people.csv", "--target", "outcome", "-o", f"{name}.ingenuo", "--set", f"fingerprints={salt}")
+    assert ing.load("a.ingenuo").fingerprints == "sea"
+    assert ing.load("c.ingenuo").fingerprints is True
+    assert "different salts" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "both.ingenuo")
+    ing.save(ing.load("a.ingenuo").tally_, "tally.ingenuo")
+    ing.save(ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_, "plain.ingenuo")
+    assert "one tally knows its rows" in refused("merge", "tally.ingenuo", "plain.ingenuo", "-o", "both.ingenuo")
 
 
 def test_a_weight_that_is_none_is_told_with_its_row(folder: Path) -> None:

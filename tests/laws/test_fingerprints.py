@@ -189,7 +189,7 @@ def test_dropping_what_is_rare_drops_the_rows_that_are() -> None:
     model = ing.NaiveBayes(fingerprints=True).fit(X, y).drop_rare(3)
     assert model.tally_[NAME].sums.floats().tolist() == [3.0, 3.0, 3.0]
     model.forget([["Rain"]], ["no"])
-    with pytest.raises(ForgetError, match="'Fog'.* never learned"):
+    with pytest.raises(ForgetError, match=r"'Fog'.* never learned"):
         model.forget([["Fog"]], ["yes"])
 
 

@@ -361,6 +361,15 @@ def write(data: str | bytes, path: str | None) -> None:
     say(f"written to {path} ({len(data):,} bytes)")
 
 
+def keep_old(path: str, old: str) -> None:
+    """Keep a copy of a file that is about to be replaced."""
+    from ingenuo.tally.container import replace_file
+
+    with open(path, "rb") as file:
+        replace_file(os.path.realpath(old), [file.read()])
+    say(f"the model as it was is kept as {old}")
+
+
 def draw(axes: Any, path: str) -> None:
     """What was drawn on matplotlib's axes, one or several of a figure, to a file, whole or not at all."""
     import matplotlib

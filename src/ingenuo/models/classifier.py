@@ -467,7 +467,7 @@ def name_row(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
             cells = [f"{column_name(name)} {source.cell(at, row)!r}" for at, name in enumerate(source.names[:_MOST])]
             shown = ", ".join([*cells, *(["…"] if len(source.names) > _MOST else [])])
             called = f"row {part.before + row + 1:,} ({shown}; class {classes.tolist()[codes[row]]!r})"
-            raise ForgetError(unlearned(called, *wanted[words], options["n_rows"]))
+            raise ForgetError(unlearned(called, wanted[words], options["n_rows"]))
     return Tally()
 
 

@@ -110,7 +110,8 @@ def validate_array(estimator: Any, X: Any, *, reset: bool, sparse: bool, dtype: 
     X = X.tocsr() if is_sparse else np.asarray(X) if type(X) is np.memmap else X
     if (is_sparse or type(X) is np.ndarray) and X.ndim == 2 and 0 not in X.shape:
         columns = int(X.shape[1])
-        as_known = getattr(estimator, "n_features_in_", columns) == columns and not hasattr(estimator, "feature_names_in_")
+        as_known = getattr(estimator, "n_features_in_", columns) == columns
+        as_known = as_known and getattr(estimator, "feature_names_in_", None) is None
         if X.dtype.kind in ("fiub" if dtype else "fiubOUSMm") and (reset or as_known):
             if reset:
                 estimator.n_features_in_ = columns

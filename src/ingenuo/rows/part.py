@@ -492,7 +492,7 @@ class Texts(_Columns):
         found = np.zeros((self.n_rows, 2), np.uint64)
         for text, words in zip(self.columns, self.settings):
             for piece in text.pieces(words.errors):
-                data, bounds = memoryview(piece.data), pairwise(piece.offsets.tolist())
+                data, bounds = piece.data.data, pairwise(piece.offsets.tolist())
                 own = hasher.texts(text.name, (data[lo:hi] for lo, hi in bounds))
                 if piece.missing is not None:
                     own[piece.missing] = 0

@@ -8,7 +8,7 @@ an array, a frame, a file and a partition of an engine give the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
@@ -151,7 +151,8 @@ def _siphash(key: bytes, *message: Words) -> tuple[Words, Words]:
             turn(v3, 21, v0)
             turn(v2, 32)
 
-    for word in (*message, np.uint64((8 * len(message) & 255) << 56)):
+    words: list[Any] = [*message, np.uint64((8 * len(message) & 255) << 56)]
+    for word in words:
         np.bitwise_xor(v3, word, out=v3)
         rounds(2)
         np.bitwise_xor(v0, word, out=v0)
@@ -208,8 +209,8 @@ class Fingerprints(AnyTable):
         """Both over the rows of either."""
         if not isinstance(other, Fingerprints) or self.salt != other.salt:
             raise MergeError(
-                "the fingerprints of rows were made with different salts, so they cannot be compared; learn both models "
-                "with the same salt: fingerprints=True, or the same text"
+                "the fingerprints of rows were made with different salts, so they cannot be compared; learn both "
+                "models with the same salt: fingerprints=True, or the same text"
             )
         ends = [(each.rows, each.seconds) for each in (self, other)]
         rows, seconds, places = _distinct(*map(np.concatenate, zip(*ends)))
@@ -232,7 +233,7 @@ class Fingerprints(AnyTable):
 
     def check(self) -> None:
         """Raise if this is no bag that rows can have made."""
-        rows, seconds, places = _distinct(self.rows, self.seconds)
+        rows, _, places = _distinct(self.rows, self.seconds)
         if len(self.salt) != 16 or self.sums.shape != (len(rows),) or not np.array_equal(places, np.arange(len(rows))):
             raise InputError("the fingerprints of rows are not in their order, or do not match their counts")
 
@@ -244,11 +245,12 @@ class UnlearnedRows(ForgetError):
         words = np.stack([bag.rows, bag.seconds], axis=1)[places[:_MOST]].view(np.uint64)
         self.rows = [[*pair, *times] for pair, *times in zip(words.tolist(), had.tolist(), taken.tolist())]
         self.n_rows = len(places)
-        super().__init__(unlearned("a row", *self.rows[0][2:], self.n_rows))
+        super().__init__(unlearned("a row", self.rows[0][2:], self.n_rows))
 
 
-def unlearned(row: str, had: float, taken: float, n_rows: int) -> str:
-    """The message on the first of some rows that cannot be taken away."""
+def unlearned(row: str, times: Sequence[float], n_rows: int) -> str:
+    """The message on the first of some rows that cannot be taken away, with how often it was added and would be."""
+    had, taken = times
     often = "was never learned" if not had else f"was learned {had:g} times and would be forgotten {taken:g} times"
     more = f", and so it is with {n_rows - 1:,} more" if n_rows > 1 else ""
     return f"{row} {often}{more}; only rows that were learned can be forgotten, and the model stays as it was"

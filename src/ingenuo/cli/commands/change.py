@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from ingenuo.cli import options
@@ -33,15 +35,22 @@ def update(**given: object) -> None:
     _change("update", given)
 
 
-@options.command("forget", _changing("Rows that are still learned, to calibrate by again."))
+@options.command(
+    "forget",
+    _changing("Rows that are still learned, to calibrate by again."),
+    option("--force", "Forget FILEs that MODEL has not learned as they are: some rows of those, or from elsewhere."),
+)
 def forget(**given: object) -> None:
     """Unlearn the rows of FILEs: MODEL is then, to the last bit, what it would be had it never seen them.
 
-    Rows that were never learned are refused wherever the sums show it, and the model stays as it was.
+    A model of `train --fingerprints` knows each of its rows, and a row that was never learned is refused by name. Any
+    other model knows the files it learned, by their contents; other files need --force, and their rows are refused
+    wherever the sums show that they were never learned. The old model is kept as MODEL~.
 
     \b
-    ingenuo forget mail.ingenuo withdrawn.csv
-    ingenuo forget mail.ingenuo withdrawn.csv -o without.ingenuo
+    ingenuo forget mail.ingenuo monday.csv
+    ingenuo forget mail.ingenuo withdrawn.csv --force
+    ingenuo forget mail.ingenuo withdrawn.csv --force -o without.ingenuo
     """
     _change("forget", given)
 
@@ -51,6 +60,8 @@ def _change(what: str, given: Given) -> None:
     path, target, weight, again = (given[name] for name in ("model", "target", "weight", "calibrate_with"))
     output = path if given["output"] is None else given["output"]
     options.check_model_output(output, given["files"], given["as_json"])
+    old = f"{output}~" if what == "forget" and os.path.isfile(output) else None
+    options.check_model_output(old, given["files"], as_json=False)
     options.check_inputs(path, *given["files"], again)
     from ingenuo.cli.work.change import change
 
@@ -58,8 +69,11 @@ def _change(what: str, given: Given) -> None:
     rows = options.open_rows(model, given["files"], given, target, extra=[] if weight is None else [weight])
     calibrating = options.open_rows(model, [again], given, target) if again else None
     with options.watched(rows, "learning" if what == "update" else "forgetting"):
-        done = change(what, model, rows, options.about(path), weight=weight, calibrate_with=calibrating)
+        how = {"weight": weight, "calibrate_with": calibrating, "force": bool(given.get("force"))}
+        done = change(what, model, rows, options.about(path), **how)
     options.say(*done.notes)
+    if old is not None:
+        options.keep_old(output, old)
     options.save(done.model, output, done.about, given["as_json"])
 
 

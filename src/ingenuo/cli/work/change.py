@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from ingenuo.cli.work.train import Done, digest, drop_rare, event, n_learned, rows_known, sources, texts_of
-from ingenuo.errors import InputError, KindError, MergeError
+from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import freeze
+from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
 from ingenuo.tally.tally import Tally
 
 
@@ -39,13 +40,21 @@ def change(
     *,
     weight: str | None = None,
     calibrate_with: Any = None,
+    force: bool = False,
 ) -> Done:
     """Learn rows ("update") or forget them ("forget"), and calibrate again where the model is calibrated.
 
     The model is changed, or stays as it was where this raises. It is calibrated by the rows of an update unless others,
-    which it has learned, are given.
+    which it has learned, are given. Files that the model has not learned are forgotten by force only, unless it knows
+    each of its rows.
     """
-    before, learns = n_learned(model), what == "update"
+    before, learns, files = n_learned(model), what == "update", sources(rows)
+    learned = [*about.get("sources", []), *files] if learns else _without_files(about, files)
+    if learned is None and not force and not getattr(model, "fingerprints", False):
+        raise ForgetError(
+            f"{rows.name} is no file that the model learned as it is now, and its sums cannot always show whether rows "
+            "were learned: give --force if they were; a model of `train --fingerprints` knows each of its rows"
+        )
     learn = model.partial_fit if learns else model.forget
     if isinstance(model, LanguageModel):
         learn(texts_of(rows))
@@ -66,14 +75,28 @@ def change(
         else:
             model.recalibrate(again.table(), again.target)
             notes.append("calibrated again by " + ("these rows" if again is rows else ", ".join(map(str, again.paths))))
-    files = sources(rows)
-    known = {name for line in about.get("history", []) for name in str(line.get("source", "")).split(", ")}
-    if not learns and known and not known.intersection(str(file["path"]) for file in files):
-        notes.append("no file of this name is in the history of the model; were its rows learned under another?")
     kept = {key: value for key, value in about.items() if key != "evaluation"}  # which was of another model
-    return Done(
-        model, notes, {**kept, **rows_known(after), "history": [*about.get("history", []), event(what, files, moved)]}
-    )
+    if learned is not None:
+        kept["sources"] = learned
+    forced = {"forced": True} if learned is None else {}
+    history = [*about.get("history", []), event(what, files, moved) | forced]
+    return Done(model, notes, {**kept, **rows_known(after), "history": history})
+
+
+def _without_files(about: Mapping[str, Any], files: Sequence[Mapping[str, Any]]) -> list[Any] | None:
+    """The learned files without these, by their contents; None where one of these is not among them.
+
+    Once other rows were forgotten, no file is known to be there as a whole.
+    """
+    if any(line.get("forced") for line in about.get("history", [])):
+        return None
+    rest = list(about.get("sources", []))
+    for file in files:
+        known = [each.get("sha256") for each in rest]
+        if "sha256" not in file or file["sha256"] not in known:
+            return None
+        del rest[known.index(file["sha256"])]
+    return rest
 
 
 def merge(models: Sequence[tuple[str, Any, Mapping[str, Any]]], minimum: int | None = None) -> Done:
@@ -118,6 +141,8 @@ def _add(model: Any, other: Any) -> Any:
         return model.merge(other)
     if set(model).isdisjoint(set(other) - {"class"}):
         raise MergeError("the tallies have no table in common; only tallies of the same columns merge")
+    if (FINGERPRINTS in model) != (FINGERPRINTS in other):
+        raise MergeError("one tally knows its rows by fingerprints and the other does not; learn both the same way")
     return model + other
 
 
