@@ -5,11 +5,16 @@ from __future__ import annotations
 import copy
 import datetime
 import random
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from benchmarks import fuzz
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
@@ -130,54 +135,101 @@ def test_twenty_thousand_accidents_are_all_noticed() -> None:
             store.from_bytes(bytes(damaged))
 
 
-def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(place for key, child in children for place in _places(child, (*path, key)))]
+KINDS = list(fuzz.MODELS)
 
 
-@pytest.mark.parametrize("name", ["mixed", "declared", "categorical", "mixed labels"])
-def test_a_signed_file_that_describes_no_model_is_refused_or_is_another_sound_model(name: str) -> None:
+@pytest.mark.parametrize("kinds", [KINDS[0::3], KINDS[1::3], KINDS[2::3]], ids=["first", "second", "third"])
+def test_a_forged_file_is_refused_or_is_another_sound_model(kinds: list[str]) -> None:
     """Whoever can sign can write anything: it may load as some other model, never as a broken one."""
-    model, X, y = MODELS[name]
-    manifest, tensors = container.from_bytes(store.to_bytes(copy.deepcopy(model).fit(X, y)))
-    rng = random.Random(1)
-    refused = 0
-    for _ in range(1500):
-        forged, parts = copy.deepcopy(manifest), dict(tensors)
-        if rng.random() < 0.7:
-            *way, last = rng.choice([place for place in _places(forged) if place])
-            parent: Any = forged
-            for step in way:
-                parent = parent[step]
-            value = rng.choice([None, True, -1, 10**30, 1.5, "x", [], {}, {"!": "prior", "name": "x", "of": {}}])
-            if isinstance(parent, dict) and rng.random() < 0.3:
-                del parent[last]
-            else:
-                parent[last] = value
-        else:
-            chosen = rng.choice(sorted(parts))
-            tensor = parts[chosen]
-            parts[chosen] = rng.choice(
-                [
-                    tensor[:-1],
-                    np.concatenate([tensor, tensor]),
-                    -tensor if tensor.dtype != bool else ~tensor,
-                    tensor[::-1],
-                ]
-                if tensor.ndim and tensor.dtype != np.uint8
-                else [tensor[:-1]]
-            )
-        try:
-            loaded = store.from_bytes(container.to_bytes(forged, parts))
-        except ModelFileError:
-            refused += 1
-            continue
-        assert isinstance(loaded, ing.Tally | type(model))
-        store.to_bytes(loaded)
-        if isinstance(loaded, type(model)):
-            try:
-                answers = loaded.predict_proba(X)
-            except (InputError, KindError):
-                continue
-            assert np.isfinite(answers).all()
-    assert refused > 500
+    only = [word for kind in kinds for word in ("--only", kind)]
+    call = [sys.executable, "-m", "benchmarks", "fuzz", "--tries", "70", "--seed", "1", "--minutes", "5", *only]
+    done = subprocess.run(call, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    assert done.returncode == 0, done.stdout + done.stderr
+    total, refused = (int(done.stdout.split(word)[0].split()[-1]) for word in (" forged", " refused"))
+    assert total == 70 * len(kinds)
+    assert total > refused > total / 2
+
+
+def test_the_fuzzer_finds_what_is_wrong(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("gaussian")
+
+    monkeypatch.setattr(fuzz, "use", fail)
+    monkeypatch.setattr(fuzz, "limit_memory", lambda: None)
+    assert fuzz.main(["--tries", "20", "--only", "gaussian"]) == 1
+    assert "gaussian, seed" in capsys.readouterr().out
+
+
+def _network_of_many_states(manifest: Any, tensors: Any) -> None:
+    for entry in manifest["network"]["declared"]:
+        entry[1] = [f"state {i}" for i in range(12_200)]
+
+
+def _one_tensor_for_many_columns(manifest: Any, tensors: Any) -> None:
+    (name, labels), *_ = manifest["schema"]["categories"]
+    manifest["schema"]["categories"] = [[f"{name}{i}", labels] for i in range(3000)]
+
+
+def _many_declared_classes(manifest: Any, tensors: Any) -> None:
+    manifest["classes"] = {"as": "values", "values": [f"class {i}" for i in range(100_000)]}
+    manifest["schema"]["categories"][0][1] = {"as": "values", "values": [f"value {i}" for i in range(10_000)]}
+
+
+def _many_categories(manifest: Any, tensors: Any) -> None:
+    (found,) = (item for item in manifest["parameters"]["items"] if item[0] == "min_categories")
+    found[1] = 2 * 10**8
+
+
+def _declared_network() -> ing.Network:
+    network = ing.Network.from_arcs([("a", "b")], states={"a": ["x", "y"], "b": ["x", "y"]})
+    return network.fit(pa.table({"a": ["x", "y"], "b": ["y", "y"]}))
+
+
+def _declared_model() -> ing.NaiveBayes:
+    return ing.NaiveBayes({"a": ["x", "y"]}).fit(pa.table({"a": ["x", "y"]}), [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("make", "forge"),
+    [
+        (_declared_network, _network_of_many_states),
+        (_declared_model, _one_tensor_for_many_columns),
+        (_declared_model, _many_declared_classes),
+        (lambda: ing.CategoricalNB(min_categories=3).fit([[0], [1]], [0, 1]), _many_categories),
+    ],
+)
+def test_a_small_file_gets_little_memory(make: Any, forge: Any) -> None:
+    manifest, tensors = container.from_bytes(store.to_bytes(make()))
+    manifest = copy.deepcopy(manifest)
+    forge(manifest, tensors)
+    data = container.to_bytes(manifest, tensors)
+    assert len(data) < 2**22
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelFileError):
+            store.from_bytes(data)
+        assert tracemalloc.get_traced_memory()[1] < 150 * 2**20
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_said_of_a_model_is_checked(tmp_path: Path) -> None:
+    model = ing.NaiveBayes().fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(InputError, match="'sources' of about must be a list of mappings"):
+        ing.save(model, tmp_path / "model", {"sources": "a.csv"})
+    ing.save(model, tmp_path / "model", {"sources": [{"path": "a.csv"}]})
+    manifest, tensors = container.read_file(tmp_path / "model")
+    container.write_file(tmp_path / "model", manifest | {"about": {"history": [3]}}, tensors)
+    with pytest.raises(ModelFileError, match="'history' of about"):
+        store.about(tmp_path / "model")
+
+
+def test_codes_beyond_any_table_are_refused() -> None:
+    with pytest.raises(InputError, match=r"column 'x0' has the category 1,000,000,000"):
+        ing.CategoricalNB().fit([[0], [1], [10**9]], [0, 1, 1])
+    model = ing.CategoricalNB().fit([[0], [1]], [0, 1])
+    with pytest.raises(InputError, match="take NaiveBayes"):
+        model.partial_fit([[10**9]], [0])
+    assert model.predict([[10**9]]).tolist() == [0]
+    with pytest.raises(InputError, match="'min_categories' is 200,000,000"):
+        ing.CategoricalNB(min_categories=2 * 10**8).fit([[0], [1]], [0, 1]).predict([[0]])

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
-from ingenuo.errors import InputError, ModelFileError
+from ingenuo.errors import IngenuoError, InputError, ModelFileError
 from ingenuo.models.packing import Tensors, pack_network, pack_tally, unpack_network, unpack_tally
 from ingenuo.models.registry import model_class, name_of
 from ingenuo.networks.network import Network
@@ -46,7 +47,30 @@ def save(model: Any, path: str | os.PathLike[str], about: Mapping[str, Any] | No
 def about(path: str | os.PathLike[str]) -> dict[str, Any]:
     """What was saved beside a model, of where it comes from; nothing where nothing was."""
     found = container.read_file(path)[0].get("about", {})
-    return found if isinstance(found, dict) else {}
+    try:
+        _check_about(found)
+    except InputError as error:
+        raise ModelFileError(f"{path}: {error}; restore it from a copy or save the model again") from None
+    return dict(found)
+
+
+def _check_about(about: Mapping[str, Any]) -> None:
+    """Raise where what is said of a model is not of the kind that reports and commands read."""
+    kinds = {"sources": list, "history": list, "evaluation": dict, "checkpoint": dict}
+    if not isinstance(about, Mapping):
+        raise InputError(f"about is a {type(about).__name__}; it must be a mapping")
+    for key, kind in kinds.items():
+        found = about.get(key, kind())
+        if not isinstance(found, kind) or (kind is list and not all(map(_is_plain, found))):
+            wanted = "a mapping" if kind is dict else "a list of mappings to texts and numbers"
+            raise InputError(f"{key!r} of about must be {wanted}")
+
+
+def _is_plain(entry: Any) -> bool:
+    """Whether a source, or a step of the history, is a mapping to texts and numbers; bytes and rows are numbers."""
+    if not isinstance(entry, Mapping) or any(isinstance(value, list | dict) for value in entry.values()):
+        return False
+    return not any(isinstance(entry.get(key), str | bool) for key in ("bytes", "rows"))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -81,7 +105,10 @@ def _state_of(model: Any, about: Mapping[str, Any] | None) -> tuple[dict[str, An
     else:
         name_of(model)
         manifest, tensors = model.state()
-    return manifest | {"about": dict(about)} if about else manifest, tensors
+    if about:
+        _check_about(about)
+        manifest = manifest | {"about": dict(about)}
+    return manifest, tensors
 
 
 def _from_state(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
@@ -92,7 +119,10 @@ def _from_state(manifest: dict[str, Any], tensors: Tensors, name: str) -> Any:
             return unpack_network(manifest["network"], tensors)
         if manifest["kind"] != "model":
             raise InputError(f"it holds a {manifest['kind']!r}")
-        return model_class(manifest["model"]).from_state(manifest, tensors)
+        model = model_class(manifest["model"]).from_state(manifest, tensors)
+        with suppress(IngenuoError):  # which a model of too few rows raises, too
+            model.answer_nothing()
+        return model
     except ModelFileError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError) as error:

@@ -581,3 +581,11 @@ def test_pictures_that_cannot_be_drawn(given, kind, words):
 
 def test_it_is_cloned_with_its_settings():
     assert clone(GaussianDiscriminant("full", shrinkage=0.5)).get_params()["shrinkage"] == 0.5
+
+
+@pytest.mark.parametrize("covariance", ["shared", "full"])
+def test_a_row_of_which_nothing_is_known_has_the_prior(covariance: str) -> None:
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    found = ing.GaussianDiscriminant(covariance).fit(X, np.arange(40) % 2).explain({})
+    assert [factor.note for factor in found.factors] == ["integrated out"] * 3
+    np.testing.assert_allclose(found.posterior, 0.5)

@@ -293,7 +293,9 @@ class Gaussians(Parameters):
         """f(x_j | the columns above) of each class: by the chain rule their product is the joint density."""
         row = block.rows(0, 1)[0]
         there = ~np.isnan(row)
-        p = self.marginal(there) if there.any() else self
+        if not there.any():
+            return [Factor(column_name(name), "missing", note="integrated out") for name in self.columns.tolist()]
+        p = self.marginal(there)
         triangles = p.triangles * (len(p.means) if p.shared else 1)
         scaled = [factor.solve(row[there] - p.centre - own) for factor, own in zip(triangles, p.offsets)]
         found, position = [], 0

@@ -154,6 +154,11 @@ class SequenceModel(Learner):
         if bag is not None and bag.vocabulary.order != self.order:
             raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")
 
+    def answer_nothing(self) -> None:
+        """Score a text of one word."""
+        reading = self._reading()
+        reading.score(reading.sequences(texts_of(reading.names[:1])))
+
     def _declared_columns(self) -> Any:
         return EVERYTHING
 

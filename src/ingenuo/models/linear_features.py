@@ -325,7 +325,8 @@ class _Words:
         # Whatever the twin was to do with them, words have one kind of ratio here.
         kind = "normalised" if self.words.norm is not None else "documents" if self.words.binary else "count"
         bag = tally.bag(table_name(name, kind))
-        assert bag is not None, "a column without words was refused"
+        if bag is None:
+            raise InputError(f"the words of column {column_name(name)!r} were not counted")
         self.bag = bag.over(classes)
         self.rows = tally.over(table_name(name, "rows"), classes).floats()
         self.weights = node_weights(self.words, self.bag, tally, schema, name, float(self.rows.sum()))

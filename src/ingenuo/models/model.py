@@ -234,15 +234,20 @@ class Packed:
         """The model that `state` gave; raises for what is no model."""
         model: Any = cls(**packing.unpack(manifest["parameters"]))
         model._check_settings()
-        schema = packing.unpack_schema(manifest["schema"], tensors)
-        tally = packing.unpack_tally(manifest["tally"], tensors)
+        every = dict(tensors)
+        schema = packing.unpack_schema(manifest["schema"], every)
+        tally = packing.unpack_tally(manifest["tally"], every)
         for family in schema.families_used():
             FAMILY[family].check(tally)
         if "target" in manifest:
             model._target = str(manifest["target"])
         for key, name in _LABELS.items():
             if key in manifest:
-                setattr(model, name, packing.unpack_labels(manifest[key], tensors))
+                setattr(model, name, packing.unpack_labels(manifest[key], every))
+        classes = len(unite(model.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0)))
+        values = len(schema) + sum(map(len, schema.categories.values()))
+        values += sum(table.cells_per_class for table in tally.values())
+        packing.check_size(classes * values, tensors, "the tables of the model")
         arrays = {key.removeprefix("besides/"): value for key, value in tensors.items() if key.startswith("besides/")}
         model._restore(schema, tally, packing.unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
         return model  # type: ignore[no-any-return]
@@ -250,6 +255,11 @@ class Packed:
     def _extra(self) -> State:
         """What is not in the tally: plain values and arrays."""
         return {}, {}
+
+    def answer_nothing(self) -> None:
+        """Answer one row of which nothing is known: whatever an answer relies on must be there."""
+        model: Any = self
+        model.explain({})
 
     def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
         """Set what a file has; raise where it is no model."""

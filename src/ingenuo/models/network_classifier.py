@@ -455,7 +455,7 @@ class NetworkClassifier(Classifier):
             raise InputError("the nodes of the network are not the columns of the table")
         learn.check(tally)
         if not self._averages:
-            learn.check_axes(tally, found.nodes, found.parents)
+            learn.check_axes(tally, found.nodes, found.parents, {column_name(n): c for n, c in found.cuts.items()})
             for node, above in zip(found.nodes, found.parents):
                 axes = [*above, found.nodes.index(node)]
                 seen = tally.labels(learn.table_name(node), axes.index(0)) if 0 in axes else tally.labels(CLASS, 0)

@@ -6,6 +6,7 @@ Everything is named from closed lists: nothing is imported by name, unpickled or
 from __future__ import annotations
 
 import datetime
+import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import replace
@@ -47,6 +48,16 @@ def _take(tensors: Tensors, place: str, dtype: Any) -> NDArray[Any]:
     return found
 
 
+# Cells that any file may ask for when it is loaded, and those that it may for each of its bytes.
+CELLS, CELLS_PER_BYTE = 1 << 22, 64
+
+
+def check_size(cells: int, tensors: Tensors, what: str) -> None:
+    """Raise where tables would be much larger than the file that describes them."""
+    most = CELLS + CELLS_PER_BYTE * sum(tensor.nbytes for tensor in tensors.values())
+    _check(cells <= most, f"{what} would have {cells:,} cells, and a file of this size may have {most:,}")
+
+
 # Labels and plain values: numbers as they are, text as UTF-8 bytes and offsets, all else tagged.
 
 
@@ -64,14 +75,14 @@ def pack_labels(labels: Labels, place: str, tensors: Tensors) -> dict[str, Any]:
 
 
 def unpack_labels(packed: Any, tensors: Tensors) -> Labels:
-    """What `pack_labels` packed."""
+    """What `pack_labels` packed; its tensor is taken out, so that no file has one label for a thousand columns."""
     if packed["as"] == "numbers":
-        values = tensors[packed["at"]]
+        values = tensors.pop(packed["at"])
         known = values.ndim == 1 and values.dtype in (np.int64, np.float64, np.bool_)
         _check(known, "labels are numbers in one dimension")
         return values
     if packed["as"] == "text":
-        data, ends = tensors[packed["at"]].tobytes(), _take(tensors, f"{packed['at']}/ends", np.int64)
+        data, ends = tensors.pop(packed["at"]).tobytes(), _take(tensors, f"{packed['at']}/ends", np.int64)
         bounds = [0, *ends.tolist()]
         _check(all(a <= b for a, b in pairwise(bounds)), "the ends of the labels do not ascend")
         _check(bounds[-1] == len(data), "the labels' text is of another length")
@@ -176,6 +187,9 @@ _UNPACKERS: dict[str, Any] = {
 }
 
 
+LARGEST_SUM = 1e150  # of sums in doubles: a square of one is finite
+
+
 # Tallies: limbs and labels as tensors, their shapes in the manifest.
 
 
@@ -223,8 +237,8 @@ def unpack_tally(packed: Any, tensors: Tensors) -> Tally:
             sums: Exact | Real = _unpack_exact(name, tensors[f"{place}/sums"], entry["low"])
         else:
             sums = Real(tensors[f"{place}/sums"])
-            finite = sums.values.dtype == np.float64 and np.isfinite(sums.values).all()
-            _check(finite, f"table {name!r} has no finite sums")
+            finite = sums.values.dtype == np.float64 and (np.abs(sums.values) < LARGEST_SUM).all()
+            _check(finite, f"table {name!r} has sums that are not finite, or beyond {LARGEST_SUM:g}")
         if "words" in entry:
             at = str(entry["words"]["at"])
             if at not in vocabularies:
@@ -425,7 +439,10 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
     if packed["tally"] is not None and prior is not None:
         tally = unpack_tally(packed["tally"], tensors)
         learn.check(tally)
-        learn.check_axes(tally, nodes, parents)
+        learn.check_axes(tally, nodes, parents, cuts)
+        known = learn.labels_known(tally, nodes, parents, {n: objects(list(s)) for n, s in declared.items()}, prior)
+        cells = sum(math.prod(len(known[each]) for each in (node, *above)) for node, above in enumerate(parents))
+        check_size(cells, tensors, "the tables of the network")
         network._set_tally(tally, prior, cuts)
     elif packed["tables"]:
         states = [unpack(each) for each in packed["states"]]

@@ -25,7 +25,7 @@ from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Codes, Counts
 from ingenuo.rows.rows import Part, Rows
-from ingenuo.rows.schema import FAMILIES, Schema, category_table
+from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, open_source
 from ingenuo.show.arithmetic import fraction, logs, term
 from ingenuo.tally.labels import Labels, find, labels_of, same
@@ -370,6 +370,20 @@ class BernoulliNB(Discrete):
         return presence(self.tally_, np.stack([self._alphas()] * 2), self.schema_.names, self._labels)
 
 
+MOST_CATEGORIES = 1 << 20  # of a column of whole numbers, which are all from 0 to the largest
+
+
+def _count_codes(column: Any, labels: Labels) -> int:
+    """How many categories a column of whole numbers has, from 0 to the largest that was seen."""
+    n = int(labels.max(initial=-1)) + 1 if labels.dtype.kind in "if" else 0
+    if n > MOST_CATEGORIES:
+        raise InputError(
+            f"column {column_name(column)!r} has the category {n - 1:,}, and its table would hold all from 0 to there; "
+            f"{MOST_CATEGORIES:,} are the most: number them from 0, or take NaiveBayes, which counts those that occur"
+        )
+    return n
+
+
 class CategoricalNB(Discrete):
     """Categorical naive Bayes with scikit-learn's signature; strings and unseen categories are welcome.
 
@@ -427,6 +441,8 @@ class CategoricalNB(Discrete):
                 f"'min_categories' should have shape ({self.n_features_in_},) when an array-like is provided. "
                 f"Got {least.shape} instead."
             )
+        if least.max(initial=0) > MOST_CATEGORIES:
+            raise InputError(f"'min_categories' is {least.max():,}, and {MOST_CATEGORIES:,} categories are the most")
         return np.broadcast_to(least, (self.n_features_in_,))
 
     def _source(self, X: Any, *, reset: bool) -> Source:
@@ -450,6 +466,12 @@ class CategoricalNB(Discrete):
             array = np.where(missing, -1, array).astype(np.int64)
         return {self._family: Codes(source.names, source.n_rows, array, None, bool(np.any(missing)))}
 
+    def _tally_of(self, part: Part) -> Tally:
+        found = super()._tally_of(part)
+        for column in self.schema_.names.tolist():
+            _count_codes(column, found.labels(category_table(column), 1))
+        return found
+
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:
         with _name_estimator(self):
             return super()._joint(found, n_rows, floor)
@@ -459,7 +481,7 @@ class CategoricalNB(Discrete):
         for column, least, alpha in zip(self.schema_.names.tolist(), self._least_categories(), self._alphas()):
             labels = self.tally_.labels(category_table(column), 1)
             if labels.dtype.kind in "if":  # of whole numbers, all from 0 to the largest seen
-                labels = np.arange(max(int(labels.max(initial=-1)) + 1, int(least)))
+                labels = np.arange(max(_count_codes(column, labels), int(least)))
             counts = self.tally_.over(category_table(column), self._labels, labels).floats()
             pseudo = np.full(len(labels), alpha)
             tables.append(ColumnParameters(labels, counts, pseudo, frequencies(counts, pseudo)))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, NetworkError, TooWideError
 from ingenuo.families.categorical import column_codes, frequencies
+from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.kernels.codes import Flat
@@ -27,7 +28,7 @@ from ingenuo.rows.checks import check_number, check_whole, seeded_generator
 from ingenuo.rows.part import Codes
 from ingenuo.show.format import Line
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels, labels_of, objects, recode, unite
+from ingenuo.tally.labels import Labels, find, labels_of, objects, recode, unite
 from ingenuo.tally.prior import Laplace, Prior
 from ingenuo.tally.tally import Table, Tally
 
@@ -140,8 +141,13 @@ def estimate(counts: Floats, imagined: Floats) -> Floats:
     return frequencies(counts.reshape(-1, counts.shape[-1]), imagined).reshape(counts.shape)
 
 
-def check_axes(tally: Tally, nodes: Sequence[str], parents: Parents) -> None:
-    """Raise where a table is of other nodes than the structure has it."""
+def check_axes(tally: Tally, nodes: Sequence[str], parents: Parents, cuts: Mapping[str, Cuts]) -> None:
+    """Raise where a table is of other nodes than the structure has it, or of intervals that its cuts do not make."""
+    for table in tally.values():
+        for axis, labels in zip(table.names, table.axes):
+            own = cuts.get(axis.removesuffix(":"))
+            if own is not None and (find(np.arange(len(own.points) + 1), labels) < 0).any():
+                raise InputError(f"a table has values of {axis} that are none of its {len(own.points) + 1} intervals")
     for node, above in enumerate(parents):
         axes = tuple(f"{nodes[each]}:" for each in (*above, node))
         for name, wanted in ((table_name(nodes[node]), axes), (states_name(nodes[node]), axes[-1:])):

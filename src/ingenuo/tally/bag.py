@@ -236,6 +236,7 @@ class Bag(AnyTable):
     sums: Sums  # (cells,)
 
     names = ("class", "word")
+    cells_per_class = property(lambda self: len(self.vocabulary))
     signed = False
 
     @property

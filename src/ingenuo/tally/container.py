@@ -5,7 +5,7 @@ The layout is that of safetensors, so other tools can look inside::
     8 bytes   length of the header, little-endian
     header    {"__metadata__":{"format":"ingenuo","version":"1","sha256":"...","manifest":"..."},
                "name":{"dtype":"F64","shape":[2,3],"data_offsets":[0,48]},...}   padded with spaces
-    data      the tensors, little-endian, in C order, one after another without missing values
+    data      the tensors, little-endian, in C order, one after another without gaps
 
 Every version begins with the same bytes up to its number: the first 64 bytes tell what a file is, before
 anything else in it is believed. The digest is taken over the whole file with its own 64 digits as zeros. It
@@ -182,7 +182,7 @@ def _read_version_1(data: bytes) -> Contents:
     position = 0
     for begin, end, *_ in layout:
         if begin != position:
-            raise ValueError("its tensors overlap or leave missing values")
+            raise ValueError("its tensors overlap or leave gaps")
         position = end
     if start + position != len(data):
         raise ValueError(f"its tensors take {position} bytes, the file has {len(data) - start} for them")

@@ -8,6 +8,7 @@ table says how two of it align, and what it calls a cell.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -33,6 +34,11 @@ class AnyTable(ABC):
 
     names: Any  # the axes' names, e.g. ("class", "value")
     axes: Any  # and labels
+
+    @property
+    def cells_per_class(self) -> int:
+        """How many cells it has for a class."""
+        return math.prod(len(labels) for name, labels in zip(self.names, self.axes) if name != "class")
     sums: Any
     signed: Any = False  # sums of numbers may be negative; counts may not
     parts: ClassVar[tuple[str, ...]] = ("sums",)  # the fields that are sums
