@@ -34,14 +34,14 @@ class AnyTable(ABC):
 
     names: Any  # the axes' names, e.g. ("class", "value")
     axes: Any  # and labels
+    sums: Any
+    signed: Any = False  # sums of numbers may be negative; counts may not
+    parts: ClassVar[tuple[str, ...]] = ("sums",)  # the fields that are sums
 
     @property
     def cells_per_class(self) -> int:
         """How many cells it has for a class."""
         return math.prod(len(labels) for name, labels in zip(self.names, self.axes) if name != "class")
-    sums: Any
-    signed: Any = False  # sums of numbers may be negative; counts may not
-    parts: ClassVar[tuple[str, ...]] = ("sums",)  # the fields that are sums
 
     @abstractmethod
     def align(self, name: str, other: Any) -> tuple[Self, Self]:
