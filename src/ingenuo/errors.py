@@ -27,8 +27,11 @@ Every message is one sentence that says what happened, where, the value and the 
 from __future__ import annotations
 
 import difflib
+import os
+import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 
 class IngenuoError(Exception):
@@ -101,6 +104,26 @@ class KindError(IngenuoError, TypeError):
 
 class KernelError(IngenuoError, ImportError):
     """The compiled library cannot be loaded: it is missing, older than its sources, or of another platform."""
+
+
+# What a terminal obeys, or what hides text: control characters, those that turn the direction of letters (marks of
+# direction apart, which some languages need), and what is no letter (a byte of a file name that is not UTF-8).
+_UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]|\r(?!\n)")
+
+
+def visible(text: str, *, lines: bool = True) -> str:
+    r"""Text as it may be printed: what a terminal would obey stands as an escape, and so do ends of lines if asked.
+
+    >>> print(visible("a\x1b]0;title\x07"), visible("two\nlines", lines=False))
+    a\u001b]0;title\u0007 two\nlines
+    """
+    text = _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)  # as JSON writes it
+    return text if lines else text.translate({9: "\\t", 10: "\\n", 13: "\\r"})
+
+
+def wants_colours(stream: Any) -> bool:
+    """Whether a stream is a terminal that wants colours; NO_COLOR says it does not."""
+    return bool(getattr(stream, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")
 
 
 def did_you_mean(word: object, known: Iterable[object]) -> str:

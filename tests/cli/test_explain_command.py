@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner, Result
 
-from ingenuo.cli import main
+from ingenuo.cli import main, options
 from ingenuo.datasets import play_tennis, weather
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -111,7 +111,8 @@ def test_a_text_is_typed_as_it_is_and_coloured_for_a_terminal(monkeypatch: pytes
     plain = told("mail.ingenuo", "--row", "win money, at noon")
     assert "money" in plain
     assert "\x1b[" not in plain
-    monkeypatch.setattr(table, "wants_colours", lambda stream: True)
+    for module in (table, options):
+        monkeypatch.setattr(module, "wants_colours", lambda stream: True)
     assert "\x1b[" in told("mail.ingenuo", "--row", "win money, at noon", color=True)
 
 

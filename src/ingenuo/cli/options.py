@@ -7,6 +7,7 @@ import importlib
 import io
 import json
 import os
+import re
 import shlex
 import sys
 import traceback
@@ -18,7 +19,7 @@ from typing import Any
 import click
 
 from ingenuo import __version__
-from ingenuo.errors import IngenuoError, did_you_mean, missing_file
+from ingenuo.errors import IngenuoError, did_you_mean, missing_file, visible, wants_colours
 
 Given = dict[str, Any]  # what was given for the options, by their names
 Decorator = Callable[[Any], Any]
@@ -321,21 +322,51 @@ def is_heard() -> bool:
     return not _root().get("quiet")
 
 
+def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print: the one place where text leaves a command. What a terminal would obey is shown, our colours apart."""
+    stream = sys.stderr if err else sys.stdout
+    kept = _COLOURS.split(str(text)) if wants_colours(stream) else [str(text)]
+    kept[::2] = map(visible, kept[::2])
+    stream.write("".join(kept) + "\n" * nl)
+    stream.flush()
+
+
+_COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
+
+
+def bold(text: str, colour: str = "39", stream: Any = None) -> str:
+    """Text in bold letters of a colour, for a terminal that wants them."""
+    return f"\x1b[1;{colour}m{text}\x1b[0m" if wants_colours(sys.stdout if stream is None else stream) else text
+
+
 def say(*messages: str) -> None:
     """Messages, on stderr."""
     for message in messages:
         if is_heard():
-            click.echo(message, err=True)
+            echo(message, err=True)
 
 
-out = click.echo  # data, on stdout
+out = echo  # data, on stdout
 
 
 def json_text(data: Any) -> str:
     """Data as JSON; an infinite number is text there, and what is no number null."""
     from ingenuo.show.format import plain
 
-    return json.dumps(plain(data), ensure_ascii=False, indent=2)
+    return visible(json.dumps(plain(data), ensure_ascii=False, indent=2))
+
+
+def out_data(pieces: Iterable[bytes], path: str | None, *, binary: bool = False) -> None:
+    """Pieces of a file on stdout: as they are for -, or if they are no text; else as they may be printed."""
+    changed = False
+    for piece in pieces:
+        text = "" if binary or path == "-" else piece.decode(errors="surrogateescape")
+        shown = visible(text)
+        changed |= shown != text
+        sys.stdout.buffer.write(shown.encode() if text else piece)
+    sys.stdout.buffer.flush()
+    if changed:
+        say(r"note: control characters are printed as escapes such as \u001b; -o - writes the values as they are")
 
 
 def out_json(data: Any) -> None:
@@ -348,12 +379,16 @@ def show(found: Any, as_json: bool) -> None:
     out(json_text(found.to_dict()) if as_json else str(found))
 
 
-def write(data: str | bytes, path: str | None) -> None:
-    """Text or bytes to a file, whole or not at all; to stdout where there is no path, or -."""
+def write(data: str | bytes, path: str | None, *, binary: bool = False) -> None:
+    """Text or bytes to a file, whole or not at all; as they are to stdout for -, and printed where there is no path."""
     if isinstance(data, str):
-        data = (data if data.endswith("\n") or not data else f"{data}\n").encode()
+        text = data if data.endswith("\n") or not data else f"{data}\n"
+        if path is None:
+            echo(text, nl=False)
+            return
+        data = text.encode()
     if path is None or path == "-":
-        click.echo(data, nl=False)
+        out_data([data], path, binary=binary)
         return
     from ingenuo.tally.container import replace_file
 
@@ -435,9 +470,18 @@ class _LazyGroup(click.Group):
             ctx.fail(f"No such command {args[0]!r}{did_you_mean(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
 
-    def main(self, args: Sequence[str] | None = None, *further: Any, **options: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, *rest: Any, **more: Any) -> Any:
+        """Run it; where it stands alone, errors are printed, and it ends with their exit code."""
         self._is_process = args is None  # it was started by its name, and not called from Python
-        return super().main(args, *further, **options)
+        alone = more.pop("standalone_mode", True)
+        try:
+            code = super().main(args, *rest, **more | {"standalone_mode": False})
+        except click.ClickException as error:
+            if not alone:
+                raise
+            _show_error(error)
+            code = error.exit_code
+        return sys.exit(code or 0) if alone else code
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.ensure_object(dict).update(typed=list(args), is_process=getattr(self, "_is_process", False))
@@ -460,7 +504,7 @@ class _LazyGroup(click.Group):
             if isinstance(error, OSError) and error.errno == errno.EPIPE:
                 raise  # whoever read our output has seen enough
             if ctx.obj.get("debug"):
-                traceback.print_exc()
+                echo(traceback.format_exc(), err=True, nl=False)
             raise _failure(error) from None
 
 
@@ -483,11 +527,19 @@ def _failure(error: BaseException) -> click.ClickException:
     return click.ClickException(str(error))
 
 
+def _show_error(error: click.ClickException) -> None:
+    """An error on stderr, as click shows it: the usage first, where it is of that."""
+    shown = io.StringIO()
+    error.show(shown)
+    usage, message = shown.getvalue().partition("Error:")[0], visible(error.format_message(), lines=False)
+    echo(f"{usage}{bold('Error:', '31', sys.stderr)} {message}", err=True)
+
+
 def _note(message: Warning | str, *where: object) -> None:
     """A warning as a line on stderr: where in the code it was given says nothing here."""
     context = click.get_current_context(silent=True)
     if context is None or not (context.find_root().obj or {}).get("quiet"):
-        click.echo(f"note: {message}", err=True)
+        echo(f"note: {visible(str(message), lines=False)}", err=True)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import visible
 from ingenuo.kernels import portable
 from ingenuo.show.format import markdown, plain, shortened
 from ingenuo.show.table import Block, PrintedTable, Shown
@@ -68,15 +69,13 @@ class Passage:
         """In 256 colours of a terminal, strong words bold; or with signs after the words, two where they say much."""
         parts = []
         for text, strength in self._strengths():
-            # Without what a terminal would obey: control characters are shown as �.
-            harmless = "".join(c if c.isprintable() or c in "\n\t" else "�" for c in text)
-            size = abs(strength)
+            shown, size = visible(text), abs(strength)
             if colour and strength:
                 shade = ((71, 34, 28) if strength > 0 else (174, 167, 160))[min(2, int(3 * size))]
-                harmless = f"\x1b[{'1;' if size >= 0.5 else ''}38;5;{shade}m{harmless}\x1b[0m"
+                shown = f"\x1b[{'1;' if size >= 0.5 else ''}38;5;{shade}m{shown}\x1b[0m"
             elif not colour:
-                harmless += ("⁺" if strength > 0 else "⁻") * (2 if size >= 0.5 else 1 if size >= 0.1 else 0)
-            parts.append(harmless)
+                shown += ("⁺" if strength > 0 else "⁻") * (2 if size >= 0.5 else 1 if size >= 0.1 else 0)
+            parts.append(shown)
         return "".join(parts)
 
     def html(self) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
+from ingenuo.errors import visible
+from ingenuo.errors import wants_colours as wants_colours
 from ingenuo.show.format import markdown, plain
 from ingenuo.show.svg import Picture
 
@@ -54,7 +55,7 @@ class PrintedTable:
 
     def text(self, *, colour: bool = False) -> str:
         """The table in a terminal: each column as wide as its longest cell."""
-        lines = [[*map(str, self.heads)], *self.cells()] if self.heads else self.cells()
+        lines = [[_write(head, "") for head in self.heads], *self.cells()] if self.heads else self.cells()
         n = self._columns()
         widths = [max((len(cells[k]) for cells in lines if _fills(k, cells, n)), default=0) for k in range(n)]
         written = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip() for cells in lines]
@@ -63,7 +64,7 @@ class PrintedTable:
             written.insert(len(written) - self.totals, across)
         if self.rule:
             written.insert(1, across)
-        return "\n  ".join([self.title, *written]) if self.title else "\n".join(written)
+        return "\n  ".join([_write(self.title, ""), *written]) if self.title else "\n".join(written)
 
     def html(self) -> str:
         """The table for notebooks and pages."""
@@ -96,8 +97,8 @@ class PrintedTable:
 
 def _write(value: Any, how: str) -> str:
     if value is None or isinstance(value, str):
-        return value or ""
-    return "–" if value != value else format(value, how) if how else str(value)
+        return visible(value or "", lines=False)
+    return "–" if value != value else format(value, how) if how else visible(str(value), lines=False)
 
 
 def _fills(column: int, cells: Sequence[str], columns: int) -> bool:
@@ -162,7 +163,7 @@ class Shown:
     def to_text(self, *, colour: bool = False) -> str:
         """What is printed; with `colour`, the words of a text are coloured for a terminal."""
         blocks = self._without_pictures()
-        return "\n".join(block if isinstance(block, str) else block.text(colour=colour) for block in blocks)
+        return "\n".join(visible(block) if isinstance(block, str) else block.text(colour=colour) for block in blocks)
 
     def show(self, file: Any = None) -> None:
         """Print it; with colours where the output is a terminal that wants them (NO_COLOR says it does not)."""
@@ -204,8 +205,3 @@ def _paragraph(sentence: str) -> str:
         return f"<p>→ <strong>{escape(sentence[2:])}</strong></p>"
     tag = "pre" if "\n" in sentence else "p"
     return f"<{tag}>{escape(sentence)}</{tag}>" if sentence else ""
-
-
-def wants_colours(stream: Any) -> bool:
-    """Whether a stream is a terminal that wants colours; NO_COLOR says it does not."""
-    return bool(getattr(stream, "isatty", lambda: False)()) and not os.environ.get("NO_COLOR")

@@ -34,7 +34,7 @@ def demo(folder: str | None, seed: int) -> None:
             options.say(f"written to {os.path.normpath(path)}")
         return
     for title, body in _sections(seed):
-        options.out(f"{click.style(title, bold=True)}\n\n{body}\n")
+        options.out(f"{options.bold(title)}\n\n{body}\n")
 
 
 def _sections(seed: int) -> Iterator[tuple[str, str]]:

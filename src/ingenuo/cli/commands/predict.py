@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Any
 
 import click
@@ -12,6 +11,7 @@ from ingenuo.cli import options
 from ingenuo.cli.options import FILES, MODEL, READING, SEED, option
 
 FORMATS = "csv|tsv|jsonl|parquet|arrow"
+BINARY = ("parquet", "arrow")
 
 
 @options.command(
@@ -58,9 +58,7 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
         tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only)
         pieces = write.write(tables, kind)
         if output is None or output == "-":
-            for piece in pieces:
-                sys.stdout.buffer.write(piece)
-            sys.stdout.buffer.flush()
+            options.out_data(pieces, output, binary=kind in BINARY)
             return
         replace_file(os.path.realpath(output), write.pack(pieces, output))
     options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
@@ -119,4 +117,5 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
     )
     if format_ is None:
         format_ = "text" if found.column_names == ["text"] else "csv"
-    options.write(as_lines(found) if format_ == "text" else b"".join(to_bytes(iter([found]), format_)), output)
+    data = as_lines(found).encode() if format_ == "text" else b"".join(to_bytes(iter([found]), format_))
+    options.write(data, output, binary=format_ in BINARY)
