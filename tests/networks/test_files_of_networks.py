@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from benchmarks.public_data import public_data
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from hypothesis import strategies as st
 from ingenuo.errors import CycleError, InputError, KindError, NetworkError, NetworkFileError
 from ingenuo.networks import files
 from ingenuo.networks.build import Definition
+from ingenuo.networks.network import Network
 
 KINDS = ["bif", "xmlbif", "yaml"]
 SMALL = ["asia", "cancer", "child", "earthquake", "sachs", "survey"]
@@ -593,8 +595,50 @@ def test_a_wrong_file_is_told_what_and_where(kind: str, right: str, wrong: str, 
 def test_a_node_without_a_table_is_refused_where_it_is_declared() -> None:
     with pytest.raises(NetworkFileError, match=r"line 3, column 1: the node 'b' has no probabilities; add its table"):
         files.from_text(bif(TWO, OF_A), "bif")
-    with pytest.raises(NetworkFileError, match="the node 'a' has no table"):
-        files.from_text("nodes: {a: {states: [x]}}", "yaml")
+    with pytest.raises(NetworkFileError, match="the node 'b' has no table"):
+        files.from_text("nodes: {a: {states: [x], table: [1]}, b: {states: [y]}}", "yaml")
+
+
+def test_arcs_without_tables_are_written_and_read_again(tmp_path: Path) -> None:
+    arcs = [("sky", "grass"), ("hose", "grass"), ("a, b: #", "hose")]
+    bare = Network.from_arcs(arcs, states={"grass": ["wet", "dry"]}, name="garden")
+    bare.target = "grass"
+    bare.write(tmp_path / "bare.yaml")
+    again = Network.read(tmp_path / "bare.yaml")
+    assert (again.nodes, again.parents, again.name, again.target) == (bare.nodes, bare.parents, "garden", "grass")
+    rows = pa.table(
+        {"sky": ["r", "c", "c"], "hose": ["on", "off", "on"], "a, b: #": ["u", "u", "v"], "grass": ["wet"] * 3}
+    )
+    assert again.fit(rows).states["grass"] == ["wet", "dry"]  # as declared
+    np.testing.assert_array_equal(again.tables["grass"], bare.fit(rows).tables["grass"])
+    again.write(tmp_path / "full.yaml")
+    assert Network.read(tmp_path / "full.yaml").target == "grass"
+    for ending in ("bif", "xml"):
+        with pytest.raises(NetworkError, match=r"no tables yet, which \.yaml alone can hold"):
+            Network.from_arcs(arcs).write(tmp_path / f"bare.{ending}")
+        assert not (tmp_path / f"bare.{ending}").exists()
+
+
+def test_cut_points_of_arcs_without_tables_are_kept() -> None:
+    text = "nodes: {x: {cuts: [1, 2.5]}, y: {parents: [x]}}"
+    found = Network.of(files.from_text(text, "yaml"))
+    assert found.cuts["x"].points == (1.0, 2.5)
+    assert found.fit(pa.table({"x": [0.5, 2.0, 9.0], "y": ["a", "b", "b"]})).states["x"] == list(found.cuts["x"].names)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("target: c\nnodes: {cc: {states: [x]}, b: {parents: [cc]}}", "the target 'c' is no node; did you mean 'cc'"),
+        ("nodes: {a: {parents: [bb]}, b: {}}", "there is no node 'bb', which 'a' names as a parent; did you mean 'b'"),
+        ("nodes: {a: {parents: [b]}, b: {parents: [a]}}", "a circle: a → b → a|a circle: b → a → b"),
+        ("nodes: {a: {cuts: [2, 1]}}", "the cuts of 'a' must ascend"),
+        ("nodes: {a: {states: []}}", "the node 'a' has no states"),
+    ],
+)
+def test_arcs_that_cannot_be_are_refused(text: str, said: str) -> None:
+    with pytest.raises(NetworkError, match=said):
+        files.from_text(text, "yaml")
 
 
 def test_arcs_in_a_circle_are_refused_with_the_circle() -> None:

@@ -506,9 +506,9 @@ def test_the_summary_counts_nodes_arcs_and_cells() -> None:
     assert text.splitlines()[0] == "network: 3 nodes, 3 arcs, 18 cells (11 free parameters)"
     assert "rain, sprinkler" in text
     assert "given: rain = yes" in str(LAWN.observe(rain="yes"))
-    assert str(Network.from_arcs(ARCS)).splitlines() == [
-        "network: 3 nodes, 3 arcs, no tables yet", "rain → sprinkler", "rain → wet", "sprinkler → wet",
-    ]  # fmt: skip
+    lines = [line.split() for line in str(Network.from_arcs(ARCS)).splitlines()]
+    assert lines[0][-3:] == ["no", "tables", "yet"]
+    assert lines[2:] == [["rain"], ["sprinkler", "rain"], ["wet", "rain,", "sprinkler"]]
     assert repr(LAWN) == "<Network network: 3 nodes, 3 arcs>"
     assert LAWN.table("sprinkler").to_pydict() == {
         "rain": ["yes", "no"], "P(sprinkler = on)": [0.01, 0.4], "P(sprinkler = off)": [0.99, 0.6],

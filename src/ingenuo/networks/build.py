@@ -39,6 +39,7 @@ class Definition:
     """A network as plain data; nodes are called by their places.
 
     A node's table has an axis for each of its parents, in their order, and its own last, along which it sums to 1.
+    Without tables it is a structure, and a node may have no states yet.
     """
 
     nodes: Sequence[str]
@@ -47,6 +48,7 @@ class Definition:
     tables: Sequence[Floats]
     name: str = "network"
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of nodes whose states are intervals
+    target: str | None = None  # the node that is the class
 
 
 class Family(NamedTuple):
@@ -282,8 +284,8 @@ class Builder:
         as_is = np.abs(sums - 1) <= table.shape[-1] * 2.0**-52
         self._tables[family.node] = np.where(as_is, table, table / sums).reshape(family.shape)
 
-    def definition(self) -> Definition:
-        """All together, once every node has its table."""
+    def definition(self, *, bare: bool = False) -> Definition:
+        """All together, once every node has its table; or, if they are bare, the arcs alone."""
         if not self.nodes:
             raise self.fault(None, "there are no nodes; a network has at least one")
         for node, name in enumerate(self.nodes):
@@ -294,7 +296,8 @@ class Builder:
             refuse_cycle(self.nodes, parents)
         except CycleError as error:
             raise CycleError(f"{self.locate(None)}: {error}") from None
-        return Definition(self.nodes, self.states, parents, [self._tables[v] for v in range(len(parents))], self.name)
+        tables = [] if bare else [self._tables[v] for v in range(len(parents))]
+        return Definition(self.nodes, self.states, parents, tables, self.name)
 
 
 def describe(value: Any) -> str:

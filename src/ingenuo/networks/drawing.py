@@ -1,4 +1,4 @@
-"""The picture of a network as SVG: boxes with belief bars in layers, arcs as thick as they are strong.
+"""The picture of a network as SVG: boxes with belief bars or tables in layers, arcs as thick as they are strong.
 
 Each connected part is laid out after Sugiyama: layers with the shortest arcs, a stop in each layer that an arc passes,
 the order with few crossings, places, and curves that keep clear of boxes. Box sizes do not depend on beliefs.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ PADDING, COLUMN_GAP, MARGIN = 8.0, 6.0, 18.0
 HEADER, LINE, COMPACT = 22.0, 15.0, 28.0  # heights: of the name, of a state, of a box without bars
 BAR, BAR_HEIGHT, FIGURES = 46.0, 9.0, text_width(">99.9%", STATE_SIZE)
 MOST_STATES, MORE = 8, "… {} more"  # of more, the most probable are shown, and how many there are besides
+MOST_ROWS, CELL_GAP, CELL = 18, 10.0, "{:.3f}"  # of a table: lines that are shown, room between columns, figures
+BEFORE, AFTER = "before", "given the evidence"
 THINNEST, THICKEST = 0.9, 5.5
 MEASURE = "mutual information given the other parents"
 
@@ -356,12 +358,77 @@ def _is_clear(curve: Route, passed: list[Point], others: Floats) -> bool:
 # The painter.
 
 
+@dataclass(frozen=True)
+class Grid:
+    """The table of a node as it is written in its box: heads, then lines; `lefts` columns of them are the parents'."""
+
+    heads: list[str]
+    lines: list[list[str]]
+    lefts: int
+    totals: int = 0  # so many of the last lines stand under a rule, their first cell over all the parents' columns
+
+    def widths(self) -> list[float]:
+        """Of each column; what stands under the rule may widen the last of the parents' columns."""
+        first, left = len(self.lines) - self.totals, self.lefts
+        below = [[*[""] * left, *line[left:]] for line in self.lines[first:]]
+        columns = zip(*(line for line in (self.heads, *self.lines[:first], *below) if len(line) == len(self.heads)))
+        found = [max(text_width(text, STATE_SIZE) for text in column) for column in columns]
+        labels = [text_width(line[0], STATE_SIZE) for line in self.lines[first:]]
+        if labels:
+            found[left - 1] += max(max(labels) - sum(found[:left]) - CELL_GAP * (left - 1), 0.0)
+        return found
+
+    def size(self) -> Size:
+        """How much room it takes under the name."""
+        rest = [text_width(line[0], STATE_SIZE) for line in self.lines if len(line) == 1]
+        width = sum(self.widths()) + CELL_GAP * (len(self.heads) - 1)
+        return max([width, *rest]) + 2 * PADDING, LINE * (1 + len(self.lines)) + 10.0 + 4.0 * bool(self.totals)
+
+
+def grid_of(
+    node: int,
+    names: Sequence[str],
+    texts: Sequence[Sequence[str]],
+    parents: Parents,
+    table: Floats,
+    beliefs: tuple[Floats, Floats] | None,
+) -> Grid:
+    """The table of a node, the last parent changing fastest; under it what was believed before and is now."""
+    above, shown = parents[node], range(min(len(texts[node]), MOST_STATES))
+    more = [MORE.format(len(texts[node]) - len(shown))] if len(shown) < len(texts[node]) else []
+
+    def cut(text: str) -> str:
+        return shorten(text, STATE_LIMIT, STATE_SIZE)
+
+    def figures(row: Floats) -> list[str]:
+        return [*(CELL.format(row[k]) for k in shown), *("" for _ in more)]
+
+    keys = list(islice(np.ndindex(table.shape[:-1]), MOST_ROWS))
+    lines = [[*(cut(texts[up][k]) for up, k in zip(above, key)), *figures(table[key])] for key in keys]
+    hidden = table.size // table.shape[-1] - len(lines)
+    lines += [[f"… {hidden:,} more rows"]] if hidden else []
+    lefts = len(above)
+    if beliefs is not None:
+        lefts = max(lefts, 1)
+        lines = lines if above else []  # which is what was believed before
+        lines += [[what, *[""] * (lefts - 1), *figures(p)] for what, p in zip((BEFORE, AFTER), beliefs)]
+    heads = [
+        *(cut(names[up]) for up in above),
+        *[""] * (lefts - len(above)),
+        *(cut(texts[node][k]) for k in shown),
+        *more,
+    ]
+    return Grid(heads, lines, lefts, 2 if above and beliefs is not None else 0)
+
+
 def picture(
     nodes: Sequence[str],
     states: Sequence[Sequence[Any]],
     parents: Parents,
     *,
     beliefs: Sequence[Floats] | None = None,
+    before: Sequence[Floats] | None = None,
+    tables: Sequence[Floats] | None = None,
     strengths: Mapping[Arc, float] | None = None,
     marks: Mapping[int, str] | None = None,
     target: int | None = None,
@@ -370,14 +437,21 @@ def picture(
     """A network as SVG, on a white ground of its own, without scripts, references or names that could clash.
 
     Nodes are called by their places; `marks` says which are "observed" or "set". Without beliefs a box has its name
-    only; without strengths all arcs are alike.
+    only; with tables it has its table, and no bars; `before` are the beliefs without the evidence. Without strengths
+    all arcs are alike.
     """
     names, texts = [clean(name) for name in nodes], [[clean(state) for state in own] for own in states]
     kinds = [(marks or {}).get(v, "class" if v == target else "") for v in range(len(nodes))]
-    sizes = [box_size(name, own, beliefs is not None) for name, own in zip(names, texts)]
+    both = None if beliefs is None or before is None else list(zip(before, beliefs))
+    grids = [
+        None if tables is None else grid_of(v, names, texts, parents, tables[v], both[v] if both else None)
+        for v in range(len(nodes))
+    ]
+    sizes = [box_size(name, own, beliefs is not None, grid) for name, own, grid in zip(names, texts, grids)]
     found = layout(parents, sizes)
     strongest = max((strengths or {}).values(), default=0.0)
-    legend, legend_width = _legend(strongest, [kind for kind in ("class", "observed", "set") if kind in kinds])
+    marked = [kind for kind in ("class", "observed", "set") if kind in kinds]
+    legend, legend_width = _legend(strongest, [*marked, *([BEFORE] if both and tables is None else [])])
     heading = shorten(clean(title), TITLE_LIMIT, TITLE_SIZE, bold=True) if title else ""
     inner = max(found.width, legend_width, text_width(heading, TITLE_SIZE, bold=True))
     top = MARGIN + (TITLE_SIZE + 15.0 if heading else 0.0)
@@ -388,11 +462,19 @@ def picture(
         about = f"{names[parent]} → {names[child]}" + ("" if strength is None else f"\n{MEASURE} {strength:.6g} bits")
         inside.append(group("arc", _arc(route, 1.3 if strength is None else _thickness(strength, strongest)), about))
     for v, ((x, y), (w, h)) in enumerate(zip(found.centres, sizes)):
-        p = None if beliefs is None else beliefs[v]
-        listed = [text if p is None else f"{text}: {p[k]:.12g}" for k, text in enumerate(texts[v])]
+        p, former = None if beliefs is None else beliefs[v], both[v][0] if both and kinds[v] != "set" else None
+        listed = [
+            text + ("" if p is None else f": {p[k]:.12g}") + ("" if former is None else f" (before: {former[k]:.12g})")
+            for k, text in enumerate(texts[v])
+        ]
         about = "\n".join([f"{names[v]} ({kinds[v]})" if kinds[v] else names[v], *listed])
-        box = _box((x - w / 2, y - h / 2), (w, h), names[v], texts[v], p, kinds[v], v == target)
-        inside.append(group("node", box, about))
+        corner = x - w / 2, y - h / 2
+        box = _frame(corner, (w, h), names[v], kinds[v], v == target, p is not None or grids[v] is not None)
+        if (grid := grids[v]) is not None:
+            box += _cells(corner, w, grid)
+        elif p is not None:
+            box += _bars(corner, w, _lines(texts[v], p, former), kinds[v], v == target)
+        inside.append(group("node", [*box, *_badge(corner[0] + w - 5.0, corner[1] + 1.0, kinds[v])], about))
     parts = [tag("rect", width=width, height=height + (22 + MARGIN / 2 if legend else 0), fill=PAPER)]
     if heading:
         line = words(width / 2, MARGIN + TITLE_SIZE - 2, heading, TITLE_SIZE, INK, anchor="middle", font_weight="bold")
@@ -404,9 +486,12 @@ def picture(
     return whole(width, height, clean(title) if title else "network", parts)
 
 
-def box_size(name: str, states: Sequence[str], with_bars: bool) -> Size:
+def box_size(name: str, states: Sequence[str], with_bars: bool, grid: Grid | None = None) -> Size:
     """How large the box of a node is."""
     title = text_width(shorten(name, NAME_LIMIT, NAME_SIZE, bold=True), NAME_SIZE, bold=True) + 2 * PADDING
+    if grid is not None:
+        wide, high = grid.size()
+        return max(title, wide), HEADER + high
     if not with_bars:
         return max(title, 44.0), COMPACT
     labels = [*states, *([MORE.format(len(states) - MOST_STATES + 1)] if len(states) > MOST_STATES else [])]
@@ -415,37 +500,70 @@ def box_size(name: str, states: Sequence[str], with_bars: bool) -> Size:
     return max(title, wide), HEADER + LINE * min(len(states), MOST_STATES) + 7.0
 
 
-def _box(
-    corner: Point, size: Size, name: str, texts: Sequence[str], p: Floats | None, mark: str, is_target: bool
-) -> list[str]:
-    """A node: its name and, with beliefs, a bar for each state."""
+def _frame(corner: Point, size: Size, name: str, mark: str, is_target: bool, filled: bool) -> list[str]:
+    """The box of a node and its name, which is a head where there is something below it."""
     (x, y), (width, height), seen = corner, size, mark in ("observed", "set")
     head = SEEN_HEAD if seen else TARGET_HEAD if is_target else HEAD_FILL
     stroke = TARGET_EDGE if is_target else SEEN_EDGE if seen else EDGE
     edge: dict[str, Any] = {"stroke": stroke, "stroke_width": 2 if is_target or seen else 1}
     frame: dict[str, Any] = {"x": x, "y": y, "width": width, "height": height, "rx": 5}
-    title, base = shorten(name, NAME_LIMIT, NAME_SIZE, bold=True), y + (COMPACT if p is None else HEADER) / 2 + 4.3
-    shapes = [tag("rect", **frame, fill=head if p is None else SEEN_FILL if seen else PAPER, **edge)]
-    if p is not None:  # the head is a round box cut off below by a strip of its own colour, and the edge goes over it
+    title, base = shorten(name, NAME_LIMIT, NAME_SIZE, bold=True), y + (HEADER if filled else COMPACT) / 2 + 4.3
+    shapes = [tag("rect", **frame, fill=head if not filled else SEEN_FILL if seen else PAPER, **edge)]
+    if filled:  # the head is a round box cut off below by a strip of its own colour, and the edge goes over it
         shapes.append(tag("rect", **{**frame, "height": HEADER}, fill=head))
         shapes.append(tag("rect", x=x, y=y + HEADER - 6.0, width=width, height=6, fill=head))
         shapes.append(tag("rect", **frame, fill="none", **edge))
-    shapes.append(words(x + width / 2, base, title, NAME_SIZE, INK, anchor="middle", font_weight="bold"))
+    return [*shapes, words(x + width / 2, base, title, NAME_SIZE, INK, anchor="middle", font_weight="bold")]
+
+
+def _bars(
+    corner: Point, width: float, lines: Sequence[tuple[str, float, float | None, bool]], mark: str, is_target: bool
+) -> list[str]:
+    """A bar for each state, with a stroke where it ended before the evidence."""
+    (x, y), seen, shapes = corner, mark in ("observed", "set"), list[str]()
     right = x + width - PADDING
-    for k, (text, share, rest) in enumerate([] if p is None else _lines(texts, p)):
+    for k, (text, share, former, rest) in enumerate(lines):
         top, colour = y + HEADER + 4.0 + LINE * k, FAINT if rest else INK
-        bar: dict[str, Any] = {
-            "x": right - FIGURES - COLUMN_GAP - BAR,
-            "y": top + (LINE - BAR_HEIGHT) / 2,
-            "height": BAR_HEIGHT,
-        }
+        left, high = right - FIGURES - COLUMN_GAP - BAR, top + (LINE - BAR_HEIGHT) / 2
+        bar: dict[str, Any] = {"x": left, "y": high, "height": BAR_HEIGHT}
         filled = SEEN_EDGE if seen else EDGE if rest else TARGET_EDGE if is_target else BAR_FILL
         shapes.append(words(x + PADDING, top + 10.8, shorten(text, STATE_LIMIT, STATE_SIZE), STATE_SIZE, colour))
         shapes.append(tag("rect", **bar, width=BAR, fill=SEEN_TRACK if seen else TRACK))
         if share > 0:
             shapes.append(tag("rect", **bar, width=BAR * min(share, 1.0), fill=filled))
+        if former is not None:
+            shapes += _stroke(left + BAR * min(former, 1.0), high)
         shapes.append(words(right, top + 10.8, percentage(share), STATE_SIZE, colour, anchor="end"))
-    return [*shapes, *_badge(x + width - 5.0, y + 1.0, mark)]
+    return shapes
+
+
+def _stroke(x: float, y: float) -> list[str]:
+    """Where a bar ended before the evidence: dark, with light sides, so that it is seen on any bar."""
+    sides = ((2.0, PAPER), (0.9, INK))
+    return [tag("rect", x=x - w, y=y - 2.0, width=2 * w, height=BAR_HEIGHT + 4, fill=fill) for w, fill in sides]
+
+
+def _cells(corner: Point, width: float, grid: Grid) -> list[str]:
+    """A table: the parents' states at the left of a rule, a probability for each state at its right."""
+    (x, y), shapes, widths = corner, list[str](), grid.widths()
+    y += HEADER
+    spare = width - 2 * PADDING - sum(widths) - CELL_GAP * (len(widths) - 1)
+    lefts = [x + PADDING + spare / 2 + sum(widths[:k]) + CELL_GAP * k for k in range(len(widths))]
+    first = len(grid.lines) - grid.totals
+    for n, line in enumerate([grid.heads, *grid.lines]):
+        base = y + 4.0 + LINE * n + 10.8 + (2.0 if n else 0.0) + (4.0 if n > first else 0.0)
+        for k, text in enumerate(line):
+            parents = k < grid.lefts or len(line) == 1
+            colour = FAINT if parents and (n == 0 or n > first or len(line) == 1) else INK
+            at, anchor = (lefts[k], "start") if parents else (lefts[k] + widths[k], "end")
+            shapes.append(words(at, base, text, STATE_SIZE, colour, anchor=anchor) if text else "")
+    rules = [f"M{number(x)},{number(y + LINE + 4.0)} h{number(width)}"]
+    if grid.lefts:
+        rules.append(f"M{number(lefts[grid.lefts] - CELL_GAP / 2)},{number(y)} v{number(grid.size()[1])}")
+    if grid.totals:
+        rules.append(f"M{number(x)},{number(y + LINE * (first + 1) + 8.0)} h{number(width)}")
+    shapes += [tag("path", d=each, stroke=EDGE, stroke_width=0.7) for each in rules]
+    return [shape for shape in shapes if shape]
 
 
 def _badge(x: float, y: float, mark: str) -> list[str]:
@@ -457,13 +575,17 @@ def _badge(x: float, y: float, mark: str) -> list[str]:
     return [tag("circle", cx=x, cy=y, r=r, fill=fill) for r, fill in circles]
 
 
-def _lines(texts: Sequence[str], p: Floats) -> list[tuple[str, float, bool]]:
-    """Of each line its text, its probability, and whether it stands for the states that are left out."""
-    if len(texts) <= MOST_STATES:
-        return [(text, float(share), False) for text, share in zip(texts, p)]
-    kept = np.sort(np.argsort(-p, kind="stable")[: MOST_STATES - 1])
-    rest = max(float(p.sum() - p[kept].sum()), 0.0)
-    return [*((texts[k], float(p[k]), False) for k in kept), (MORE.format(len(texts) - MOST_STATES + 1), rest, True)]
+def _lines(texts: Sequence[str], p: Floats, former: Floats | None) -> list[tuple[str, float, float | None, bool]]:
+    """Of each line its text, its probability, the one before, and whether it stands for states that are left out."""
+    places, rest = [[k] for k in range(len(texts))], list[int]()
+    if len(texts) > MOST_STATES:
+        order = np.argsort(-p, kind="stable").tolist()
+        places, rest = [[k] for k in sorted(order[: MOST_STATES - 1])], order[MOST_STATES - 1 :]
+    named = [(texts[k], own) for own in places for k in own] + ([(MORE.format(len(rest)), rest)] if rest else [])
+    return [
+        (text, float(p[own].sum()), None if former is None else float(former[own].sum()), own is rest)
+        for text, own in named
+    ]
 
 
 def _thickness(strength: float, strongest: float) -> float:
@@ -484,6 +606,11 @@ def _legend(strongest: float, kinds: Sequence[str]) -> tuple[list[str], float]:
     """What the marks and the thickness of arcs mean, from (0, 0), and how wide it is."""
     shapes, x = list[str](), 0.0
     for kind in kinds:
+        if kind == BEFORE:
+            shapes += [tag("rect", x=x, y=4, width=22, height=BAR_HEIGHT, fill=BAR_FILL), *_stroke(x + 12.0, 4.0)]
+            shapes.append(words(x + 30.0, 11.5, "before the evidence", SMALL_SIZE, FAINT))
+            x += 46.0 + text_width("before the evidence", SMALL_SIZE)
+            continue
         fill, edge = (TARGET_HEAD, TARGET_EDGE) if kind == "class" else (SEEN_HEAD, SEEN_EDGE)
         shapes.append(tag("rect", x=x, y=2, width=22, height=12, rx=3, fill=fill, stroke=edge, stroke_width=1.5))
         text = "set (do)" if kind == "set" else kind

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from pathlib import Path
+from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -32,7 +32,7 @@ from ingenuo.networks.search import Scorer, Search, check_score
 from ingenuo.networks.structure import Options, find_structure, sample_of
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Codes
-from ingenuo.tally.container import replace_file
+from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of, objects
 from ingenuo.tally.prior import Laplace, Prior
 from ingenuo.tally.tally import Tally
@@ -57,7 +57,17 @@ class MostProbable(NamedTuple):
     log_probability: float
 
 
-class Network:
+@dataclass(frozen=True, eq=False, repr=False)
+class NodeTables(Shown):
+    """The tables of some nodes, as `Network.shown` gives them: they print, and are data, Markdown or HTML."""
+
+    tables: tuple[PrintedTable, ...]
+
+    def _blocks(self) -> list[str | Block]:
+        return list(self.tables)
+
+
+class Network(Shown):
     """A Bayesian network: made by an expert (`from_arcs`, `read`), or learned from rows (`learn`, `fit`).
 
     >>> wet = {"rain": {"wet": 0.9, "dry": 0.1}, "no rain": {"wet": 0.05, "dry": 0.95}}
@@ -130,8 +140,9 @@ class Network:
     def of(definition: Definition) -> Network:
         """The network that a definition defines."""
         cuts = {node: Cuts(tuple(points)) for node, points in definition.cuts.items()}
-        states = dict(zip(definition.nodes, definition.states))
-        return Network(definition.nodes, definition.parents, states, definition.tables, name=definition.name, cuts=cuts)
+        states = {node: own for node, own in zip(definition.nodes, definition.states) if len(own)}
+        about: Any = {"name": definition.name, "cuts": cuts, "target": definition.target}
+        return Network(definition.nodes, definition.parents, states, definition.tables or None, **about)
 
     @staticmethod
     def read(path: str | os.PathLike[str]) -> Network:
@@ -141,14 +152,21 @@ class Network:
         return Network.of(files.read(path))
 
     def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the network to a file, whole or not at all: .bif, .xml or .yaml, each perhaps with .gz behind."""
+        """Write the network to a file, whole or not at all: .bif, .xml or .yaml, each perhaps with .gz behind.
+
+        Arcs without tables are written to .yaml, and `read` gives them back, to be fitted to rows.
+        """
         from ingenuo.networks import files
 
         if self._likelihoods:
             raise NetworkError(f"a network is written as it is, not with what was observed ({self.evidence})")
-        states, tables = self._known_states(), self._known_tables()
+        files.write(self._definition(), path)
+
+    def _definition(self) -> Definition:
+        """The network as plain data; without tables, its arcs and the states that are declared."""
         cuts = {node: each.points for node, each in self.cuts.items()}
-        files.write(Definition(self.nodes, states, self._parents, tables, self.name, cuts), path)
+        states = self._states or [self._declared.get(node, ()) for node in self.nodes]
+        return Definition(self.nodes, states, self._parents, self._tables or (), self.name, cuts, self.target)
 
     @staticmethod
     def learn(
@@ -251,6 +269,30 @@ class Network:
         for k, state in enumerate(states[place]):
             columns[f"P({node} = {state})"] = pa.array(table[..., k].reshape(-1))
         return pa.table(columns)
+
+    def shown(self, *nodes: str) -> NodeTables:
+        """The tables of nodes as a reader wants them, a row for each configuration of the parents.
+
+        >>> coin = {"fair": {"heads": 0.5, "tails": 0.5}, "bent": {"heads": 0.6, "tails": 0.4}}
+        >>> network = Network.from_arcs([("coin", "toss")], tables={"coin": {"fair": 0.75, "bent": 0.25}, "toss": coin})
+        >>> print(network.shown("toss"))
+        P(toss | coin)
+          coin  toss = heads  toss = tails
+          fair  0.5000        0.5000
+          bent  0.6000        0.4000
+        """
+        found = []
+        for node in nodes:
+            place, states = known.place_of(self.nodes, node), self._known_states()
+            table, above = self._known_tables()[place], self._parents[place]
+            title = f"P({node} | {', '.join(self.parents[node])})" if above else f"P({node})"
+            heads = [*self.parents[node], *(f"{node} = {state}" for state in states[place])]
+            rows = [
+                [*(str(states[up][k]) for up, k in zip(above, key)), *table[key].tolist()]
+                for key in np.ndindex(table.shape[:-1])
+            ]
+            found.append(PrintedTable(heads, rows, [*[""] * len(above), *[".4f"] * len(states[place])], title))
+        return NodeTables(tuple(found))
 
     def _known_tables(self) -> tuple[Floats, ...]:
         if self._tables is None:
@@ -591,90 +633,88 @@ class Network:
         evidence: Evidence = None,
         *,
         beliefs: bool = True,
+        tables: bool = False,
         strengths: bool = True,
         title: str | None = None,
     ) -> Picture:
-        """Draw it as SVG: boxes with belief bars in layers, arcs as thick as they are strong.
+        """Draw it as SVG: boxes with belief bars, or tables, in layers; arcs as thick as they are strong.
 
         Parameters
         ----------
         path : path, optional
-            Where to write it, .svg.
+            Where to write it: .svg, .html, .png or .pdf.
         evidence : mapping, optional
-            Beliefs are given this; as in `posterior`.
+            Beliefs are given this; as in `posterior`. A stroke on each bar marks what was believed before.
         beliefs, strengths : bool
             Whether to draw the bars, and the strengths.
+        tables : bool
+            Whether each box has its table in place of the bars: the parents' states at the left, a column for each
+            state; with evidence, the beliefs before and after stand below it.
         title : str, optional
             What to write above it.
 
         Returns a `Picture`, SVG that a notebook shows; `str` of it is its text.
         """
         from ingenuo.networks.drawing import picture
+        from ingenuo.show.svg import check_ending
 
-        if path is not None and not isinstance(path, str | os.PathLike):
-            raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
-        if path is not None and Path(path).suffix.lower() != ".svg":
-            raise InputError(f"{os.fspath(path)}: a picture is written as .svg, which browsers turn into others")
-        there = self._tables is not None
-        marks = dict.fromkeys(self._evidence(evidence) if there else (), "observed") | dict.fromkeys(self._set, "set")
+        if path is not None:
+            check_ending(path)
+        there = self._tables is not None or tables
+        known = self._evidence(evidence) if there else {}
+        before = inference.posteriors(self._parents, self._known_tables(), {})[0] if known and beliefs else None
         drawn = picture(
             self.nodes,
             self._known_states() if there else [()] * len(self.nodes),
             self._parents,
             beliefs=self._ask(inference.posteriors, evidence)[0] if there and beliefs else None,
+            before=before,
+            tables=self._known_tables() if tables else None,
             strengths=inference.arc_strengths(self._parents, self._known_tables()) if there and strengths else None,
-            marks=marks,
+            marks=dict.fromkeys(known, "observed") | dict.fromkeys(self._set, "set"),
             target=None if self.target is None else self.nodes.index(self.target),
             title=title,
         )
         if path is not None:
-            if not Path(path).resolve().parent.is_dir():
-                raise FileNotFoundError(errno.ENOENT, "there is no folder for the picture", os.fspath(path))
-            replace_file(os.path.realpath(os.fspath(path)), [drawn.encode()])
+            drawn.write(path, title or self.name)
         return drawn
 
-    def _repr_html_(self) -> str:
-        from ingenuo.show.table import STYLE, PrintedTable
-
-        bars = len(self.nodes) <= BARS
-        try:
-            drawn = self.draw(beliefs=bars, strengths=bars, title=self.evidence if self._tables is not None else None)
-        except InputError:  # too wide to ask
-            drawn = self.draw(beliefs=False, strengths=False)
-        heads, *rows = self._lines()
-        scrolls, table = "overflow:auto;max-width:100%", PrintedTable(heads, rows).html()
-        return (
-            f"<div><style>{STYLE}</style>"
-            f"<div style='{scrolls};max-height:560px;background:#ffffff'>{drawn}</div>"
-            f"<div style='{scrolls};max-height:280px;margin-top:.6em'>{table}</div></div>"
-        )
-
-    def _lines(self) -> list[list[str]]:
-        """A row of cells for each node, after their heads: its name, states, parents and the cells of its table."""
+    def _blocks(self) -> list[str | Block]:
+        """How much of it there is, a row for each node, and what is known."""
         from ingenuo.show.svg import clean
 
-        states = [()] * len(self.nodes) if self._states is None else self._states
-        lines = [["node", "states", "parents", "cells"]]
-        for place, (node, own) in enumerate(zip(self.nodes, states)):
+        rows = []
+        for node, own, table in zip(self.nodes[:NODES], self._states or repeat(()), self._tables or repeat(None)):
             shown = ", ".join(map(str, own[:6])) + (f", … {len(own) - 6} more" if len(own) > 6 else "")
-            cells = "" if self._tables is None else f"{self._tables[place].size:,}"
-            lines.append([clean(cell) for cell in (node, shown, ", ".join(self.parents[node]), cells)])
-        return lines
+            cells = "" if table is None else f"{table.size:,}"
+            rows.append([clean(cell) for cell in (node, shown, ", ".join(self.parents[node]), cells)])
+        size = ", no tables yet"
+        if self._tables is not None:
+            free = sum(table.size - table.size // table.shape[-1] for table in self._tables)
+            total = sum(table.size for table in self._tables)
+            size = f", {total:,} cells ({free:,} free parameter{'' if free == 1 else 's'})"
+        evidence = self.evidence if self._tables is not None else ""
+        return [
+            f"{self._summarise()}{size}",
+            PrintedTable(["node", "states", "parents", "cells"], rows),
+            *([f"… and {len(self.nodes) - NODES:,} more"] if len(self.nodes) > NODES else []),
+            *([f"given: {evidence}"] if evidence else []),
+        ]
 
-    def __str__(self) -> str:
-        from ingenuo.show.table import aligned
+    def body_html(self) -> str:
+        """The picture, and a row for each node."""
+        bars = len(self.nodes) <= BARS
+        try:
+            drawn = self.draw(beliefs=bars, strengths=bars)
+        except InputError:  # too wide to ask
+            drawn = self.draw(beliefs=False, strengths=False)
+        return f"{drawn.html()}{super().body_html()}"
 
-        if self._tables is None:
-            arcs = "\n".join(f"{up} → {down}" for up, down in self.arcs)
-            return f"{self._summarise()}, no tables yet\n{arcs}"
-        free = sum(table.size // table.shape[-1] * (table.shape[-1] - 1) for table in self._tables)
-        text = aligned(self._lines()[: NODES + 1])
-        if len(self.nodes) > NODES:
-            text.append(f"… and {len(self.nodes) - NODES:,} more")
-        if self.evidence:
-            text.append(f"given: {self.evidence}")
-        cells = f"{sum(table.size for table in self._tables):,} cells"
-        return f"{self._summarise()}, {cells} ({free:,} free parameter{'' if free == 1 else 's'})\n" + "\n".join(text)
+    def to_dict(self) -> dict[str, Any]:
+        """The network as plain data: of each node its states, parents and table, as a YAML file has them."""
+        from ingenuo.networks.files import document
+
+        return document(self._definition())
 
     def __repr__(self) -> str:
         return f"<Network {self._summarise()}>"

@@ -5,6 +5,7 @@ No picture needs a window or a global state of matplotlib: without axes of the c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -48,6 +49,69 @@ def new_panels(rows: int, columns: int, size: tuple[float, float]) -> list[Any]:
     from matplotlib.figure import Figure
 
     return list(Figure(figsize=size, layout="constrained").subplots(rows, columns, squeeze=False).ravel())
+
+
+def paint(svg: str) -> Any:
+    """A figure that shows what `show/svg.py` makes: boxes, circles, polygons, straight and cubic curves, texts."""
+    from xml.etree import ElementTree
+
+    from matplotlib import patches
+    from matplotlib.figure import Figure
+    from matplotlib.path import Path
+
+    root = ElementTree.fromstring(svg)
+    width, height = float(root.attrib["width"]), float(root.attrib["height"])
+    figure = Figure(figsize=(width / 72, height / 72))  # a pixel is a point
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(0, width), ylim=(height, 0))
+    ax.set_axis_off()
+
+    def curve(d: str, x: float, y: float) -> Path:
+        """Of "M x,y", "C x,y x,y x,y …", "h x" and "v y"."""
+        points: list[tuple[float, float]] = []
+        codes: list[Any] = []
+        for sign, numbers in re.findall(r"([MChv])([^MChv]*)", d):
+            given = [float(each) for each in re.split(r"[\s,]+", numbers.strip())]
+            if sign in "hv":
+                last = points[-1]
+                points.append((last[0] + given[0], last[1]) if sign == "h" else (last[0], last[1] + given[0]))
+            else:
+                points += [(a + x, b + y) for a, b in zip(given[::2], given[1::2])]
+            codes += [{"M": Path.MOVETO, "C": Path.CURVE4}.get(sign, Path.LINETO)] * (len(points) - len(codes))
+        return Path(points, codes)
+
+    def draw(element: Any, x: float, y: float, order: int) -> int:
+        kind, own = element.tag.rpartition("}")[2], element.attrib
+        at = {key: float(own.get(key, 0)) for key in ("x", "y", "cx", "cy", "r", "rx", "width", "height", "font-size")}
+        edge = own.get("stroke", "none")
+        look = {"fc": own.get("fill", "none"), "ec": edge, "lw": float(own.get("stroke-width", edge != "none"))}
+        shape: Any = None
+        if kind == "g":
+            x, y = (a + float(b) for a, b in zip((x, y), re.findall(r"-?[\d.]+", own.get("transform", "0 0"))))
+        elif kind == "text":
+            sides = {"start": "left", "middle": "center", "end": "right"}
+            how = {"fontsize": at["font-size"], "color": own.get("fill"), "weight": own.get("font-weight", "normal")}
+            side = sides[own.get("text-anchor", "start")]
+            ax.text(x + at["x"], y + at["y"], element.text, ha=side, parse_math=False, zorder=order, **how)
+        elif kind == "rect":
+            corner = min(at["rx"], at["height"] / 2)
+            style = f"round,pad=0,rounding_size={corner}" if corner else "square,pad=0"
+            shape = patches.FancyBboxPatch((x + at["x"], y + at["y"]), at["width"], at["height"], style, **look)
+        elif kind == "circle":
+            shape = patches.Circle((x + at["cx"], y + at["cy"]), at["r"], **look)
+        elif kind == "polygon":
+            corners = [tuple(map(float, pair.split(","))) for pair in own["points"].split()]
+            shape = patches.Polygon([(a + x, b + y) for a, b in corners], **look)
+        elif kind == "path":
+            shape = patches.PathPatch(curve(own["d"], x, y), **{**look, "fc": "none"})
+        if shape is not None:
+            shape.set_zorder(order)
+            ax.add_patch(shape)
+        for inner in element:
+            order = draw(inner, x, y, order + 1)
+        return order
+
+    draw(root, 0.0, 0.0, 1)
+    return figure
 
 
 def _frame(ax: Any, axis: str = "x") -> Any:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import io
+import os
 import unicodedata
 from collections.abc import Sequence
 from html import escape
+
+from ingenuo.errors import InputError, KindError
+from ingenuo.tally.container import replace_file
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
@@ -29,6 +35,7 @@ _BY_WIDTH = {
 }
 _WIDTHS = {letter: width / 1000 for width, letters in _BY_WIDTH.items() for letter in letters}
 _BOLD = 1.17  # how much wider bold letters run
+ENDINGS = (".svg", ".html", ".png", ".pdf")  # of files that a picture is written to
 
 
 class Picture(str):
@@ -42,6 +49,37 @@ class Picture(str):
     def html(self) -> str:
         """The picture on a page, in a box that scrolls."""
         return f"<div style='overflow:auto;max-width:100%'>{self}</div>"
+
+    def write(self, path: str | os.PathLike[str], title: str = "") -> None:
+        """Write it to a file, whole or not at all, as the ending says: .svg, .html, .png or .pdf."""
+        check_ending(path)
+        name = os.fspath(path)
+        if not os.path.isdir(os.path.dirname(os.path.realpath(name))):
+            raise FileNotFoundError(errno.ENOENT, "there is no folder for the picture", name)
+        kind = os.path.splitext(name)[1].lower()
+        if kind == ".svg":
+            data = self.encode()
+        elif kind == ".html":
+            from ingenuo.show.page import page
+
+            data = page(title or "Picture", self.html()).encode()
+        else:
+            from ingenuo.show.plots import paint
+
+            file = io.BytesIO()
+            paint(self).savefig(
+                file, format=kind[1:], dpi=150, metadata={"CreationDate": None} if kind == ".pdf" else None
+            )
+            data = file.getvalue()
+        replace_file(os.path.realpath(name), [data])
+
+
+def check_ending(path: str | os.PathLike[str]) -> None:
+    """Refuse what is no path, and a name whose ending is of no picture, before anything is drawn."""
+    if not isinstance(path, str | os.PathLike):
+        raise KindError(f"path must be the path of a file, got {type(path).__name__} {path!r}")
+    if os.path.splitext(os.fspath(path))[1].lower() not in ENDINGS:
+        raise InputError(f"{os.fspath(path)}: a picture is written to a file that ends with {', '.join(ENDINGS)}")
 
 
 def number(value: float) -> str:

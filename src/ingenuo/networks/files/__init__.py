@@ -89,8 +89,12 @@ def from_text(text: str, kind: str, name: str = "text") -> Definition:
 def to_text(definition: Definition, kind: str) -> str:
     """A network as text: "bif", "xmlbif" or "yaml"; refused where reading would not give it back."""
     builder = Builder(lambda mark: "the network cannot be written", NetworkError)
+    if not definition.tables and kind != "yaml":
+        raise builder.fault(
+            None, "it has arcs and no tables yet, which .yaml alone can hold; learn them with fit(table)"
+        )
     for node, states in zip(definition.nodes, definition.states):
-        builder.add_node(node, states)
+        builder.add_node(node, states if definition.tables or len(states) else [node])
     builder.check_name(definition.name or "network", "the network")
     return {"bif": to_bif, "xmlbif": to_xmlbif, "yaml": to_yaml}[kind](definition)
 
@@ -128,6 +132,7 @@ def _name_of(path: str | os.PathLike[str]) -> str:
 #           yes: {sunny: [0.4, 0.6]}         # one below the other
 #         default: [0.7, 0.3]                # all rows that are not given
 #
+# `target: play` beside `nodes` names the class. Where no node has a table, these are arcs, whose tables fit learns.
 # Where states are intervals of numbers, `cuts: [15.5, 22]` says where: up to the first, up to the second, above.
 # Without names, a table is lists in lists, in the order of the states. Every state is text: `no` is "no" and 3 is "3".
 
@@ -210,7 +215,7 @@ def _definition(document: Any, name: str, size: int) -> Definition:
             raise builder.fault(None, f"found {describe(value)} as {what}, expected a list of {like}")
         return value
 
-    parts = mapping(document, "the file", ("network", "nodes"))
+    parts = mapping(document, "the file", ("network", "target", "nodes"))
     called = parts.get("network", "network")
     if not isinstance(called, str):
         raise builder.fault(None, f"found {describe(called)} as the network's name, expected text")
@@ -219,41 +224,54 @@ def _definition(document: Any, name: str, size: int) -> Definition:
     nodes = {
         node: mapping(own, f"the node {node!r}", known) for node, own in mapping(parts.get("nodes"), "'nodes'").items()
     }
+    target = parts.get("target")
+    if target is not None and target not in nodes:
+        raise builder.fault(None, f"the target {describe(target)} is no node{did_you_mean(str(target), nodes)}")
+    bare = not any(own.keys() & {"table", "default"} for own in nodes.values())  # arcs, whose tables are to be learned
     for node, own in nodes.items():
-        builder.add_node(node, names(own.get("states"), f"the states of {node!r}", "names, as [low, high]"), None)
+        states = own.get("states", [node] if bare else None)
+        builder.add_node(node, names(states, f"the states of {node!r}", "names, as [low, high]"), None)
     cuts = {}
     for node, own in nodes.items():
         parents = names(own.get("parents", []), f"the parents of {node!r}", "nodes, as [a, b]")
-        if not own.keys() & {"table", "default"}:
-            raise builder.fault(None, f"the node {node!r} has no table; add one")
-        builder.add_nested(builder.family(node, parents, None), own.get("table"), own.get("default"))
+        family = builder.family(node, parents, None)
+        if not bare:
+            if not own.keys() & {"table", "default"}:
+                raise builder.fault(None, f"the node {node!r} has no table; add one, or leave out those of all nodes")
+            builder.add_nested(family, own.get("table"), own.get("default"))
         if "cuts" in own:
-            given, what, n = own["cuts"], f"the cuts of {node!r}", len(own["states"])
+            given, what, n = own["cuts"], f"the cuts of {node!r}", len(own.get("states", ()))
             if not isinstance(given, list):
                 raise builder.fault(None, f"found {describe(given)} as {what}, expected a list of numbers")
             cuts[node] = tuple(builder.number(point, what) for point in given)
+            n = n or len(given) + 1
             if len(given) != n - 1 or any(a >= b for a, b in pairwise(cuts[node])):
                 raise builder.fault(None, f"{what} must ascend, and be one fewer than its {n} states; mend them")
-    return replace(builder.definition(), cuts=cuts)
+    found = replace(builder.definition(bare=bare), cuts=cuts, target=target)
+    return replace(found, states=[own.get("states", ()) for own in nodes.values()]) if bare else found
+
+
+def document(definition: Definition) -> dict[str, Any]:
+    """A network as the mappings, lists and numbers that a YAML file has; states become text."""
+    states, nodes = [[str(state) for state in own] for own in definition.states], {}
+    for place, (node, own, parents) in enumerate(zip(definition.nodes, states, definition.parents)):
+        nodes[node] = {
+            **({"states": own} if own else {}),
+            **({"cuts": list(definition.cuts[node])} if node in definition.cuts else {}),
+            **({"parents": [definition.nodes[parent] for parent in parents]} if parents else {}),
+        }
+        if definition.tables:
+            nodes[node]["table"] = _rows(definition.tables[place], [states[parent] for parent in parents])
+    target = {} if definition.target is None else {"target": definition.target}
+    return {"network": definition.name, **target, "nodes": nodes}
 
 
 def to_yaml(definition: Definition) -> str:
     """A network as YAML, every number in full; states become text."""
     import yaml
 
-    states, nodes = [[str(state) for state in own] for own in definition.states], {}
-    for node, own, parents, table in zip(definition.nodes, states, definition.parents, definition.tables):
-        nodes[node] = {
-            "states": own,
-            **({"cuts": list(definition.cuts[node])} if node in definition.cuts else {}),
-            **({"parents": [definition.nodes[parent] for parent in parents]} if parents else {}),
-            "table": _rows(table, [states[parent] for parent in parents]),
-        }
-    writer = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    document = {"network": definition.name, "nodes": nodes}
-    return str(
-        yaml.dump(document, Dumper=writer, sort_keys=False, default_flow_style=None, allow_unicode=True, width=1 << 30)
-    )
+    writer, how = getattr(yaml, "CSafeDumper", yaml.SafeDumper), {"allow_unicode": True, "width": 1 << 30}
+    return str(yaml.dump(document(definition), Dumper=writer, sort_keys=False, default_flow_style=None, **how))
 
 
 def _rows(table: NDArray[np.float64], labels: list[list[str]]) -> Any:
