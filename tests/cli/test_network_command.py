@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ingenuo.cli import main
+from ingenuo.datasets import play_tennis
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks.network import Network
@@ -142,10 +143,16 @@ def test_query_prints_bars_for_people(folder: Path) -> None:
 
 
 def test_draw_and_convert(folder: Path) -> None:
-    done("draw", "n.yaml", "p.svg", "--given", "smoke=yes", "--title", "A & <b>")
+    done("draw", "n.yaml", "-o", "p.svg", "--given", "smoke=yes", "--title", "A & <b>")
     assert "A &amp; &lt;b&gt;" in (folder / "p.svg").read_text()
-    done("draw", "n.yaml", "q.svg", "--no-beliefs")
+    assert "before the evidence" in (folder / "p.svg").read_text()
+    done("draw", "n.yaml", "-o", "q.svg", "--no-beliefs")
     assert "<svg" in (folder / "q.svg").read_text()
+    done("draw", "n.yaml", "-o", "t.svg", "--tables")
+    assert f"{Network.read('n.yaml').tables['cancer'].flat[0]:.3f}" in (folder / "t.svg").read_text()
+    for ending, begins in ((".png", b"\x89PNG"), (".pdf", b"%PDF"), (".html", b"<!doctype html")):
+        done("draw", "n.yaml", "-o", f"t{ending}", "--tables")
+        assert (folder / f"t{ending}").read_bytes()[:14].lower().startswith(begins.lower())
     before = Network.read(folder / "n.yaml")
     for one, other in (("n.yaml", "n.xml"), ("n.xml", "n.bif"), ("n.bif", "n.yaml.gz"), ("n.yaml.gz", "n.ingenuo")):
         assert "4 nodes" in done("convert", one, other)
@@ -158,6 +165,84 @@ def test_a_classifiers_network_can_be_asked(folder: Path, table: pd.DataFrame) -
     save(model, folder / "c.ingenuo")
     found = answer("c.ingenuo", "cancer", "--given", "smoke=yes")["posteriors"]["cancer"]
     assert found == pytest.approx(model.network_.posterior("cancer", {"smoke": "yes"}))
+
+
+def test_quiet_says_nothing(folder: Path) -> None:
+    for arguments in (
+        ("learn", "data.csv", "-o", "quiet.yaml", "--path"),
+        ("draw", "n.yaml", "-o", "quiet.svg"),
+        ("convert", "n.yaml", "quiet.bif"),
+        ("show", "n.yaml", "-o", "quiet.md"),
+    ):
+        assert done(*arguments, "--quiet") == ""
+        result = CliRunner().invoke(main, ["network", *arguments])
+        assert result.stdout == ""  # what is said is no data
+        assert "written to quiet" in result.stderr
+
+
+def test_show_prints_the_graph_or_tables_and_writes_by_ending(folder: Path) -> None:
+    network = Network.read("n.yaml")
+    assert done("show", "n.yaml") == f"{network}\n"
+    assert done("show", "n.yaml", "cancer", "age") == f"{network.shown('cancer', 'age')}\n"
+    assert json.loads(done("show", "n.yaml", "--json"))["nodes"]["cancer"]["states"] == network.states["cancer"]
+    wanted = {".txt": "P(cancer", ".md": "| --- |", ".html": "<table", ".json": '"tables"'}
+    for ending, what in wanted.items():
+        done("show", "n.yaml", "cancer", "-o", f"shown{ending}")
+        assert what in (folder / f"shown{ending}").read_text()
+    (rows,) = json.loads((folder / "shown.json").read_text())["tables"]
+    assert len(rows["rows"]) == network.tables["cancer"].size // len(network.states["cancer"])
+
+
+def test_an_experts_network_classifies_rows(folder: Path, table: pd.DataFrame) -> None:
+    network = Network.read("n.yaml")
+    done("classify", "n.yaml", "data.csv", "--target", "cancer", "-o", "answers.csv")
+    answers = pd.read_csv(folder / "answers.csv")
+    wanted = network.predict_proba(table, "cancer")
+    np.testing.assert_allclose(answers[["P(ill)", "P(well)"]], wanted, atol=1e-12)
+    found = json.loads(done("classify", "n.yaml", "--target", "cancer", "--row", "smoke=yes", "--json"))
+    assert found["posterior"] == pytest.approx(network.posterior("cancer", {"smoke": "yes"}))
+
+
+def test_a_network_file_that_names_its_class_is_a_model(folder: Path, table: pd.DataFrame) -> None:
+    network = Network.read("n.yaml")
+    bare = CliRunner().invoke(main, ["explain", "n.yaml", "--row", "smoke=yes"])
+    assert bare.exit_code == 1
+    assert "network classify --target NODE" in bare.output
+    done("convert", "n.yaml", "c.yaml", "--target", "cancer")
+    wanted = network.posterior("cancer", {"smoke": "yes", "age": 60})
+    for name in ("c.yaml", "c.ingenuo"):
+        done("convert", "c.yaml", name)
+        explained = CliRunner().invoke(main, ["explain", name, "--row", "smoke=yes, age=60", "--json"])
+        assert json.loads(explained.stdout)["posterior"] == pytest.approx(wanted), explained.output
+        answered = CliRunner().invoke(main, ["predict", name, "data.csv", "--only"])
+        lines = answered.stdout.splitlines()[1:]
+        assert [line.split(",")[0] for line in lines] == network.predict(table, "cancer").tolist()
+    judged = CliRunner().invoke(main, ["evaluate", "c.yaml", "data.csv", "--json"])
+    assert judged.exit_code == 0, judged.output
+    refused = CliRunner().invoke(main, ["update", "c.yaml", "data.csv"])
+    assert refused.exit_code == 1
+    assert Network.read("c.yaml").arcs == network.arcs
+
+
+def test_the_weather_of_the_notes_from_the_command(folder: Path) -> None:
+    """Arcs in a file, tables from rows with half a row in each cell, and the product of the entries."""
+    play_tennis().to_pandas().to_csv(folder / "days.csv", index=False)
+    (folder / "arcs.yaml").write_text(
+        "target: Play\nnodes:\n  Play: {}\n  Outlook: {parents: [Play]}\n  Temperature: {parents: [Play, Outlook]}\n"
+        "  Humidity: {parents: [Play, Temperature]}\n  Wind: {parents: [Play, Outlook]}\n"
+    )
+    done("learn", "days.csv", "--structure", "arcs.yaml", "--smoothing", "0.5", "-o", "weather.yaml")
+    windy = done("classify", "weather.yaml", "--row", "Outlook=Rain, Temperature=Cool, Humidity=High, Wind=Strong")
+    for entry in ("0.3666667", "0.3846154", "0.4285714", "0.25", "0.8333333", "0.01259158", "0.001099537", "0.919690"):
+        assert entry in windy.split(), entry
+    calm = done("classify", "weather.yaml", "--row", "Outlook=Rain, Temperature=Cool, Humidity=High, Wind=Weak")
+    assert "= 0.246529" in calm
+    assert "= 0.753471" in calm
+    trained = ["train", "days.csv", "--target", "Play", "--model", "network:structure=arcs.yaml", "-o", "m.ingenuo"]
+    assert CliRunner().invoke(main, trained).exit_code == 0
+    day = "Outlook=Rain, Temperature=Cool, Humidity=High, Wind=Strong"
+    explained = CliRunner().invoke(main, ["explain", "m.ingenuo", "--row", day]).stdout
+    assert "(5 + 0.5)/(14 + 1)   = 0.3666667" in explained
 
 
 BAD = {
@@ -179,8 +264,24 @@ BAD = {
     "convert bare.ingenuo x.bif": "no tables yet",
     "convert n.yaml x": "holds no network",
     "convert n.yaml nowhere/x.bif": "nowhere/x.bif",
-    "draw n.yaml x.gif": "a picture is written as .svg",
-    "draw n.yaml nowhere/x.svg": "nowhere/x.svg",
+    "draw n.yaml -o x.gif": "'x.gif' has none of the endings .svg, .html, .png, .pdf",
+    "draw n.yaml -o nowhere/x.svg": "nowhere/x.svg",
+    "draw bare.ingenuo -o x.svg --tables": "no tables yet",
+    "show n.yaml cancr": "no node 'cancr'; did you mean 'cancer'",
+    "show bare.ingenuo a": "no tables yet",
+    "show n.yaml -o x.png": "'x.png' has none of the endings .txt, .md, .html, .json",
+    "show n.yaml -o n.yaml": "none of the endings",
+    "classify n.yaml --row smoke=yes": "which node is the class?",
+    "classify n.yaml --target cancr --row smoke=yes": "did you mean 'cancer'",
+    "classify n.yaml --target age --row smoke=yes": "intervals of numbers, and no classes",
+    "classify bare.ingenuo --target a --row b=x": "no tables yet",
+    "classify n.yaml --target cancer": "give a row by --row, or a FILE",
+    "classify n.yaml --target cancer --row smok=yes": "did you mean 'smoke'",
+    "classify n.yaml --target cancer none.csv": "none.csv",
+    "convert n.yaml x.yaml --target cancr": "did you mean 'cancer'",
+    "learn data.csv -o x.yaml --structure bare.yaml": "no column for node 'a'",
+    "learn data.csv -o x.yaml --structure n.yaml --score bdeu": "is for structure='hill-climb' and 'k2' only",
+    "learn data.csv -o x.yaml --structure hill-clim": "did you mean 'hill-climb'",
     "learn data.csv -o x.txt": "holds no network",
     "learn data.csv -o nowhere/x.yaml": "nowhere/x.yaml",
     "learn none.csv -o x.yaml": "none.csv",
@@ -208,6 +309,7 @@ def test_what_goes_wrong_is_one_line_and_no_file(folder: Path, table: pd.DataFra
     (folder / "text.csv").write_text("a,b\n" + "\n".join(f"this is some text number {i},{i % 2}" for i in range(100)))
     save(NaiveBayes().fit(table, "cancer"), folder / "bayes.ingenuo")
     save(Network.from_arcs([("a", "b")]), folder / "bare.ingenuo")
+    Network.from_arcs([("a", "b")]).write(folder / "bare.yaml")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     result = run(*arguments.split())
     assert result.exit_code != 0

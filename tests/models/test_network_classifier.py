@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 import ingenuo as ing
 from ingenuo import store
-from ingenuo.errors import InputError, KindError, ModelFileError, RefusedError
+from ingenuo.datasets import diabetes
+from ingenuo.errors import InputError, KindError, ModelFileError, NetworkError, RefusedError
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks.network import Network
@@ -439,3 +441,64 @@ def test_a_structure_that_is_not_that_of_the_counts_is_refused() -> None:
             dict(forged["besides"]["items"])["parents"][node] = above
             with pytest.raises(ModelFileError):
                 store.from_bytes(container.to_bytes(forged, tensors))
+
+
+WET = {("rain", "on"): [0.9, 0.1], ("rain", "off"): [0.8, 0.2], ("sun", "on"): [0.6, 0.4], ("sun", "off"): [0.0, 1.0]}
+GARDEN = Network.from_arcs(
+    [("sky", "hose"), ("sky", "grass"), ("hose", "grass")],
+    states={"grass": ["wet", "dry"], "sky": ["sun", "rain", "hail"], "hose": ["on", "off"]},
+    tables={
+        "sky": [0.8, 0.2, 0.0],
+        "hose": {"sun": [0.3, 0.7], "rain": [0.01, 0.99], "hail": [0.5, 0.5]},
+        "grass": {**WET, ("hail", "on"): [0.5, 0.5], ("hail", "off"): [0.5, 0.5]},
+    },
+)
+
+
+@pytest.mark.parametrize("target", ["sky", "hose", "grass"])
+def test_a_given_network_is_a_classifier_by_any_of_its_nodes(target: str, tmp_path: Path) -> None:
+    rows = GARDEN.sample(200, random_state=0).drop_columns([target])
+    model = NetworkClassifier.from_network(GARDEN, target)
+    order = [GARDEN.states[target].index(label) for label in model.classes_.tolist()]
+    np.testing.assert_allclose(model.predict_proba(rows), GARDEN.predict_proba(rows, target)[:, order], atol=1e-13)
+    store.save(model, tmp_path / "m.ingenuo")
+    np.testing.assert_array_equal(store.load(tmp_path / "m.ingenuo").predict_proba(rows), model.predict_proba(rows))
+    shown = model.explain(rows.slice(0, 1)).to_dict()
+    assert all(term["how"] == "" for factor in shown["factors"] for term in factor["terms"])
+    assert model.network_.posteriors() == {node: pytest.approx(own) for node, own in GARDEN.posteriors().items()}
+
+
+def test_a_learned_network_gives_its_counts_and_its_prior() -> None:
+    network = Network.learn(diabetes(), "tan", target="progression", prior=Lidstone(0.5))
+    model = NetworkClassifier.from_network(network)
+    wanted = NetworkClassifier(network, prior=Lidstone(0.5)).fit(diabetes(), "progression")
+    assert model.tally_ == wanted.tally_
+    np.testing.assert_array_equal(model.predict_proba(diabetes()), wanted.predict_proba(diabetes()))
+    more = diabetes().slice(0, 50)
+    assert model.partial_fit(more, "progression").tally_ == wanted.partial_fit(more, "progression").tally_
+
+
+def test_rows_are_added_to_an_experts_tables() -> None:
+    model = NetworkClassifier.from_network(GARDEN, "sky")
+    before = model.network_.tables["sky"].copy()
+    model.partial_fit(GARDEN.sample(10, {"sky": "rain"}, random_state=0), "sky")
+    place = model.classes_.tolist().index("rain")
+    assert model.network_.tables["sky"][place] == pytest.approx((before[place] + 10) / 11)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: NetworkClassifier.from_network(GARDEN), "which node is the class"),
+        (lambda: NetworkClassifier.from_network(GARDEN, "sk"), "no node 'sk'; did you mean 'sky'"),
+        (lambda: NetworkClassifier.from_network(GARDEN.observe(hose="on"), "sky"), r"nothing is known \(hose = on\)"),
+        (lambda: NetworkClassifier.from_network(Network.from_arcs([("a", "b")]), "a"), "no tables yet"),
+        (
+            lambda: NetworkClassifier.from_network(Network.learn(diabetes(), target="progression"), "bmi"),
+            "intervals of numbers",
+        ),
+    ],
+)
+def test_what_is_no_classifier_is_refused(make: Any, said: str) -> None:
+    with pytest.raises(NetworkError, match=said):
+        make()

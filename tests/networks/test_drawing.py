@@ -6,6 +6,7 @@ import gzip
 import re
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
@@ -14,6 +15,7 @@ from benchmarks.public_data import public_data
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ingenuo.errors import InputError
 from ingenuo.networks.drawing import (
     BAR,
     BAR_HEIGHT,
@@ -413,3 +415,106 @@ def test_names_that_look_like_markup_are_text() -> None:
         *("svg", "g", "title", "rect", "text", "path", "polygon", "circle")
     }
     assert "x? y" in "".join(root.itertext())
+
+
+def table_rows(group: ElementTree.Element) -> list[list[str]]:
+    """The texts of a box by their lines, from left to right."""
+    lines: dict[float, list[ElementTree.Element]] = {}
+    for each in group.iter(f"{SVG}text"):
+        lines.setdefault(float(each.attrib["y"]), []).append(each)
+    ordered = (sorted(lines[y], key=lambda each: span(each)[0]) for y in sorted(lines))
+    return [[each.text or "" for each in line] for line in ordered]
+
+
+TABLES = [
+    np.array([0.625, 0.375]),
+    np.array([[0.2, 0.5, 0.3], [0.6, 0.0, 0.4]]),
+    np.linspace(0.05, 0.6, 12).reshape(2, 3, 2) * [[[1, 0]]]
+    + [[[0, 1]]] * (1 - np.linspace(0.05, 0.6, 12)[::2].reshape(2, 3, 1)),
+]
+
+
+def test_tables_stand_in_the_boxes_with_the_parents_states_at_the_left() -> None:
+    text = weather(tables=TABLES, beliefs=None)
+    play, outlook, wind = (table_rows(group) for group in groups(text, "node"))
+    assert play == [["play"], ["yes", "no"], ["0.625", "0.375"]]
+    assert outlook == [["outlook"], ["play", "sunny", "overcast", "rain"], ["yes", "0.200", "0.500", "0.300"],
+                       ["no", "0.600", "0.000", "0.400"]]  # fmt: skip
+    assert wind[1] == ["play", "outlook", "true", "false"]
+    assert wind[2] == ["yes", "sunny", "0.050", "0.950"]
+    assert len(wind) == 2 + 6
+    assert_fits(text)
+
+
+def test_with_evidence_tables_and_bars_show_what_was_believed_before() -> None:
+    after = [np.array(p) for p in ([1.0, 0.0], [0.2, 0.5, 0.3], [0.1, 0.9])]
+    before = [np.array(p) for p in ([0.625, 0.375], [0.35, 0.3125, 0.3375], [0.3, 0.7])]
+    text = weather(tables=TABLES, beliefs=after, before=before, marks={0: "observed"})
+    assert table_rows(groups(text, "node")[0])[2:] == [
+        ["before", "0.625", "0.375"],
+        ["given the evidence", "1.000", "0.000"],
+    ]
+    assert table_rows(groups(text, "node")[1])[-2:] == [
+        ["before", "0.350", "0.312", "0.338"],
+        ["given the evidence", "0.200", "0.500", "0.300"],
+    ]
+    assert_fits(text)
+    bars = weather(beliefs=after, before=before, marks={0: "observed"})
+    group = groups(bars, "node")[2]
+    strokes = [each for each in group.iter(f"{SVG}rect") if each.get("fill") == "#1f2933"]
+    left = min(float(each.attrib["x"]) for each in group.iter(f"{SVG}rect") if each.get("height") == f"{BAR_HEIGHT:g}")
+    middles = [float(each.attrib["x"]) + float(each.attrib["width"]) / 2 for each in strokes]
+    assert [(middle - left) / BAR for middle in middles] == pytest.approx([0.3, 0.7], abs=0.01)
+    assert "true: 0.1 (before: 0.3)" in tooltip(group)
+    assert "before the evidence" in texts(groups(bars, "legend")[0])
+    assert_fits(bars)
+
+
+def test_of_a_large_table_the_first_rows_and_states_are_shown() -> None:
+    many = [str(k) for k in range(40)]
+    text = picture(["a", "b"], [many, many], [(), (0,)], tables=[np.full(40, 1 / 40), np.full((40, 40), 1 / 40)])
+    rows = table_rows(groups(text, "node")[1])
+    assert rows[1] == ["a", *many[:8], "… 32 more"]
+    assert rows[-1] == ["… 22 more rows"]
+    assert len(rows) == 2 + 18 + 1
+    assert_fits(text)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(names, min_size=3, max_size=3), st.lists(names, min_size=1, max_size=12))
+def test_tables_of_any_names_fit_their_boxes(nodes: list[str], states: list[str]) -> None:
+    n = len(states)
+    tables = [np.full((n,) * k, 1 / n) for k in (1, 2, 3)]
+    given_ = [np.full(n, 1 / n)] * 3
+    assert_fits(
+        picture(nodes, [states] * 3, [(), (0,), (0, 1)], tables=tables, beliefs=given_, before=given_, target=0)
+    )
+
+
+@pytest.mark.parametrize("ending", [".png", ".pdf", ".svg", ".html"])
+def test_a_picture_is_written_as_its_ending_says(ending: str, tmp_path: Path) -> None:
+    weather(tables=TABLES, marks={1: "observed", 2: "set"}, strengths={(0, 1): 0.3}).write(tmp_path / f"x{ending}")
+    data = (tmp_path / f"x{ending}").read_bytes()
+    begins = {".png": b"\x89PNG", ".pdf": b"%PDF", ".svg": b"<svg", ".html": b"<!do"}[ending]
+    assert data[:4].lower() == begins.lower()
+    with pytest.raises(InputError, match=r"ends with \.svg, \.html, \.png, \.pdf"):
+        weather().write(tmp_path / "x.gif")
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        weather().write(tmp_path / "nowhere" / f"x{ending}")
+
+
+def test_a_painted_picture_has_the_same_boxes_and_texts_as_the_svg() -> None:
+    from ingenuo.show.plots import paint
+
+    text = weather(tables=TABLES, marks={1: "observed"}, strengths={(0, 1): 0.3}, target=0)
+    (ax,) = paint(text).axes
+    root = ElementTree.fromstring(text)
+    assert [each.get_text() for each in ax.texts] == [each.text for each in root.iter(f"{SVG}text")]
+    shapes = [each for each in root.iter() if each.tag.removeprefix(SVG) in ("rect", "circle", "polygon", "path")]
+    assert len(ax.patches) == len(shapes)
+    moved = groups(text, "network")[0].attrib["transform"]
+    x, y = map(float, re.findall(r"[\d.]+", moved))
+    box = groups(text, "node")[0].find(f"{SVG}rect")
+    assert box is not None
+    corners = [(patch.get_x(), patch.get_y()) for patch in ax.patches if hasattr(patch, "get_x")]
+    assert (pytest.approx(x + float(box.attrib["x"])), pytest.approx(y + float(box.attrib["y"]))) in corners

@@ -41,7 +41,7 @@ COMMANDS = {
     "generate": "Draw rows or texts from a model.",
     "inspect": "What a model has learned: schema, counts, strongest evidence.",
     "merge": "Add up what several models have learned.",
-    "network": "Bayesian networks: learn, query, draw and convert them.",
+    "network": "Bayesian networks: learn, show, query, draw and convert them; classify by one.",
     "predict": "Append the answers of a model to the rows of a file.",
     "report": "Write one page about a model and how good it is.",
     "train": "Learn a model from files.",
@@ -75,7 +75,7 @@ def option(spec: str, help: str, into: str | None = None, **more: Any) -> Decora
     return click.option(*names, *([into] if into else []), help=help, **more)
 
 
-def picture(name: str, help: str, endings: tuple[str, ...] = PICTURES) -> Decorator:
+def picture(name: str, help: str, endings: tuple[str, ...] = PICTURES, **more: Any) -> Decorator:
     """An option that names a picture; a name of another ending is refused before the work, not after it."""
 
     def check(ctx: click.Context, parameter: click.Parameter, value: str | None) -> str | None:
@@ -85,7 +85,7 @@ def picture(name: str, help: str, endings: tuple[str, ...] = PICTURES) -> Decora
         return value
 
     kinds = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
-    return option(f"{name} FILE", f"{help}: a {kinds} file.", type=click.Path(), callback=check)
+    return option(f"{name} FILE", f"{help}: a {kinds} file.", type=click.Path(), callback=check, **more)
 
 
 def _keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
@@ -231,19 +231,33 @@ def open_rows(model: Any, paths: Sequence[str], given: Given, target: str | None
     return rows_for(model, open_files(paths, given, model=model), target, **how)
 
 
-def load(path: str) -> Any:
-    """The model of a file; - is standard input."""
-    from ingenuo import store
+def load(path: str, *, answers: bool = False) -> Any:
+    """The model of a file, or the network of a network file; - is standard input.
 
-    return store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
+    If it is to answer rows, a network that says which node is the class becomes a classifier.
+    """
+    from ingenuo import store
+    from ingenuo.networks.files import is_network_file
+    from ingenuo.networks.network import Network
+
+    if path != "-" and is_network_file(path):
+        found: Any = Network.read(path)
+    else:
+        found = store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
+    if not answers or not isinstance(found, Network) or found.target is None:
+        return found
+    from ingenuo.models.network_classifier import NetworkClassifier
+
+    return NetworkClassifier.from_network(found)
 
 
 def load_model(path: str) -> Any:
     """The model of a file, which must be one that learned columns and answers rows."""
-    model = load(path)
+    model = load(path, answers=True)
     if not hasattr(model, "schema_") or not hasattr(model, "predict"):
         raise click.ClickException(
             f"{path} holds a {type(model).__name__}, and no model that answers rows; `ingenuo inspect` shows what it is"
+            + (", and `ingenuo network classify --target NODE` asks for a node" if hasattr(model, "nodes") else "")
         )
     return model
 
@@ -251,8 +265,9 @@ def load_model(path: str) -> Any:
 def about(path: str) -> dict[str, Any]:
     """What a model file says of where its model comes from."""
     from ingenuo import store
+    from ingenuo.networks.files import is_network_file
 
-    return {} if path == "-" else store.about(path)
+    return {} if path == "-" or is_network_file(path) else store.about(path)
 
 
 def save(model: Any, path: str, about: Mapping[str, Any], as_json: bool) -> None:

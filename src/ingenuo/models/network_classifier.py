@@ -20,11 +20,13 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels.codes import Flat
 from ingenuo.models.classifier import Classifier, Parameters
-from ingenuo.models.model import CLASS, Plan, check_is_fitted
+from ingenuo.models.model import CLASS, NO_LABELS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
 from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, no_column, plan_columns, used_columns
+from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents, children, order
+from ingenuo.networks.learn import ROWS
 from ingenuo.networks.network import Network
 from ingenuo.networks.search import Search, Step
 from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
@@ -35,9 +37,9 @@ from ingenuo.rows.rows import MemoryRows, Part, Rows
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
-from ingenuo.tally.labels import Labels, find, labels_of, objects
-from ingenuo.tally.prior import Lidstone, Prior
-from ingenuo.tally.tally import Tally
+from ingenuo.tally.labels import Labels, find, labels_of, objects, unite
+from ingenuo.tally.prior import Lidstone, MaximumLikelihood, Prior
+from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 
@@ -281,6 +283,61 @@ class NetworkClassifier(Classifier):
     def _averages(self) -> bool:
         return bool(self.structure == AODE)
 
+    @classmethod
+    def from_network(cls, network: Network, target: str | None = None) -> Self:
+        """The classifier that a network with tables is, an expert's or one that was learned; nothing is fitted.
+
+        Parameters
+        ----------
+        network : Network
+            Its counts and its prior are taken over, where it has learned; a table that was given counts as one row for
+            each configuration of the parents, to which `partial_fit` adds.
+        target : str, optional
+            The node that is the class; by default the network's own target.
+
+        Examples
+        --------
+        >>> wet = {"rain": {"wet": 0.9, "dry": 0.1}, "sun": {"wet": 0.05, "dry": 0.95}}
+        >>> garden = Network.from_arcs([("sky", "grass")], tables={"sky": {"rain": 0.2, "sun": 0.8}, "grass": wet})
+        >>> print(NetworkClassifier.from_network(garden, "sky").explain({"grass": "wet"}))
+                          rain              sun
+        ───────────────────────────────────────────────────
+        prior                   = 0.2            = 0.8
+        grass        wet        = 0.9            = 0.05
+        ───────────────────────────────────────────────────
+        product                 = 0.18           = 0.04
+        ÷ their sum             = 0.818182       = 0.181818
+        → rain, with probability 0.818182
+        """
+        name = network.target if target is None else target
+        if name is None:
+            raise NetworkError(f"which node is the class? say target={network.nodes[0]!r}, or another")
+        place_of(network.nodes, name)
+        if network.evidence:
+            raise NetworkError(f"a classifier is made of a network in which nothing is known ({network.evidence})")
+        if name in network.cuts:
+            raise NetworkError(f"the states of {name!r} are intervals of numbers, and no classes; take another node")
+        nodes = (name, *(node for node in network.nodes if node != name))
+        parents = tuple(tuple(map(nodes.index, network.parents[node])) for node in nodes)
+        states = network.states | {node: list(range(len(each.points) + 1)) for node, each in network.cuts.items()}
+        tally, prior = network.tally, network.prior
+        if tally is None or prior is None:
+            tables = {ROWS: Table.of({"all": [0]}, [float(max(table.size for table in network.tables.values()))])}
+            for node, table in network.tables.items():
+                axes = {f"{each}:": states[each] for each in (*network.parents[node], node)}
+                tables[learn.table_name(node)] = Table.of(axes, table)
+            tally, prior = Tally(tables), MaximumLikelihood()
+            rows = Table.of({"class": states[name]}, list(network.posterior(name).values()))
+        else:
+            seen = tally[learn.states_name(name) if network.parents[name] else learn.table_name(name)]
+            rows = Table.of({"class": seen.axes[0]}, seen.sums)
+        known = {node: own for node, own in states.items() if node != name and node not in network.cuts}
+        model = cls(network, prior=prior)
+        model._found = Structure(nodes, parents, network.cuts, network.search)
+        model._target, model._declared_classes = name, labels_of(states[name])
+        model._set_tally(Schema.of(dict.fromkeys(nodes[1:], "category"), known), tally + Tally({CLASS: rows}))
+        return model
+
     # Learning.
 
     def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
@@ -456,10 +513,11 @@ class NetworkClassifier(Classifier):
         learn.check(tally)
         if not self._averages:
             learn.check_axes(tally, found.nodes, found.parents, {column_name(n): c for n, c in found.cuts.items()})
+            known = unite(self.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0))
             for node, above in zip(found.nodes, found.parents):
                 axes = [*above, found.nodes.index(node)]
-                seen = tally.labels(learn.table_name(node), axes.index(0)) if 0 in axes else tally.labels(CLASS, 0)
-                if (find(tally.labels(CLASS, 0), seen) < 0).any():
+                seen = tally.labels(learn.table_name(node), axes.index(0)) if 0 in axes else known
+                if (find(known, seen) < 0).any():
                     raise InputError(f"the table of {node!r} has a class that no row has")
         self._found = found
         self._set_tally(schema, tally)
@@ -557,13 +615,14 @@ def _join_hidden(parents: Parents, hidden: set[int], idle: set[int]) -> list[set
 
 def _entries(node: int, own: Tables, row: Sequence[int]) -> tuple[Term, ...]:
     """The entry of a node's table for each class, and the counts that it comes from."""
-    terms = []
+    terms, given = [], np.allclose(own.counts[node], own.tables[node], rtol=0.0, atol=1e-12)  # not counted
     for k in range(own.tables[0].shape[-1]):
         above = tuple(k if up == 0 else row[up] for up in own.parents[node])
         state = k if node == 0 else row[node]
         counted, pseudo = own.counts[node][above], own.imagined[node]
         total, imagined = counted.sum(), pseudo.sum()
         how = fraction(counted[state], pseudo[state], total, imagined) if total + imagined else "as in the whole column"
+        how = "" if given else how
         terms.append(term(how, own.tables[node][above][state]))
     return tuple(terms)
 

@@ -100,6 +100,9 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
 
 def _parse_value(key: str, text: Any, default: Any) -> Any:
     """A setting that was given as text, as what the model's own default is."""
+    from ingenuo.networks.files import is_network_file
+    from ingenuo.networks.network import Network
+
     if not isinstance(text, str):
         return text
     if hasattr(default, "pseudo_counts") or (key == "smoothing" and ":" in text):
@@ -110,6 +113,8 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
             return (int(low), int(high)) if high else (1, int(low))
         except ValueError:
             raise InputError(f"ngrams is a number such as 2 or a range such as 1-3, got {text!r}") from None
+    if key == "structure" and is_network_file(text):  # whose arcs are taken
+        return Network.read(text)
     lower = text.lower()
     if lower in _FLAGS and key != "stop_words":
         return _FLAGS[lower]

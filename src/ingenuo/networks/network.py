@@ -29,7 +29,7 @@ from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, define
 from ingenuo.networks.columns import encode_known, encode_rows
 from ingenuo.networks.search import Scorer, Search, check_score
-from ingenuo.networks.structure import Options, find_structure, sample_of
+from ingenuo.networks.structure import GIVEN, Options, find_structure, sample_of
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Codes
 from ingenuo.show.table import Block, PrintedTable, Shown
@@ -171,7 +171,7 @@ class Network(Shown):
     @staticmethod
     def learn(
         table: Any,
-        structure: str = "hill-climb",
+        structure: str | Network = "hill-climb",
         *,
         target: str | None = None,
         columns: Mapping[Any, Any] | None = None,
@@ -199,8 +199,8 @@ class Network(Shown):
         table : pandas, polars or Arrow table, or array
             A column for each node. Numbers are cut into intervals (by the target, where there is one), whole numbers
             of ten values at most are states, text is refused.
-        structure : {"hill-climb", "k2", "chow-liu", "tan", "kdb", "naive"}
-            How to search.
+        structure : {"hill-climb", "k2", "chow-liu", "tan", "kdb", "naive"} or Network
+            How to search; or the network whose arcs, declared states and cut points are taken.
         target : str, optional
             The class; "tan", "kdb" and "naive" hang all on it.
         columns : mapping, optional
@@ -218,13 +218,21 @@ class Network(Shown):
             As in `fit`; the number of intervals without a target; whether progress is shown.
         """
         limits = max_parents, tabu, restarts, tuple(required), tuple(forbidden), random_state, verbose
-        options = Options(structure, score, ess, k, order, root, *limits)
+        named = GIVEN if isinstance(structure, Network) else structure
+        options = Options(named, score, ess, k, order, root, *limits)
         _check_prior(prior, missing)
+        fitted: Any = {"prior": prior, "missing": missing, "sample_weight": sample_weight, "verbose": verbose}
+        if isinstance(structure, Network):
+            options.check()
+            target = structure.target if target is None else structure.nodes[known.place_of(structure.nodes, target)]
+            about: Any = {"cuts": structure.cuts, "target": target}
+            network = Network(structure.nodes, structure._parents, structure._declared, **about)
+            return network.fit(table, columns=columns, **fitted)
         nodes, found, cuts, declared = find_structure(table, options, target, columns, bins, sample_weight)
-        search = None if structure == "naive" else found.rename(nodes)
+        search = None if named == "naive" else found.rename(nodes)
         network = Network(nodes, found.parents, declared, cuts=cuts, target=target, search=search)
         network._categories = frozenset(node for node in nodes if node not in cuts)
-        return network.fit(table, prior=prior, missing=missing, sample_weight=sample_weight, verbose=verbose)
+        return network.fit(table, **fitted)
 
     # Its parts.
 
@@ -684,7 +692,7 @@ class Network(Shown):
         from ingenuo.show.svg import clean
 
         rows = []
-        for node, own, table in zip(self.nodes[:NODES], self._states or repeat(()), self._tables or repeat(None)):
+        for node, own, table in zip(self.nodes[:NODES], self._definition().states, self._tables or repeat(None)):
             shown = ", ".join(map(str, own[:6])) + (f", … {len(own) - 6} more" if len(own) > 6 else "")
             cells = "" if table is None else f"{table.size:,}"
             rows.append([clean(cell) for cell in (node, shown, ", ".join(self.parents[node]), cells)])

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from html import escape
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.tally.container import replace_file
 
 FONTS = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 
@@ -52,6 +51,8 @@ class Picture(str):
 
     def write(self, path: str | os.PathLike[str], title: str = "") -> None:
         """Write it to a file, whole or not at all, as the ending says: .svg, .html, .png or .pdf."""
+        from ingenuo.tally.container import replace_file
+
         check_ending(path)
         name = os.fspath(path)
         if not os.path.isdir(os.path.dirname(os.path.realpath(name))):

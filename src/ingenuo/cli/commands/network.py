@@ -1,4 +1,4 @@
-"""`ingenuo network`: learn a network from a file, ask it, draw it, convert it."""
+"""`ingenuo network`: learn a network from a file, show it, ask it, classify by it, draw it, convert it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ import click
 
 from ingenuo.cli import options
 from ingenuo.cli.options import JSON, check_inputs, option
+from ingenuo.show.svg import ENDINGS
 
 
 @click.group("network", short_help=options.COMMANDS["network"])
 def network() -> None:
-    """Bayesian networks: learn one from a table, ask it, draw it, convert its file.
+    """Bayesian networks: learn one from a table, show it, ask it, classify rows, draw it, convert its file.
 
     Network files are .bif, .xml (XMLBIF), .yaml, each perhaps with .gz behind, or .ingenuo, which keeps the counts as
-    well; .json is read too.
+    well; .json is read too. One that says which node is the class (`target: play` in YAML) is a MODEL for predict,
+    explain and evaluate.
     """
 
 
@@ -35,7 +37,11 @@ _KNOWN = (
     "learn",
     click.argument("data", type=click.Path()),
     option("-o --output", "Where to write the network.", type=click.Path(), required=True),
-    option("--structure hill-climb|k2|chow-liu|tan|kdb|naive", "How to search.", default="hill-climb"),
+    option(
+        "--structure NAME",
+        "How to search: hill-climb, k2, chow-liu, tan, kdb or naive; or a network FILE, whose arcs are taken.",
+        default="hill-climb",
+    ),
     option("--target TEXT", "The class: tan, kdb and naive need one, and numbers are cut by it."),
     option("--score bic|bdeu|k2|aic", "What is climbed  [bic; k2 for k2]"),
     option("--ess", "Imaginary rows of the BDeu score.", type=float, default=1.0),
@@ -63,18 +69,89 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     ingenuo network learn patients.csv -o patients.bif --score bdeu --require age outcome --forbid outcome sex
     """
     check_inputs(data)
+    from ingenuo.networks.files import is_network_file
     from ingenuo.networks.network import Network
     from ingenuo.rows.files.scan import read
     from ingenuo.tally.prior import Lidstone
 
     _check_writable(output)
     given |= {"columns": options.kinds(given), "order": given["order"] or None}
-    found = Network.learn(read(data), structure, prior=Lidstone(smoothing), **given)
+    chosen = Network.read(structure) if is_network_file(structure) else structure
+    found = Network.learn(read(data), chosen, prior=Lidstone(smoothing), **given)
     found.name = Path(data).name.split(".")[0]
     _write(found, output)
     if found.search is not None:
-        options.out(str(found.search) if show_path else str(found.search).splitlines()[0])
-    options.out(f"{found}\nwritten to {output}")
+        options.say(str(found.search) if show_path else str(found.search).splitlines()[0])
+    options.say(f"{found}\nwritten to {output}")
+
+
+_SHOWN = {".txt": "to_text", ".md": "to_markdown", ".html": "to_html", ".json": "to_dict"}
+
+
+@options.command(
+    "show",
+    _NETWORK,
+    click.argument("nodes", nargs=-1),
+    option("-o --output FILE", f"Where to write it: a file that ends with {', '.join(_SHOWN)}  [standard output]"),
+    JSON,
+    of=network,
+)
+def show(path: str, nodes: tuple[str, ...], output: str | None, as_json: bool) -> None:
+    """Show the graph of a network; or the tables of NODES.
+
+    \b
+    ingenuo network show asia.bif
+    ingenuo network show asia.bif lung dysp
+    ingenuo network show asia.bif lung -o lung.md
+    """
+    ending = ".json" if as_json else Path(output or "x.txt").suffix.lower()
+    if ending not in _SHOWN:
+        raise click.BadParameter(f"{output!r} has none of the endings {', '.join(_SHOWN)}", param_hint="-o")
+    options.check_writable(output, [path])
+    found = _read(path)
+    shown = getattr(found.shown(*nodes) if nodes else found, _SHOWN[ending])()
+    options.write(shown if isinstance(shown, str) else options.json_text(shown), output)
+
+
+@options.command(
+    "classify",
+    _NETWORK,
+    click.argument("file", type=click.Path(), required=False, metavar="[FILE]"),
+    option("--target NODE", "The node that is the class  [as the network says]"),
+    option("--row TEXT", "One row, 'NODE=STATE, NODE=STATE': the product of the tables' entries is shown."),
+    option("-o --output FILE", "Where to write the rows of FILE with their classes  [standard output]"),
+    options.READING,
+    JSON,
+    of=network,
+)
+def classify(path: str, file: str | None, target: str | None, row: str | None, **given: Any) -> None:
+    """Classify rows by a network with tables, an expert's or a learned one.
+
+    P(class | row) is the product of one entry of each table, divided by the sum over the classes. What is missing is
+    summed out.
+
+    \b
+    ingenuo network classify weather.yaml --target play --row 'outlook=rainy, windy=true'
+    ingenuo network classify weather.yaml days.csv --target play -o answers.csv
+    """
+    if (file is None) == (row is None):
+        raise click.UsageError("give a row by --row, or a FILE")
+    options.check_writable(given["output"], [path, *([file] if file else [])])
+    check_inputs(path, file)
+    from ingenuo.cli.work.answer import answer_rows
+    from ingenuo.models.network_classifier import NetworkClassifier
+    from ingenuo.rows.files import write
+    from ingenuo.rows.streams import rows_for
+    from ingenuo.rows.typed import parse_row
+
+    model = NetworkClassifier.from_network(_read(path), target)
+    if row is not None:
+        options.show(model.explain(parse_row(row, model)), given["as_json"])
+        return
+    rows = rows_for(model, options.open_files([str(file)], given, keep_all=True), labelled=False, others=True)
+    kind = "jsonl" if given["as_json"] else write.format_of(given["output"])
+    pieces = write.write(answer_rows(model, rows, True, 0), kind)
+    options.write(b"".join(pieces), given["output"])
 
 
 @options.command(
@@ -141,50 +218,53 @@ def query(
 @options.command(
     "draw",
     _NETWORK,
-    click.argument("picture", type=click.Path()),
+    options.picture("-o --output", "Where to draw it", ENDINGS, required=True),
     _KNOWN,
+    option("--tables", "With the table of each node, in place of the bars."),
     option("--beliefs/--no-beliefs", "With or without the bars of belief.", default=True),
     option("--title TEXT", "What to write above it."),
     of=network,
 )
-def draw(path: str, picture: str, given: Any, done: Any, beliefs: bool, title: str | None) -> None:
-    """Draw a network to PICTURE, an .svg file.
+def draw(path: str, output: str, given: Any, done: Any, **how: Any) -> None:
+    """Draw a network. With --given, a stroke on each bar marks what was believed before.
 
     \b
-    ingenuo network draw asia.bif asia.svg
-    ingenuo network draw asia.bif smoker.svg --given smoke=yes --title 'A smoker'
+    ingenuo network draw asia.bif -o asia.svg
+    ingenuo network draw asia.bif -o asia.pdf --tables
+    ingenuo network draw asia.bif -o smoker.png --given smoke=yes --title 'A smoker'
     """
-    _read_known(path, given, done).draw(picture, beliefs=beliefs, strengths=beliefs, title=title)
-    options.out(f"drawn to {picture}")
+    _read_known(path, given, done).draw(output, strengths=how["beliefs"], **how)
+    options.say(f"written to {output}")
 
 
 @options.command(
     "convert",
     click.argument("source", type=click.Path()),
-    click.argument("target", type=click.Path()),
+    click.argument("output", type=click.Path(), metavar="TARGET"),
+    option("--target NODE", "The node that is the class, which .yaml and .ingenuo keep."),
     of=network,
 )
-def convert(source: str, target: str) -> None:
+def convert(source: str, output: str, target: str | None) -> None:
     """Write the network in SOURCE to TARGET, in the format of its name.
 
     \b
     ingenuo network convert alarm.bif.gz alarm.yaml
+    ingenuo network convert weather.bif weather.yaml --target play
     """
+    from ingenuo.networks.evidence import place_of
+
     found = _read(source)
-    _write(found, target)
-    options.out(f"{len(found.nodes)} nodes and {len(found.arcs)} arcs written to {target}")
+    if target is not None:
+        found.target = found.nodes[place_of(found.nodes, target)]
+    _write(found, output)
+    options.say(f"{len(found.nodes)} nodes and {len(found.arcs)} arcs written to {output}")
 
 
 def _read(path: str) -> Any:
-    from ingenuo.models.network_classifier import NetworkClassifier
     from ingenuo.networks.network import Network
-    from ingenuo.store import load
 
-    if not path.endswith(".ingenuo"):
-        return Network.read(path)
-    found = load(path)
-    if isinstance(found, NetworkClassifier):
-        return found.network_
+    found = options.load(path) if path.endswith(".ingenuo") else Network.read(path)
+    found = getattr(found, "network_", found)  # of a classifier
     if not isinstance(found, Network):
         raise click.ClickException(f"{path} holds a {type(found).__name__}, and no network")
     return found
@@ -214,10 +294,9 @@ def _write(network: Any, path: str) -> None:
     network.write(path)
     if network.cuts and kind_of(path) in ("bif", "xmlbif"):
         cut = ", ".join(network.cuts)
-        options.out(
+        options.say(
             f"note: {path} has the names of the intervals of {cut}, and not the cut points: numbers are no evidence to "
-            "it; .yaml and .ingenuo keep them",
-            err=True,
+            "it; .yaml and .ingenuo keep them"
         )
 
 

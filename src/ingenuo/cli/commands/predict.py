@@ -50,7 +50,7 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     from ingenuo.tally.container import replace_file
 
     kind = write.format_of(output, given["to"])
-    loaded = options.load(model)
+    loaded = options.load(model, answers=True)
     rows = rows_for(
         loaded, options.open_files(files, given, model=loaded, keep_all=True), labelled=False, others=not only
     )

@@ -99,6 +99,11 @@ def to_text(definition: Definition, kind: str) -> str:
     return {"bif": to_bif, "xmlbif": to_xmlbif, "yaml": to_yaml}[kind](definition)
 
 
+def is_network_file(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is one of a network, by its name."""
+    return Path(os.fspath(path).lower().removesuffix(".gz")).suffix in KINDS
+
+
 def kind_of(path: str | os.PathLike[str]) -> str:
     """What a file is written in, by its name."""
     name = _name_of(path)
