@@ -39,8 +39,11 @@ FRAME = pd.DataFrame(
         "note": _texts(Y),
         "paid": Y,
         "price": (RNG.gamma(3.0, 10.0, N) + 20 * (Y == "yes")).round(2),
+        "vip": RNG.random(N) < 0.4 + 0.2 * (Y == "yes"),
+        "code": RNG.integers(1, 14, N),
     }
 )
+CODED = FRAME[["size", "vip", "code"]].assign(paid=Y == "yes")  # booleans and codes, which a text file spells
 NUMBERS, MIXED, TEXT = ["size", "age"], ["size", "age", "town", "note"], ["note"]
 COUNTS = pd.DataFrame(RNG.poisson(1.5, (N, 3)) + 0.0, columns=["a", "b", "c"]).assign(paid=Y)
 MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
@@ -57,6 +60,9 @@ MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
     "NetworkClassifier, tan": (ing.NetworkClassifier("tan"), FRAME[[*NUMBERS, "town", "paid"]]),
     "NetworkClassifier, hill-climb": (ing.NetworkClassifier("hill-climb"), FRAME[[*NUMBERS, "town", "paid"]]),
     "LanguageModelClassifier": (ing.LanguageModelClassifier(2), FRAME[[*TEXT, "paid"]]),
+    "NaiveBayes, codes": (ing.NaiveBayes(columns={"code": "category"}), CODED),
+    "NetworkClassifier, codes": (ing.NetworkClassifier("tan", columns={"code": "category"}), CODED),
+    "SoftmaxRegression, codes": (ing.SoftmaxRegression(columns={"code": "category"}), CODED),
     "NaiveBayesRegressor": (ing.NaiveBayesRegressor(bins=5), FRAME[[*MIXED, "price"]]),
     "BayesOptimalClassifier": (
         ing.BayesOptimalClassifier([("one", ing.NaiveBayes()), ("two", ing.NetworkClassifier("naive"))]),
@@ -67,6 +73,7 @@ MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
 NEEDS_ALL = {
     "NaiveBayes, tuned",
     "SoftmaxRegression",
+    "SoftmaxRegression, codes",
     "NetworkClassifier, hill-climb",
     "BayesOptimalClassifier",
 }
@@ -76,7 +83,7 @@ NOT_SENT = {"BayesOptimalClassifier"}
 NO_SPARSE = {"GaussianNB"}
 CLASSIFIERS = {name: each for name, each in MODELS.items() if hasattr(each[0], "predict_proba")}
 # What sums more than once, so that a reader, which can be read once, does not do.
-SEVERAL_PASSES = {"NetworkClassifier, tan", "NaiveBayesRegressor"}
+SEVERAL_PASSES = {"NetworkClassifier, tan", "NetworkClassifier, codes", "NaiveBayesRegressor"}
 DOORS = ["pandas", "polars", "arrow", "csv", "path", "parquet", "reader", "duckdb", "dask"]
 
 

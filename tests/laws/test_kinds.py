@@ -115,3 +115,99 @@ def test_a_column_without_a_value_never_stops_a_fit(model: Any, table: str) -> N
         found.predict(given).tolist()
         == without.predict(given[["size", "rooms"]] if table == "frame" else given[:, :2]).tolist()
     )
+
+
+# Labels that a text file spells: a boolean or a number there is the one that a frame has.
+
+LATE = 20_000  # rows, so that the last are beyond what is looked at first
+
+
+def _labelled(late: str | None = None) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"vip": rng.random(LATE) < 0.5, "code": rng.integers(1, 30, LATE), "paid": rng.random(LATE)})
+    frame["paid"] = frame["paid"] < 0.3 + 0.3 * frame["vip"]
+    if late is not None:
+        frame = frame.astype({"vip": str, "code": str})
+        frame.loc[LATE - 5 :, ["vip", "code"]] = late
+    return frame
+
+
+CODES = {"code": "category"}
+
+
+@pytest.mark.parametrize("how", ["scan", "path", "read", "batches"])
+@pytest.mark.parametrize("late", [None, "maybe"])
+def test_labels_of_a_text_file_are_decided_by_all_its_rows(late: str | None, how: str, tmp_path: Path) -> None:
+    frame, path = _labelled(late), tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    given: Any = {
+        "scan": lambda: ing.scan(path, block_size=1 << 16, columns=CODES),
+        "path": lambda: str(path),
+        "read": lambda: ing.read(path, block_size=1 << 16, columns=CODES),
+        "batches": lambda: ing.read(path, columns=CODES).to_reader(max_chunksize=999),
+    }[how]()
+    model = ing.NaiveBayes(columns=CODES).fit(given, "paid")
+    whole = ing.NaiveBayes(columns=CODES).fit(pd.read_csv(path, low_memory=False), "paid")
+    assert model.tally_ == whole.tally_
+    expected = {"False", "True", "maybe"} if late else {False, True}
+    assert set(model.tally_.labels("category:vip", 1).tolist()) == expected
+    assert model.classes_.tolist() == [False, True]
+
+
+def test_labels_that_turn_out_to_be_strings_need_rows_that_can_be_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import io
+    import sys
+
+    data = _labelled("maybe").to_csv(index=False).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(ing.errors.InputError, match="standard input: column 'vip' has booleans or numbers at first"):
+        ing.NaiveBayes().fit(ing.scan("-", block_size=1 << 16, columns=CODES), "paid")
+
+
+def test_labels_meet_however_they_were_learned(tmp_path: Path) -> None:
+    frame, path = _labelled()[:300], tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    written, learned = (ing.NaiveBayes(columns=CODES).fit(rows, "paid") for rows in (str(path), frame))
+    strings = ing.NaiveBayes(columns=CODES).fit(frame.astype({"vip": str, "code": str}), "paid")
+    asked: list[Any] = [
+        {"vip": True, "code": 2},
+        {"vip": "True", "code": "2"},
+        "vip=true, code=2",
+        '{"vip": true, "code": 2}',
+    ]
+    for model in (written, learned, strings):
+        assert len({tuple(model.explain(row).posterior.tolist()) for row in asked[:2]}) == 1
+        assert "never seen" not in str(model.explain(asked[0]))
+        assert model.predict_proba(frame.drop(columns="paid")).tolist() == model.predict_proba(str(path)).tolist()
+        both = model + (learned if model is not learned else strings)
+        assert len(both.tally_.labels("category:vip", 1)) == 2
+        assert len(both.tally_.labels("category:code", 1)) == frame["code"].nunique()
+        assert (both.forget(frame, "paid").tally_) == model.tally_
+        assert model.score(str(path), "paid") == learned.score(frame, "paid")
+    # A value that is new stands beside those that are known, in their type.
+    more = pd.DataFrame({"vip": ["maybe", "True"], "code": [77, 2], "paid": [True, False]})
+    more.to_csv(path, index=False)
+    written.partial_fit(str(path), "paid")
+    assert set(written.tally_.labels("category:vip", 1).tolist()) == {False, True, "maybe"}
+    assert written.tally_.labels("category:code", 1).tolist()[-1] == 77
+    assert written.forget(more, "paid").tally_ == learned.tally_
+
+
+def test_priors_and_declared_values_meet_the_labels(tmp_path: Path) -> None:
+    frame, path = _labelled()[:300], tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    declared = ing.NaiveBayes(columns={"vip": ["True", "False", "maybe"], "code": "ignore"}).fit(str(path), "paid")
+    assert set(declared.tally_.labels("category:vip", 1).tolist()) == {"False", "True"}
+    told = ing.NaiveBayes(columns={"code": "ignore"}, prior=ing.MEstimate(2, {"vip": {"True": 0.25, "False": 0.75}}))
+    meant = ing.NaiveBayes(columns={"code": "ignore"}, prior=ing.MEstimate(2, {"vip": {True: 0.25, False: 0.75}}))
+    found = [model.fit(str(path), "paid").explain({"vip": True}).posterior.tolist() for model in (told, meant)]
+    assert found[0] == found[1]
+
+
+def test_codes_with_zeros_before_them_stay_strings(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("zip,y\n" + "01067,a\n10115,b\n" * 20)
+    model = ing.NaiveBayes(columns={"zip": "category"}).fit(str(path), "y")
+    assert model.tally_.labels("category:zip", 1).tolist() == ["01067", "10115"]

@@ -21,7 +21,7 @@ from ingenuo.rows.part import Chunk, Codes, Places
 from ingenuo.rows.schema import Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, fraction, logs, term
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, unite
+from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, recognise, unite
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 
@@ -52,7 +52,7 @@ class CategoricalParameters(Parameters):
         for j, table in enumerate(self.tables):
             labels = np.arange(int(table.labels.max(initial=-1)) + 1) if block.labels is None else block.labels[j]
             log_thetas = np.zeros((len(labels), self.n_classes))
-            places = find(table.labels, labels)
+            places = recognise(table.labels, labels)
             known = places >= 0
             log_thetas[known] = logs(table.thetas).T[places[known]]
             tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
@@ -66,7 +66,7 @@ class CategoricalParameters(Parameters):
         for j, (name, table) in enumerate(zip(self.columns, self.tables)):
             code = int(column_codes(block, j)[0])
             value = block.labels[j][code] if code >= 0 else "missing"
-            place = find(table.labels, labels_of([value]))[0] if code >= 0 else -1
+            place = recognise(table.labels, labels_of([value]))[0] if code >= 0 else -1
             if place < 0:
                 note = "left out" if code < 0 else "never seen: left out"
                 found.append(Factor(column_name(name), str(value), note=note))
@@ -155,7 +155,7 @@ class Categorical(Family):
         for j, (name, table) in enumerate(zip(block.names.tolist(), parameters.tables)):
             declared = find(unite(rows.schema.known(name), prior.known(table.labels, name)), table.labels) >= 0
             codes = column_codes(block, j)
-            places = np.append(find(table.labels, block.labels[j]), -1)[codes]  # a code of -1 is the last: missing
+            places = np.append(recognise(table.labels, block.labels[j]), -1)[codes]  # a code of -1 is the last: missing
             if chunk.weights is None:  # then all rows of one class and value are given the same
                 cells = np.arange(len(table.labels) * K)
                 found = _leave_out(table, declared, cells // K, cells % K, np.ones(len(cells)))

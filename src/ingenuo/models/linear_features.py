@@ -30,7 +30,7 @@ from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, S
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Texts
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, difference, exponential, powers_of_e
-from ingenuo.tally.labels import Labels, recode, unite
+from ingenuo.tally.labels import Labels, meet, recode, unite
 from ingenuo.tally.tally import Tally
 
 Entries = tuple[NDArray[np.int32], NDArray[np.int32], Floats]  # rows, features, values (none: ones)
@@ -139,7 +139,9 @@ class _CategoryFeatures(Group):
     def _codes(self, block: Codes) -> list[NDArray[Any]]:
         assert block.labels is not None
         columns = block.columns.T if isinstance(block.columns, np.ndarray) else block.columns
-        return [recode(np.asarray(c), own, known) for c, own, known in zip(columns, block.labels, self.values)]
+        return [
+            recode(np.asarray(c), meet(own, known), known) for c, own, known in zip(columns, block.labels, self.values)
+        ]
 
     def entries(self, block: Codes) -> Entries:
         codes = self._codes(labelled(block))

@@ -386,7 +386,9 @@ class Learner(Packed):
         other._check_fixed()
         self._check_other(other)
         with self._undo_on_error():
-            self._set_tally(self.schema_.unite(other.schema_), self.tally_ + other.tally_)
+            self._set_tally(
+                self.schema_.unite(other.schema_), self.tally_ + other.tally_.named_as(self.tally_.all_labels())
+            )
             self._declare_classes(other.__dict__.get("_declared_classes", NO_LABELS))
         return self
 
@@ -404,7 +406,7 @@ class Learner(Packed):
         self._forget_all()
         plan = self._plan(rows, whole=whole)
         self.__dict__.update(plan.fixed)
-        tally = rows.reduce(tally_rows, self._make_empty(plan.schema))
+        tally = rows.reduce(tally_rows, self._make_empty(plan.schema)).named_as(plan.schema.declared_labels())
         if CLASS not in tally:
             raise InputError(f"{rows.name}: there are no rows to learn from")
         if whole:
@@ -421,7 +423,7 @@ class Learner(Packed):
         """The sums of rows that come after the first."""
         self._check_fixed()
         rows = rows_of(X, y, sample_weight, self._known_columns(), labelled=self._labelled, model=self)
-        return rows.reduce(tally_rows, self._make_empty(self.schema_))
+        return rows.reduce(tally_rows, self._make_empty(self.schema_)).named_as(self.tally_.all_labels())
 
     def _make_empty(self, schema: Schema) -> Self:
         """A model that knows what the columns are, and has learned nothing yet."""

@@ -37,7 +37,7 @@ from ingenuo.rows.rows import MemoryRows, Part, Rows
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
-from ingenuo.tally.labels import Labels, find, labels_of, objects, unite
+from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise, unite
 from ingenuo.tally.prior import Lidstone, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
 
@@ -457,7 +457,7 @@ class NetworkClassifier(Classifier):
         assert block.labels is not None
         result = np.empty((block.n_rows, len(block.labels)), np.int32)
         for j, (own, given) in enumerate(zip(self._tables().labels[-len(block.labels) :], block.labels)):
-            result[:, j] = np.append(find(own, given), -1).astype(np.int32)[column_codes(block, j)]
+            result[:, j] = np.append(recognise(own, given), -1).astype(np.int32)[column_codes(block, j)]
         return result
 
     def _joint(self, found: dict[str, Block], n_rows: int, floor: float | None = None) -> Floats:

@@ -105,7 +105,7 @@ def read(scan: Any) -> DaskFrame:
 def _read_delimited(scan: Any, form: Any) -> Any:
     """A partition for each file: a line end may stand within quotes, so that a file cannot be cut anywhere."""
     dialect, strings = form.dialect, pd.StringDtype("pyarrow")
-    cells = {"double": "float64", "long": "Int64", "string": strings}
+    cells = {"double": "float64", "long": "Int64", "boolean": "boolean", "string": strings}
     types = {field.name: cells[engines.cell_type(scan, field)] for field in scan.schema}
     frame = dd.read_csv(
         engines.absolute(form.paths), blocksize=None, sample=_SAMPLE, sep=dialect.separator, decimal=dialect.decimal,

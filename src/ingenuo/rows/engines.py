@@ -168,13 +168,13 @@ class Files(EngineFrame):
 
 
 def cell_type(scan: Any, field: pa.Field) -> str:
-    """What an engine reads the cells of a column as: double, long or string.
+    """What an engine reads the cells of a column as: double, long, boolean or string.
 
     A column of numbers is never long, for a later row may have a fraction; classes may be.
     """
     if scan.kinds.get(field.name, ("target",))[0] in ("number", "count") or pa.types.is_floating(field.type):
         return "double"
-    return "long" if pa.types.is_integer(field.type) else "string"
+    return "long" if pa.types.is_integer(field.type) else "boolean" if pa.types.is_boolean(field.type) else "string"
 
 
 def columns_not_read(scan: Any) -> list[str]:

@@ -7,9 +7,10 @@ for they tell a model nothing, and yet seem to; whoever wants one declares it.
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ import pyarrow.compute as pc
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
 from ingenuo.rows.schema import FAMILIES, family_of
 from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
+from ingenuo.tally.labels import spelled_value
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()
@@ -38,6 +40,7 @@ class Kind:
     kind: str
     why: str
     type: Any
+    labels: Any = None  # the type of the labels that the strings of a text file spell, where all are of one
 
 
 class MixedColumn(Exception):
@@ -89,12 +92,35 @@ def infer_kind(
             filled = pc.utf8_trim_whitespace(values.drop_null())
             type = pa.int64() if len(filled) and _all(filled, _WHOLE) else pa.float64()
         return Kind(declared, "declared", type)
-    if declared in ("category", "text"):
-        return Kind(declared, "declared", plain if declared == "category" else TEXT)
+    if declared == "text":
+        return Kind("text", "declared", TEXT)
+    spelled = as_labels(values) if decimal is not None else None
+    labels = None if spelled is None else spelled.type
+    if declared == "category":
+        return Kind("category", "declared", plain, labels)
     found = _typed(name, values, is_target) if decimal is None else _written(name, values, decimal, is_target)
     if is_target:
-        return Kind("target", found.why, found.type if found.kind in ("number", "category") else plain)
-    return found
+        type = found.type if found.kind in ("number", "category") else plain
+        return Kind("target", found.why, type, labels if type == CATEGORY else None)
+    return replace(found, labels=labels) if found.kind == "category" else found
+
+
+def as_labels(column: Any, type: Any = None) -> Any:
+    """A column of strings as the values that they spell: booleans, or numbers; None where they are not all of a kind.
+
+    With a type, they must be of that sort: booleans, or numbers.
+    """
+    encoded = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
+    values = [None if text is None else spelled_value(text) for text in encoded.dictionary.to_pylist()]
+    types = {*map(builtins.type, values)} - {builtins.type(None)}
+    if not types:
+        return None if type is None else pa.nulls(len(encoded), type)
+    if types != {bool} and not types <= {int, float}:
+        return None
+    if type is not None and (types == {bool}) != pa.types.is_boolean(type):
+        return None
+    return pa.array(values).take(encoded.indices)
 
 
 def _all(values: Any, pattern: str) -> bool:

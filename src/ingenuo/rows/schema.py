@@ -136,6 +136,10 @@ class Schema:
         """The declared categories of a column."""
         return self.categories.get(column, np.zeros(0, np.int64))
 
+    def declared_labels(self) -> dict[str, Labels]:
+        """The declared categories, by what their axes are called in a tally, and those of a network."""
+        return {key: own for name, own in self.categories.items() for key in (category_table(name), f"{name}:")}
+
     def _fill_empty(self, other: Schema) -> Schema:
         """The same, where columns that are ignored because they had no value are what they are in another schema."""
         empty = {name for name in self._codes if self.why.get(name) == "no value" and self.family(name) == "ignore"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,13 +17,24 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows import checks
 from ingenuo.rows.kinds import as_types, describe, infer_kind, sort_of
-from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, is_path, is_stream, part_of, weightless
+from ingenuo.rows.rows import (
+    STANDARD_INPUT,
+    MemoryRows,
+    Part,
+    Statistic,
+    Total,
+    is_path,
+    is_stream,
+    part_of,
+    weightless,
+)
 from ingenuo.rows.schema import FAMILIES
 from ingenuo.rows.source import SAMPLE, Source, open_source
-from ingenuo.rows.typed import category, known_categories, reads_texts
-from ingenuo.tally.labels import Labels
+from ingenuo.rows.typed import reads_texts
+from ingenuo.tally.labels import Labels, labels_of, meet, objects
 from ingenuo.tally.tally import Tally
 
+R = TypeVar("R")
 Progress = Callable[[int], object] | None
 Change = Callable[[int, pa.Table], pa.Table]
 
@@ -41,6 +52,7 @@ class Stream:
     kinds: Mapping[str, tuple[str, str]]  # of each column but the target: what it is, and why
     target: str | None = None  # the column to learn, where the format names it
     categories: Mapping[str, Sequence[str]] = {}  # the values that the format declares
+    labels: Mapping[str, Any] = {}  # columns of labels that are read as booleans or numbers until one is neither
     n_bytes: int | None = None
     progress: Progress = None  # is called with the number of bytes read so far
 
@@ -56,16 +68,60 @@ class Stream:
 
     def table(self) -> pa.Table:
         """All the rows."""
-        batches = list(self.batches())
+        batches = read_alike(self, lambda: list(self.batches_alike()))
         if not batches:
             raise InputError(f"{self.name}: there are no rows")
         return concatenate(batches)
 
+    def batches_alike(self) -> Iterator[pa.Table]:
+        """The same, as long as labels are of the type that they had at first; `Relabelled` where one is not."""
+        before = dict(self.labels)
+        for batch in self.batches():
+            if self.labels != before:
+                break
+            yield batch
+        if self.labels != before:
+            raise Relabelled(next(name for name in before if name not in self.labels))
+
+
+class Relabelled(Exception):
+    """Labels of a text file were booleans or numbers as far as was looked, and are strings."""
+
+
+def read_alike(stream: Stream, read: Callable[[], R], done: int = 0) -> R:
+    """What is made of all the batches: once more from the start where labels turn out to be strings."""
+    while True:
+        try:
+            return read()
+        except Relabelled as error:
+            once = STANDARD_INPUT in map(str, stream.paths)
+            if once or done:
+                remedy = "write the rows to a file, and give that" if once else "remove the checkpoint, and begin again"
+                raise InputError(
+                    f"{stream.name}: column {str(error)!r} has booleans or numbers at first, and then a word, so that "
+                    f"it has to be read again as strings; {remedy}"
+                ) from None
+
 
 def concatenate(tables: Sequence[pa.Table]) -> pa.Table:
-    """Some tables as one; whole numbers become doubles where a later table has such."""
+    """Some tables as one; whole numbers become doubles where a later table has such, and labels strings."""
     if len(tables) == 1:
         return tables[0]
+    strings = {field.name for table in tables for field in table.schema if pa.types.is_dictionary(field.type)}
+    for name in strings if any(table.schema != tables[0].schema for table in tables) else ():
+        tables = [
+            table
+            if sort_of(table.schema.field(name).type) not in ("bool", "number")
+            else table.set_column(
+                place,
+                name,
+                pa.array(
+                    [None if v is None else str(v) for v in table.column(name).to_pylist()], pa.string()
+                ).dictionary_encode(),
+            )
+            for table in tables
+            for place in [table.schema.get_field_index(name)]
+        ]
     return pa.concat_tables(tables, promote_options="permissive").unify_dictionaries()
 
 
@@ -117,6 +173,11 @@ class Mapped(Stream):
         self.target = stream.target if target is None else target
         self.paths, self.kinds, self.categories = stream.paths, stream.kinds, stream.categories
         self.n_bytes = stream.n_bytes
+
+    @property
+    def labels(self) -> Mapping[str, Any]:  # type: ignore[override]
+        """The columns of labels that are read as booleans or numbers."""
+        return self.stream.labels  # type: ignore[no-any-return]
 
     @property
     def progress(self) -> Progress:  # type: ignore[override]
@@ -232,12 +293,16 @@ class FileRows:
         **options: Any,
     ) -> Tally:
         """The sum over the batches: `done` of them are skipped; `after` is called with their number and the sum."""
-        total = Total()
-        for n, part in self._numbered(done):
-            total.add(statistic(model, part, options))
-            if after is not None:
-                after(n, total.now())
-        return total.sum()
+
+        def add_up() -> Tally:
+            total = Total()
+            for n, part in self._numbered(done):
+                total.add(statistic(model, part, options))
+                if after is not None:
+                    after(n, total.now())
+            return total.sum()
+
+        return read_alike(self.stream, add_up, done)
 
     def parts(self) -> Iterator[Part]:
         """Some batches at a time, but for those that have no weight."""
@@ -259,7 +324,7 @@ class FileRows:
         """Some batches together, for each look at the columns of a table has its cost."""
         waiting: list[pa.Table] = []
         n = 0
-        for n, batch in enumerate(self.stream.batches(), start=1):
+        for n, batch in enumerate(self.stream.batches_alike(), start=1):
             if n > done and batch.num_rows:
                 waiting.append(batch)
             if waiting and (len(waiting) == _TOGETHER or sum(each.nbytes for each in waiting) > _LARGE):
@@ -289,7 +354,8 @@ def file_rows(
     if is_path(X):
         from ingenuo.rows.files.scan import scan
 
-        X = scan(X, texts=text_columns(model))
+        own = declared if model is None and isinstance(declared, Mapping) else None
+        X = scan(X, texts=text_columns(model), columns=own)
     stream = X if is_stream(X) else ArrowStream(X)
     target, weight = target_and_weight(stream, y, sample_weight, labelled=labelled)
     if hasattr(model, "schema_") and hasattr(stream, "declare"):  # a scan, which can be read again as other kinds
@@ -467,16 +533,12 @@ def _match_model(
         read = [name for name in rows.names if name != target]
     read += [] if target is None else [target]
     names = [renamed.get(name, name) for name in read]
-    known = [_known_values(model, name, target) for name in read]
+    classes = None if target is None else getattr(model, "classes_", None)
 
     def change(_: int, batch: pa.Table) -> pa.Table:
-        # A file of text has "1" and "true" where a model that learned from another source may have 1 and True.
-        columns = [
-            column
-            if values is None or (sort_of(column.type) == "string") == (values.dtype.kind not in "biuf")
-            else _as_known(column, values)
-            for column, values in zip(batch.select(read).columns, known)
-        ]
+        columns = batch.select(read).columns
+        if classes is not None and len(classes):
+            columns[-1] = _as_classes(columns[-1], labels_of(classes))
         return pa.Table.from_arrays(columns, names)
 
     return Mapped(rows, change, names, target)
@@ -489,26 +551,13 @@ def _kind_of_extra(rows: Any, name: str) -> str:
     return "category" if kind in ("ignore", "text") else str(kind)
 
 
-def _known_values(model: Any, name: str, target: str | None) -> Labels | None:
-    """The classes, or the categories of a column, that a model knows; None where it knows none."""
-    schema, known = model.schema_, None
-    if name == target:
-        known = getattr(model, "classes_", None)
-    elif name in schema.names.tolist() and FAMILIES[schema.family(name)] == "category":
-        known = known_categories(model, name, schema)
-    return known if known is not None and len(known) else None
-
-
-def _as_known(column: pa.ChunkedArray, known: Labels) -> pa.ChunkedArray:
-    """Values as those that a model knows by them; what it does not know is missing, as whatever it has never seen."""
+def _as_classes(column: pa.ChunkedArray, classes: Labels) -> pa.ChunkedArray:
+    """Labels as the classes that a model knows by them: a file has "1" where rows in memory may have had 1."""
     encoded = column.combine_chunks()
-    if not pa.types.is_dictionary(column.type):
-        encoded = encoded.dictionary_encode()
-    labels = {(type(label), label) for label in known.tolist()}
-    meant = [category(value, known) for value in encoded.dictionary.to_pylist()]
-    kind = {"b": pa.bool_(), "f": pa.float64(), "i": pa.int64(), "u": pa.int64()}.get(known.dtype.kind, pa.string())
-    values = pa.array([value if (type(value), value) in labels else None for value in meant], kind)
-    return pa.chunked_array([values.take(encoded.indices)])
+    encoded = encoded if pa.types.is_dictionary(encoded.type) else encoded.dictionary_encode()
+    labels = objects(encoded.dictionary.to_pylist())
+    called = meet(labels, classes)
+    return column if called is labels else pa.chunked_array([pa.array(called.tolist()).take(encoded.indices)])
 
 
 def _target_of(model: Any, rows: Any, target: str | None) -> str:

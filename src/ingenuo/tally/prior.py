@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.tally.labels import Labels, find, labels_of, objects
+from ingenuo.tally.labels import Labels, labels_of, meet, objects, recognise
 
 Floats = NDArray[np.float64]
 Given = float | Sequence[float] | Mapping[Any, Any] | None
@@ -53,7 +53,7 @@ class Prior(ABC):
     def known(self, labels: Labels, column: object = None) -> Labels:
         """Labels that the prior itself brings to a column of these labels, seen or not."""
         given = _for_column(self.given, column, labels)
-        return labels_of(given) if isinstance(given, Mapping) and given else np.zeros(0, np.int64)
+        return labels_of(meet(objects(list(given)), labels)) if isinstance(given, Mapping) else np.zeros(0, np.int64)
 
     def columns(self) -> list[object]:
         """The columns that the prior names."""
@@ -245,7 +245,7 @@ def _for_column(given: Any, column: object, labels: Labels) -> Any:
     """What is given for a column; a mapping by value serves every column that has one of those values."""
     if _is_nested(given):
         return given.get(column)
-    if isinstance(given, Mapping) and len(labels) and (find(labels, objects(list(given))) < 0).all():
+    if isinstance(given, Mapping) and len(labels) and (recognise(labels, objects(list(given))) < 0).all():
         return None
     return given
 
@@ -253,7 +253,7 @@ def _for_column(given: Any, column: object, labels: Labels) -> Any:
 def _spread(given: Mapping[Any, float] | Sequence[float], labels: Labels, name: str, default: float) -> Floats:
     if isinstance(given, Mapping):
         result = np.full(len(labels), default)
-        for place, value in zip(find(labels, objects(list(given))), given.values()):
+        for place, value in zip(recognise(labels, objects(list(given))), given.values()):
             if place >= 0:
                 result[place] = value
         return result

@@ -19,7 +19,7 @@ import numpy as np
 
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.tally.exact import Exact, Real
-from ingenuo.tally.labels import Labels, find, labels_of, same, unite
+from ingenuo.tally.labels import Labels, find, labels_of, meet, same, unite
 
 if TYPE_CHECKING:
     from ingenuo.tally.bag import Bag
@@ -54,6 +54,10 @@ class AnyTable(ABC):
     @abstractmethod
     def without_rare(self, minimum: float, classes: Labels, rows: Any = None) -> Self:
         """Only the cells of these classes whose sum, or whose rows where they are given, are not below a minimum."""
+
+    def renamed(self, axis: int, labels: Labels) -> Self:
+        """The same with other labels on an axis, in the order of those that it has; classes keep their order."""
+        return replace(self, classes=labels_of(labels))  # type: ignore[type-var]
 
     def labels_of_cell(self, cell: Any) -> list[Any]:
         """The label of a cell on each axis."""
@@ -153,6 +157,12 @@ class Table(AnyTable):
             if not same(wanted, given):
                 sums = sums.pick(axis, np.argsort(find(wanted, given)))
         return Table(tuple(axes), tuple(labels), sums, signed)._trim_values()
+
+    def renamed(self, axis: int, labels: Labels) -> Self:
+        """The same with other labels on an axis, in the order of those that it has."""
+        wanted = labels_of(labels)
+        axes = (*self.axes[:axis], wanted, *self.axes[axis + 1 :])
+        return replace(self, axes=axes, sums=self.sums.pick(axis, np.argsort(find(wanted, labels))))
 
     def trimmed(self) -> Self:
         """Without the labels whose cells are all zero."""
@@ -256,6 +266,31 @@ class Tally(Mapping[str, AnyTable]):
         for name, table in sorted(other.items(), key=lambda each: each[1].names != ("row",)):  # single rows say most
             own = tables[name] if name in tables else table.minus(name, table)  # nothing of that kind
             tables[name] = own.minus(name, table)
+        return Tally(tables)
+
+    def all_labels(self) -> dict[str, Labels]:
+        """The labels of each sort of axis: by its name, and those of values by that of their table."""
+        found: dict[str, Labels] = {}
+        for name, table in self.items():
+            for axis, own in zip(table.names, table.axes):
+                key = name if axis == "value" else axis
+                found[key] = unite(found[key], own) if key in found else own
+        return found
+
+    def named_as(self, known: Mapping[str, Labels]) -> Tally:
+        """The same sums, whose labels are called as those that are known: "True" is True where that is one of them.
+
+        >>> learned = Tally({"class": Table.of({"class": [False, True]}, [5, 9])})
+        >>> written = Tally({"class": Table.of({"class": ["False", "True"]}, [1, 1])})
+        >>> print(learned + written.named_as(learned.all_labels()))
+        class: False 6, True 10
+        """
+        tables = dict(self._tables)
+        for name, table in self.items():
+            for place, (axis, own) in enumerate(zip(table.names, table.axes)):
+                called = meet(own, known.get(name if axis == "value" else axis, own))
+                if called is not own and (axis != "class" or same(labels_of(called), called)):
+                    tables[name] = tables[name].renamed(place, called)
         return Tally(tables)
 
     def scale(self, factor: float | int | Fraction) -> Tally:

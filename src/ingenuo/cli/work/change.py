@@ -143,7 +143,7 @@ def _add(model: Any, other: Any) -> Any:
         raise MergeError("the tallies have no table in common; only tallies of the same columns merge")
     if (FINGERPRINTS in model) != (FINGERPRINTS in other):
         raise MergeError("one tally knows its rows by fingerprints and the other does not; learn both the same way")
-    return model + other
+    return model + other.named_as(model.all_labels())
 
 
 def _differing_settings(model: Any, other: Any) -> str:

@@ -23,8 +23,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, did_you_mean, missing_file
+from ingenuo.rows.rows import STANDARD_INPUT as STANDARD_INPUT
 
-STANDARD_INPUT = "-"
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz", ".zip": "zip"}
 _MAGIC = {
     b"\x1f\x8b": "gzip",

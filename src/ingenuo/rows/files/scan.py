@@ -18,8 +18,8 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.rows.files.bytes import STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
-from ingenuo.rows.kinds import Kind, MixedColumn, declared_kinds, infer_kind, not_a_number, sort_of
-from ingenuo.rows.streams import Stream, concatenate
+from ingenuo.rows.kinds import Kind, MixedColumn, as_labels, declared_kinds, infer_kind, not_a_number, sort_of
+from ingenuo.rows.streams import Stream, concatenate, read_alike
 
 _LOOK = 1 << 16  # bytes of every further file from which its form is inferred
 _TINY = 256  # bytes of a packed file that may be empty
@@ -42,10 +42,13 @@ class Scan(Stream):
         What was found out about the files that is not as usual.
     """
 
+    labels: dict[str, Any]
+
     def __init__(
         self, contents: list[Content], kinds: dict[str, Kind], types: dict[str, Any], target: str | None
     ) -> None:
         self._contents, self._kinds, self._types = contents, kinds, types
+        self.labels = {name: kinds[name].labels for name in types if kinds[name].labels is not None}
         self.names, self.target = list(kinds), target
         self.kinds = {name: (kind.kind, kind.why) for name, kind in kinds.items() if name != target}
         self.categories = contents[0].categories
@@ -57,7 +60,7 @@ class Scan(Stream):
     @property
     def schema(self) -> Any:
         """The columns of the batches, all that are not ignored, and their types."""
-        return pa.schema(list(self._types.items()))
+        return pa.schema(list((self._types | self.labels).items()))
 
     def __repr__(self) -> str:
         return f"Scan of {', '.join(self.paths)}: {len(self.names)} columns"
@@ -65,7 +68,8 @@ class Scan(Stream):
     def batches(self) -> Iterator[Any]:
         """The rows as Arrow tables of one schema, from the start.
 
-        A column of whole numbers becomes one of doubles from the batch on that needs it.
+        A column of whole numbers becomes one of doubles from the batch on that needs it, and labels that were booleans
+        or numbers become strings.
         """
         parts: Iterator[Any] = self._read()
         if self.n_bytes is not None:  # some are read ahead; but nobody is to wait for more of standard input
@@ -85,8 +89,20 @@ class Scan(Stream):
         for content in self._contents:
             for table, n_read in content.parts(self._types, self.target):
                 wanted = list(self._types)
-                yield table if table.column_names == wanted else table.select(wanted), before + n_read
+                table = table if table.column_names == wanted else table.select(wanted)
+                yield self._with_labels(table), before + n_read
             before += content.file.n_bytes or 0
+
+    def _with_labels(self, table: Any) -> Any:
+        """The rows, whose labels are booleans and numbers where all the labels of a column are, as far as was read."""
+        for name, type in list(self.labels.items()):
+            place = table.schema.get_field_index(name)
+            found = as_labels(table.column(place), type)
+            if found is None:
+                del self.labels[name]
+            else:
+                table = table.set_column(place, name, found)
+        return table
 
     def forms(self) -> list[Form]:
         """How the files are written; those that are written alike, together."""
@@ -100,7 +116,8 @@ class Scan(Stream):
         """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
         own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
         kinds, types = _columns(self._contents, own, target)
-        if others:
+        if others:  # as they are written
+            kinds = {name: replace(kind, labels=None) for name, kind in kinds.items()}
             kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
         return Scan(self._contents, kinds, types, target)
@@ -114,7 +131,7 @@ class Scan(Stream):
 
     def table(self) -> Any:
         """All the rows."""
-        batches = list(self.batches())
+        batches = read_alike(self, lambda: list(self.batches_alike()))
         return concatenate(batches) if batches else self.schema.empty_table()
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from ingenuo.errors import InputError, did_you_mean
@@ -60,6 +61,9 @@ def _delimited(tables: Iterable[pa.Table], separator: str) -> Iterator[bytes]:
             yield header.getvalue().encode()
         plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in table.schema]
         table = table.cast(pa.schema(list(zip(table.column_names, plain))))
+        for place in (at for at, type in enumerate(plain) if pa.types.is_boolean(type)):  # as Python and pandas do
+            written = pc.if_else(table.column(place), "True", "False")
+            table = table.set_column(place, table.column_names[place], written)
         for quotes in ("none", "needed"):
             out = pa.BufferOutputStream()
             options = arrow_csv.WriteOptions(include_header=False, delimiter=separator, quoting_style=quotes)
