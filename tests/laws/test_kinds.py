@@ -195,6 +195,16 @@ def test_labels_meet_however_they_were_learned(tmp_path: Path) -> None:
     assert written.forget(more, "paid").tally_ == learned.tally_
 
 
+def test_fingerprints_know_a_row_however_its_labels_are_written(tmp_path: Path) -> None:
+    frame, path = _labelled()[:300], tmp_path / "rows.csv"
+    frame.to_csv(path, index=False)
+    model = ing.NaiveBayes(columns=CODES, fingerprints=True).fit(frame.astype({"vip": str, "code": str}), "paid")
+    assert (
+        model.forget(str(path), "paid").tally_
+        == ing.NaiveBayes(columns=CODES).fit(frame, "paid").forget(frame, "paid").tally_
+    )
+
+
 def test_priors_and_declared_values_meet_the_labels(tmp_path: Path) -> None:
     frame, path = _labelled()[:300], tmp_path / "rows.csv"
     frame.to_csv(path, index=False)

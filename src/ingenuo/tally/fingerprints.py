@@ -21,7 +21,7 @@ from ingenuo.errors import ForgetError, InputError, MergeError
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.kernels.threads import over
 from ingenuo.tally.exact import Exact
-from ingenuo.tally.labels import Labels
+from ingenuo.tally.labels import Labels, spelled_value
 from ingenuo.tally.tally import AnyTable, Sums
 
 NAME = "fingerprints"  # of the table in a tally
@@ -42,6 +42,7 @@ def canonical_bytes(value: Any) -> bytes:
     """A label as bytes: the same for labels that are equal, such as 1, 1.0 and True."""
     if isinstance(value, np.generic):
         value = value.item()
+    value = spelled_value(value) if isinstance(value, str) else value  # "True" meets True
     if isinstance(value, str):
         return b"s" + value.encode("utf-8", "surrogatepass")
     if isinstance(value, int | float):

@@ -18,7 +18,7 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.rows.files.bytes import STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
-from ingenuo.rows.kinds import Kind, MixedColumn, as_labels, declared_kinds, infer_kind, not_a_number, sort_of
+from ingenuo.rows.kinds import Kind, MixedColumn, as_labels, declared_kinds, describe, infer_kind, not_a_number, sort_of
 from ingenuo.rows.streams import Stream, concatenate, read_alike
 
 _LOOK = 1 << 16  # bytes of every further file from which its form is inferred
@@ -244,7 +244,10 @@ def read(path: Paths, target: str | None = None, *, errors: str = "strict", **op
     >>> X.column_names, y.to_pylist()
     (['text'], ['good', 'bad'])
     """
-    table = scan(path, target=target, errors=errors, **{"keep_all": True, **options}).table()
+    found = scan(path, target=target, errors=errors, **{"keep_all": True, **options})
+    table = found.table()
+    # Codes that were declared as a category are numbers now; the table says what they are.
+    table = describe(table, {name: found.kinds[name] for name in found.labels if name in found.kinds})
     if target is None:
         return table
     return table.drop_columns([target]), table.column(target)
