@@ -589,3 +589,77 @@ def test_a_row_of_which_nothing_is_known_has_the_prior(covariance: str) -> None:
     found = ing.GaussianDiscriminant(covariance).fit(X, np.arange(40) % 2).explain({})
     assert [factor.note for factor in found.factors] == ["integrated out"] * 3
     np.testing.assert_allclose(found.posterior, 0.5)
+
+
+# By parameters.
+
+MEANS = np.array([[0.0, 1.0, 4.0], [2.0, -1.0, 4.5], [5.0, 0.5, 3.0]])
+ROOT = np.array([[2.0, 0.0, 0.0], [0.5, 1.0, 0.0], [-0.3, 0.2, 0.7]])
+SIGMA = ROOT @ ROOT.T
+PRIORS = np.array([0.2, 0.5, 0.3])
+
+
+@pytest.mark.parametrize("each", [False, True], ids=["one covariance", "one for each class"])
+def test_a_model_by_its_parameters_has_them(each: bool) -> None:
+    covariance = SIGMA * np.array([1.0, 2.0, 0.5])[:, np.newaxis, np.newaxis] if each else SIGMA
+    model = GaussianDiscriminant.from_parameters(
+        MEANS, covariance, PRIORS, classes=["a", "b", "c"], columns=["x", "y", "z"]
+    )
+    np.testing.assert_allclose(model.means_, MEANS, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(model.covariance_, covariance, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(model.priors_, PRIORS, rtol=1e-14)
+    row = np.array([1.0, 0.3, 4.1])
+    sigmas = covariance if each else [SIGMA] * 3
+    joint = [p * multivariate_normal(m, s).pdf(row) for p, m, s in zip(PRIORS, MEANS, sigmas)]
+    found = model.predict_proba(pd.DataFrame([row], columns=["x", "y", "z"]))[0]
+    np.testing.assert_allclose(found, np.array(joint) / sum(joint), rtol=1e-10)
+    assert from_bytes(to_bytes(model)).tally_ == model.tally_
+
+
+def test_parameters_count_as_rows_beside_those_that_come_later() -> None:
+    model = GaussianDiscriminant.from_parameters([[0.0], [4.0]], [[1.0]], rows=2.0)
+    model.partial_fit([[2.0]], [0])
+    np.testing.assert_allclose(model.means_, [[1.0], [4.0]])
+    np.testing.assert_allclose(model.priors_, [2 / 3, 1 / 3])
+
+
+def test_the_line_between_two_classes_is_that_of_the_notes() -> None:
+    """w = Σ⁻¹(μ₁ - μ₂), b = ½(μ₂ᵀΣ⁻¹μ₂ - μ₁ᵀΣ⁻¹μ₁) + log(π₁/π₂)."""
+    model = GaussianDiscriminant.from_parameters(MEANS, SIGMA, PRIORS, classes=["a", "b", "c"])
+    inverse = np.linalg.inv(SIGMA)
+    w = inverse @ (MEANS[0] - MEANS[2])
+    b = (MEANS[2] @ inverse @ MEANS[2] - MEANS[0] @ inverse @ MEANS[0]) / 2 + np.log(PRIORS[0] / PRIORS[2])
+    first, second = model.discriminant("a", "c", digits=9).splitlines()
+    assert first.startswith(f"log P(a | x) / P(c | x) = {b:.9g} {'-' if w[0] < 0 else '+'} {abs(w[0]):.9g}·x0")
+    assert second == "a where it is positive, c where it is negative"
+    assert model.discriminant("a", "c", most=1).splitlines()[0].endswith("+ 2 terms of smaller weight")
+    assert model.discriminant().splitlines()[-1] == "the largest wins"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (([[0.0], [1.0]], [[1.0, 0.0], [0.0, 1.0]]), "do not fit"),
+        (([[0.0]], [[1.0]]), "two classes at least"),
+        (([[0.0], [1.0]], [[-1.0]]), "negative variance"),
+        (([[0.0, 0.0], [1.0, 1.0]], [[1.0, 0.5], [0.0, 1.0]]), "symmetric"),
+        (([[0.0], [np.nan]], [[1.0]]), "finite"),
+        (([[0.0], [1.0]], [[1.0]], [0.5, 0.6]), "the priors are"),
+        (([[0.0], [1.0]], [[1.0]], [1.0, 0.0]), "the priors are"),
+    ],
+)
+def test_parameters_of_no_gaussians_are_refused(given: tuple, said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        GaussianDiscriminant.from_parameters(*given)
+    with pytest.raises(InputError, match="need as many names"):
+        GaussianDiscriminant.from_parameters(MEANS, SIGMA, classes=["a", "b"])
+    with pytest.raises(InputError, match="not all different"):
+        GaussianDiscriminant.from_parameters(MEANS, SIGMA, classes=["a", "b", "b"])
+
+
+def test_a_line_lies_between_two_classes_that_there_are() -> None:
+    model = GaussianDiscriminant.from_parameters(MEANS, SIGMA, classes=["ant", "bee", "cat"])
+    with pytest.raises(InputError, match="did you mean 'bee'"):
+        model.discriminant("ant", "bees")
+    with pytest.raises(InputError, match="given twice"):
+        model.discriminant("ant", "ant")

@@ -1,4 +1,4 @@
-"""Softmax regression: where it starts, when it stops, what it says of a row, and what it refuses."""
+"""Softmax regression: how the minimum is found, when it stops, what it says of a row, and what it refuses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
-from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from tests import real_texts
@@ -24,6 +23,7 @@ from tests import real_texts
 from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.store import from_bytes, to_bytes
 from ingenuo.tally.labels import labels_of
 from ingenuo.text.words import Words
 
@@ -54,9 +54,9 @@ def mixed(**settings):
     return SoftmaxRegression({"said": "text"}, **settings).fit(MIXED, "answer")
 
 
-# Starts.
+# Rows of every kind.
 
-STARTS = {
+ROWS = {
     "numbers": (X, Y, {}),
     "two classes of numbers": (X[:100], Y[:100], {}),
     "counts": (sparse.csr_matrix(np.rint(X)), Y, {}),
@@ -68,45 +68,74 @@ STARTS = {
 }
 
 
-@pytest.mark.parametrize("name", STARTS)
-def test_both_starts_end_at_the_same_minimum(name):
-    rows, y, given_settings = STARTS[name]
-    twin, zero = (
-        SoftmaxRegression(**given_settings, start=start, tolerance=1e-10, max_iter=20_000).fit(rows, y)
-        for start in ("twin", "zero")
+@pytest.mark.parametrize("name", ROWS)
+def test_gradient_descent_ends_at_the_same_minimum(name):
+    rows, y, given_settings = ROWS[name]
+    newton, descent = (
+        SoftmaxRegression(**given_settings, l2=3.0, solver=solver, tolerance=1e-6, max_iter=50_000).fit(rows, y)
+        for solver in ("newton", "gradient-descent")
     )
-    assert twin.loss_ == pytest.approx(zero.loss_, rel=1e-8)
-    np.testing.assert_allclose(twin.predict_proba(rows), zero.predict_proba(rows), atol=1e-3)
+    assert descent.converged_
+    assert descent.loss_ == pytest.approx(newton.loss_, rel=3e-6)
+    np.testing.assert_allclose(descent.predict_proba(rows), newton.predict_proba(rows), atol=2e-2)
+    for model in (newton, descent):
+        assert model.losses_[-1] == model.loss_
+        assert (np.diff(model.losses_) <= 1e-9 * model.loss_).all()
+        assert from_bytes(to_bytes(model)).losses_.tolist() == model.losses_.tolist()
+    assert len(descent.losses_) == descent.n_iter_ + 1
 
 
-@pytest.mark.parametrize("name", STARTS)
-def test_comparing_starts_counts_what_each_takes_and_leaves_the_model_alone(name):
-    rows, y, given_settings = STARTS[name]
-    model = SoftmaxRegression(**given_settings)
-    starts = model.compare_starts(rows, y)
-    assert not hasattr(model, "coef_")
-    assert starts.twin == clone(model).fit(rows, y).n_iter_
-    assert starts.zero == clone(model).set_params(start="zero").fit(rows, y).n_iter_
-    assert starts.saved == starts.zero - starts.twin
-    assert str(starts.twin) in str(starts)
-    assert "from the generative twin" in str(starts)
+def test_a_step_of_gradient_descent_is_that_of_the_notes():
+    """w ← w - η (1/n Σ (σ(w·x) - y) x), of columns about their means, and no penalty."""
+    rows, y = X[:100], (Y[:100] == 1).astype(float)
+    with pytest.warns(ConvergenceWarning):
+        model = SoftmaxRegression(l2=0, solver="gradient-descent", learning_rate=0.25, max_iter=3).fit(rows, y)
+    centred, share = rows - rows.mean(axis=0), y.mean()
+    w, b = np.zeros(rows.shape[1]), np.log(share / (1 - share))
+    for _ in range(3):
+        error = 1 / (1 + np.exp(-(centred @ w + b))) - y
+        w, b = w - 0.25 * centred.T @ error / len(y), b - 0.25 * error.mean()
+    np.testing.assert_allclose(model.coef_[0], w, rtol=1e-12)
+    np.testing.assert_allclose(model.intercept_[0], b - w @ rows.mean(axis=0), rtol=1e-10)
+
+
+def test_steps_that_are_too_long_are_said_to_diverge():
+    with pytest.warns(ConvergenceWarning, match="learning_rate"):
+        model = SoftmaxRegression(solver="gradient-descent", learning_rate=1e6).fit(X, Y)
+    assert not model.converged_
+    assert model.losses_[-1] > model.losses_[0]
+
+
+def test_the_descent_can_be_drawn():
+    model = SoftmaxRegression(solver="gradient-descent").fit(X[:, :1] - X[:, :1].mean(), Y)
+    axes = model.plot_losses()
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), model.losses_)
+    assert f"{len(model.losses_) - 1:,} steps" in axes.get_title()
+
+
+@pytest.mark.parametrize("name", ["two classes of numbers", "numbers", "mixed", "text"])
+def test_its_lines_are_written_out(name):
+    rows, y, given_settings = ROWS[name]
+    model = SoftmaxRegression(**given_settings).fit(rows, y)
+    classes = model.classes_.tolist()
+    first, *_, last = classes
+    line = model.discriminant(last, first, digits=12).split("\n")[0]
+    assert line.startswith(f"log P({last} | x) / P({first} | x) = ")
+    w = model.coef_[-1] - (model.coef_[0] if len(classes) > 2 else 0)
+    for name, weight in zip(model.features(), w):
+        if weight:
+            assert f"{'-' if weight < 0 else '+'} {abs(weight):.12g}·{name}" in line
 
 
 def test_weights_that_took_the_place_of_others_in_memory_are_not_taken_for_them():
     from ingenuo.models.linear_features import _Words
 
-    rows, y, _ = STARTS["weighted text"]
+    rows, y, _ = ROWS["weighted text"]
     twin = NaiveBayes().fit(rows, y)
     features = _Words(twin.schema_, twin.tally_, labels_of(twin.classes_), twin.schema_.names[0])
     weights = np.ones((len(features.weights), 1))
     features.parameters(weights)
     assert features._prepared[0] is weights  # so that no other can have its place
-
-
-def test_on_real_text_the_twin_saves_iterations():
-    texts, labels = real_texts.labelled("films", 300)
-    model = SoftmaxRegression(weighting="naive-bayes", text=Words(binary=True, token=r"\w+"))
-    assert model.compare_starts(texts, labels).saved >= 0
 
 
 def test_the_twin_is_the_naive_bayes_of_the_same_rows():
@@ -121,17 +150,16 @@ def test_the_twin_is_the_naive_bayes_of_the_same_rows():
 
 @cache
 def least_loss(name, l2):
-    rows, y, given_settings = STARTS[name]
+    rows, y, given_settings = ROWS[name]
     return SoftmaxRegression(**given_settings, l2=l2, tolerance=1e-12, max_iter=20_000).fit(rows, y).loss_
 
 
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("l2", [1e-2, 1.0, 100.0])
-@pytest.mark.parametrize("name", STARTS)
-@pytest.mark.parametrize("start", ["twin", "zero"])
-def test_the_excess_bounds_the_distance_to_the_least_loss(start, name, l2, tolerance):
-    rows, y, given_settings = STARTS[name]
-    model = SoftmaxRegression(**given_settings, l2=l2, tolerance=tolerance, start=start, max_iter=20_000).fit(rows, y)
+@pytest.mark.parametrize("name", ROWS)
+def test_the_excess_bounds_the_distance_to_the_least_loss(name, l2, tolerance):
+    rows, y, given_settings = ROWS[name]
+    model = SoftmaxRegression(**given_settings, l2=l2, tolerance=tolerance, max_iter=20_000).fit(rows, y)
     least = least_loss(name, l2)
     assert model.converged_
     assert model.excess_ <= tolerance * model.loss_
@@ -139,12 +167,12 @@ def test_the_excess_bounds_the_distance_to_the_least_loss(start, name, l2, toler
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 5])
-@pytest.mark.parametrize("name", STARTS)
+@pytest.mark.parametrize("name", ROWS)
 def test_the_excess_is_a_bound_where_the_fit_was_cut_short_too(name, steps):
-    rows, y, given_settings = STARTS[name]
+    rows, y, given_settings = ROWS[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = SoftmaxRegression(**given_settings, l2=0.1, tolerance=1e-9, max_iter=steps, start="zero").fit(rows, y)
+        model = SoftmaxRegression(**given_settings, l2=0.1, tolerance=1e-9, max_iter=steps).fit(rows, y)
     least = least_loss(name, 0.1)
     assert model.loss_ - least <= model.excess_ * (1 + 1e-6) + 1e-11 * least
 
@@ -152,7 +180,7 @@ def test_the_excess_is_a_bound_where_the_fit_was_cut_short_too(name, steps):
 def test_too_few_iterations_are_said_in_one_sentence():
     texts, labels = real_texts.labelled("customers", 300)
     with pytest.warns(ConvergenceWarning) as caught:
-        model = SoftmaxRegression(max_iter=2, start="zero", tolerance=1e-12).fit(texts, labels)
+        model = SoftmaxRegression(max_iter=2, tolerance=1e-12).fit(texts, labels)
     (said,) = (str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning))
     assert "raise max_iter" in said
     assert f"{model.n_iter_} iterations" in said
@@ -174,7 +202,7 @@ def test_no_warning_where_it_converges():
 @pytest.mark.parametrize("rows", [X, REVIEWS], ids=["numbers", "text"])
 def test_verbose_prints_a_line_for_each_iteration(capsys, rows):
     y = Y if rows is X else VERDICTS
-    model = SoftmaxRegression(verbose=True, start="zero").fit(rows, y)
+    model = SoftmaxRegression(verbose=True).fit(rows, y)
     out, err = capsys.readouterr()
     lines = err.splitlines()
     assert out == ""
@@ -194,7 +222,7 @@ def test_a_long_fit_shows_how_far_it_is_in_a_terminal(capsys, monkeypatch):
 
     monkeypatch.setattr(format, "_WAIT", 0.0)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
-    SoftmaxRegression(start="zero").fit(REVIEWS, VERDICTS)
+    SoftmaxRegression().fit(REVIEWS, VERDICTS)
     err = capsys.readouterr().err
     assert "\riteration" in err
     assert err.endswith("\n")
@@ -202,7 +230,7 @@ def test_a_long_fit_shows_how_far_it_is_in_a_terminal(capsys, monkeypatch):
 
 
 def test_fitting_again_gives_the_same_to_the_last_bit():
-    for rows, y, given_settings in STARTS.values():
+    for rows, y, given_settings in ROWS.values():
         one, two = (SoftmaxRegression(**given_settings).fit(rows, y) for _ in range(2))
         np.testing.assert_array_equal(one.coef_, two.coef_)
         np.testing.assert_array_equal(one.intercept_, two.intercept_)
@@ -412,7 +440,9 @@ def test_factors_come_in_the_order_of_the_columns():
         ({"alpha": -0.5}, InputError, "alpha is -0.5"),
         ({"tolerance": 0}, InputError, "tolerance is 0; it must be above 0"),
         ({"weighting": "naive bayes"}, InputError, "weighting='naive bayes' is not known; did you mean 'naive-bayes'"),
-        ({"start": "twins"}, InputError, "start='twins' is not known; did you mean 'twin'"),
+        ({"solver": "newtons"}, InputError, "solver='newtons' is not known; did you mean 'newton'"),
+        ({"learning_rate": 0.1}, InputError, "learning_rate is of gradient descent"),
+        ({"solver": "gradient-descent", "learning_rate": 0}, InputError, "learning_rate is 0; it must be above 0"),
         ({"max_iter": 0}, InputError, "max_iter is 0; it must be at least 1"),
         ({"max_iter": 2.5}, KindError, "max_iter must be a whole number, got float 2.5"),
         ({"verbose": "yes"}, KindError, "verbose"),
@@ -425,8 +455,6 @@ def test_settings_that_mean_nothing_are_refused(given_settings, error, said):
     with pytest.raises(error, match=said.replace("(", r"\(")) as caught:
         SoftmaxRegression(**given_settings).fit(pd.DataFrame(X), Y)
     assert "\n" not in str(caught.value)
-    with pytest.raises(error):
-        SoftmaxRegression(**given_settings).compare_starts(pd.DataFrame(X), Y)
 
 
 INFINITE = X.copy()

@@ -286,14 +286,13 @@ def test_naive_bayes_weighted_counts_are_the_same_from_a_matrix():
 
 
 @pytest.mark.parametrize("rows", [12, 60], ids=["more words than rows", "more rows than words"])
-@pytest.mark.parametrize("start", ["twin", "zero"])
-def test_no_step_from_the_weighted_minimum_of_several_classes_leads_down(start, rows):
+def test_no_step_from_the_weighted_minimum_of_several_classes_leads_down(rows):
     """Each class has ratios of its own, which no matrix of scikit-learn's can say: so F is taken by its definition."""
     rng = np.random.default_rng(3)
     y = np.arange(rows) % 3
     X = rng.poisson(0.4 + 0.8 * (np.arange(20) % 3 == y[:, np.newaxis]), (rows, 20)).astype(float)
     r, l2, alpha = ratios(sparse.csr_matrix(X), y, 0.5), 0.7, 0.5
-    model = SoftmaxRegression(weighting="naive-bayes", l2=l2, alpha=alpha, tolerance=1e-13, start=start)
+    model = SoftmaxRegression(weighting="naive-bayes", l2=l2, alpha=alpha, tolerance=1e-13)
     model.fit(sparse.csr_matrix(X), y)
 
     def F(point):

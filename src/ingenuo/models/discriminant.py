@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ingenuo.families.covariance import FULL, SHARED, Lines, ScatterFamily, mome
 from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
 from ingenuo.models import model
-from ingenuo.models.classifier import Classifier, Parameters
+from ingenuo.models.classifier import Classifier, Parameters, table_of
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
@@ -123,6 +123,53 @@ def _ranges(points: Floats | None, means: Floats, covariances: Floats) -> Floats
     return np.stack([low - margin, high + margin], axis=1)
 
 
+class LinearModel:
+    """Mix-in: a model whose classes are compared by lines, which it can write out."""
+
+    _compares: ClassVar[str] = "log P({} | x) / P({} | x)"  # what the difference of two lines is
+
+    def _line_names(self) -> list[str]:
+        """The name of each feature."""
+        return [column_name(name) for name in self.schema_.names.tolist()]  # type: ignore[attr-defined]
+
+    def discriminant(self, a: Any = None, b: Any = None, digits: int = 4, most: int | None = None) -> str:
+        """The lines as text: w·x + b, which is 0 where two classes are equally probable.
+
+        Parameters
+        ----------
+        a, b : optional
+            The two classes to tell apart. By default the second and the first of two; of more, the line of each class.
+        digits : int
+            How many digits of each number.
+        most : int, optional
+            How many features to show, those with the largest weights; by default all.
+        """
+        model: Any = self
+        check_is_fitted(model)
+        checks.check_whole("digits", digits, 1)
+        if most is not None:
+            checks.check_whole("most", most, 1)
+        weights, constants = np.asarray(model.coef_), np.asarray(model.intercept_)
+        classes, names = labels_of(model.classes_).tolist(), self._line_names()
+        if a is None and b is None:
+            if len(classes) > 2:
+                lines = [_line(b, w, names, digits, most) for w, b in zip(weights, constants)]
+                return "\n".join(f"{name}: {line}" for name, line in zip(classes, lines)) + "\nthe largest wins"
+            b, a = classes
+        for each in (a, b):
+            if each not in classes:
+                raise InputError(f"there is no class {each!r} to draw a line for{did_you_mean(each, classes)}")
+        i, j = classes.index(a), classes.index(b)
+        if i == j:
+            raise InputError(f"a line lies between two classes, and {a!r} was given twice")
+        if len(weights) == 1:
+            w, constant = (weights[0], constants[0]) if i else (-weights[0], -constants[0])
+        else:
+            w, constant = weights[i] - weights[j], constants[i] - constants[j]
+        line = _line(constant, w, names, digits, most)
+        return f"{self._compares.format(a, b)} = {line}\n{a} where it is positive, {b} where it is negative"
+
+
 class NumbersClassifier(RegionPlot, Classifier):
     """A classifier that reads numbers only, of two classes at least."""
 
@@ -154,7 +201,7 @@ class NumbersClassifier(RegionPlot, Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class GaussianDiscriminant(NumbersClassifier):
+class GaussianDiscriminant(LinearModel, NumbersClassifier):
     """Linear and quadratic discriminant analysis that learns, forgets and merges.
 
     Parameters
@@ -195,6 +242,73 @@ class GaussianDiscriminant(NumbersClassifier):
     shrinkage: str | float | None = None
     class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
     unbiased: bool = False
+
+    @classmethod
+    def from_parameters(
+        cls,
+        means: Any,
+        covariance: Any,
+        priors: Any = None,
+        *,
+        classes: Any = None,
+        columns: Any = None,
+        rows: float = 1.0,
+    ) -> Self:
+        """A model by its means, covariance and priors, as a book has them.
+
+        Parameters
+        ----------
+        means : array of classes × columns
+            The mean of each class.
+        covariance : array of columns × columns, or classes × columns × columns
+            One covariance for all classes, or one for each.
+        priors : array of classes, optional
+            The prior of each class; by default equal.
+        classes, columns : optional
+            The names of the classes and of the columns; by default they are counted from 0.
+        rows : float
+            How many rows the parameters count as, beside those that `partial_fit` adds later.
+
+        Notes
+        -----
+        The model is that of imaginary rows: of d columns, two for each of the d axes of a class's covariance,
+        μ ± √(dλ) v, which have just that mean and that covariance.
+
+        Examples
+        --------
+        >>> model = GaussianDiscriminant.from_parameters([[0, 0], [2, 0]], [[1, 0], [0, 1]], [0.5, 0.5])
+        >>> print(model.discriminant(1, 0))
+        log P(1 | x) / P(0 | x) = -2 + 2·x0
+        1 where it is positive, 0 where it is negative
+        """
+        mu, sigma = (np.asarray(each, np.float64) for each in (means, covariance))
+        if mu.ndim != 2 or len(mu) < 2 or not mu.size or sigma.shape not in ((k := mu.shape[1], k), (len(mu), k, k)):
+            raise InputError(
+                f"means of shape {mu.shape} and a covariance of shape {sigma.shape} do not fit; give means of two "
+                "classes at least × columns, and columns × columns (or classes × columns × columns)"
+            )
+        n_classes, d = mu.shape
+        shares = np.full(n_classes, 1 / n_classes) if priors is None else np.asarray(priors, np.float64)
+        if shares.shape != (n_classes,) or not (shares > 0).all() or abs(float(shares.sum()) - 1) > 1e-9:
+            raise InputError(f"the priors are {priors!r}; give one above 0 for each of {n_classes} classes, 1 in all")
+        checks.check_number("rows", rows, above=True)
+        every = np.broadcast_to(sigma, (n_classes, d, d))
+        finite = np.isfinite(mu).all() and np.isfinite(sigma).all()
+        if not finite or not np.allclose(every, every.transpose(0, 2, 1), rtol=1e-9, atol=0):
+            raise InputError("means and covariance must be finite, and the covariance symmetric")
+        values, vectors = np.linalg.eigh(every)
+        if (values < -1e-9 * np.abs(values).max(axis=1, keepdims=True)).any():
+            raise InputError(f"the covariance has a negative variance ({values.min():.6g}) along an axis of its own")
+        steps = vectors.transpose(0, 2, 1) * np.sqrt(d * np.maximum(values, 0))[:, :, np.newaxis]
+        X = (mu[:, np.newaxis] + np.concatenate([steps, -steps], axis=1)).reshape(-1, d)
+        names = list(range(n_classes)) if classes is None else list(classes)
+        if len(names) != n_classes or (columns is not None and len(columns) != d):
+            raise InputError(f"{n_classes} classes and {d} columns need as many names")
+        if len(set(names)) < n_classes:
+            raise InputError(f"the classes {names!r} are not all different")
+        table = X if columns is None else table_of(dict(zip(columns, X.T)), list(columns), named=True)
+        y = [name for name in names for _ in range(2 * d)]
+        return cls("shared" if sigma.ndim == 2 else "full").fit(table, y, np.repeat(rows * shares / (2 * d), 2 * d))
 
     def _check_settings(self) -> None:
         check_choice("covariance", self.covariance, _FAMILIES)
@@ -315,17 +429,6 @@ class GaussianDiscriminant(NumbersClassifier):
             lines[missing] = self._scores(found, n_rows)[missing]
         return lines
 
-    def discriminant(self, digits: int = 4) -> str:
-        """The lines as text: where two classes are equally probable, the value shown is zero."""
-        weights, constants = self._lines()
-        names = [column_name(name) for name in self.schema_.names.tolist()]
-        lines = [_line(b, w, names, digits) for w, b in zip(weights, constants)]
-        classes = labels_of(self.classes_).tolist()
-        if len(classes) == 2:
-            a, b = classes
-            return f"log P({b} | x) / P({a} | x) = {lines[0]}\n{b} where it is positive, {a} where it is negative"
-        return "\n".join(f"{name}: {line}" for name, line in zip(classes, lines)) + "\nthe largest wins"
-
     _ellipses = True
 
     def _centres(self) -> tuple[Floats, Floats]:
@@ -333,10 +436,14 @@ class GaussianDiscriminant(NumbersClassifier):
         return found.means, found.class_covariances
 
 
-def _line(constant: float, weights: Floats, names: list[str], digits: int) -> str:
+def _line(constant: float, weights: Floats, names: list[str], digits: int, most: int | None) -> str:
+    shown = np.flatnonzero(weights)
+    if most is not None and len(shown) > most:
+        shown = np.sort(shown[np.argsort(-np.abs(weights[shown]), kind="stable")[:most]])
     terms = [f"{constant:.{digits}g}"]
-    terms += [f"{'-' if w < 0 else '+'} {abs(w):.{digits}g}·{name}" for w, name in zip(weights, names) if w]
-    return " ".join(terms)
+    terms += [f"{'-' if weights[j] < 0 else '+'} {abs(weights[j]):.{digits}g}·{names[j]}" for j in shown.tolist()]
+    rest = np.count_nonzero(weights) - len(shown)
+    return " ".join([*terms, *([f"+ {rest:,} terms of smaller weight"] if rest else [])])
 
 
 def _shrink(found: GaussianParameters, shrinkage: Any) -> tuple[GaussianParameters, Floats]:
@@ -354,7 +461,7 @@ def _shrink(found: GaussianParameters, shrinkage: Any) -> tuple[GaussianParamete
 
 
 @dataclass(eq=False, repr=False)
-class LeastSquaresClassifier(NumbersClassifier):
+class LeastSquaresClassifier(LinearModel, NumbersClassifier):
     """Linear regression on one-hot targets that learns, forgets and merges: its normal equations are sums.
 
     The answer is argmax_k f_k(x), with f_k the least-squares line through 1 on the rows of class k and 0 on the others.
@@ -384,6 +491,7 @@ class LeastSquaresClassifier(NumbersClassifier):
     """
 
     _free = ("l2",)
+    _compares = "f({}) - f({})"
 
     l2: float = 0.0
 

@@ -26,7 +26,7 @@ from ingenuo.kernels import codes as loops
 from ingenuo.kernels import portable
 from ingenuo.kernels import text as kernel
 from ingenuo.kernels.counts import Columns, add_log_likelihood
-from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, Solution, minimise
+from ingenuo.models.solver import Dense, Few, OverFeatures, OverRows, Problem, Solution, descend, minimise
 from ingenuo.rows.part import Block, Codes, Counts, Numbers, Texts
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, difference, exponential, powers_of_e
@@ -54,13 +54,9 @@ class Group:
         """Where the features are not zero."""
         raise NotImplementedError
 
-    def start(self, alpha: float) -> Floats:
-        """The twin's weights (features × logits)."""
-        raise NotImplementedError
-
-    def stretch(self, start: Floats) -> Floats:
+    def stretch(self, alpha: float) -> Floats:
         """What the features are multiplied by where they are weighted by naive Bayes: the log ratios."""
-        return start
+        raise NotImplementedError
 
     def add(self, weights: Floats, block: Any, out: Floats) -> None:
         """Add the features' part of the logits to out (rows × classes)."""
@@ -149,7 +145,7 @@ class _CategoryFeatures(Group):
         features = [(own[known] + first).astype(np.int32) for own, known, first in zip(codes, rows, self.first)]
         return np.concatenate(rows), np.concatenate(features), ONES
 
-    def start(self, alpha: float) -> Floats:
+    def stretch(self, alpha: float) -> Floats:
         tables = zip(map(category_table, self.columns.tolist()), self.values)
         counts = [self.tally.over(table, self.classes, values).floats() for table, values in tables]
         return np.concatenate([log_ratios(each, alpha) for each in counts])
@@ -189,7 +185,7 @@ class _CountFeatures(Group):
         row, column = np.nonzero(block.matrix)
         return row.astype(np.int32), column.astype(np.int32), np.asarray(block.matrix[row, column], np.float64)
 
-    def start(self, alpha: float) -> Floats:
+    def stretch(self, alpha: float) -> Floats:
         if SUM not in self.tally:  # numbers below zero are no counts
             return np.zeros((self.size, 1 if len(self.classes) == 2 else len(self.classes)))
         return log_ratios(self.tally.over(SUM, self.classes, self.columns).floats(), alpha)
@@ -250,16 +246,10 @@ class NumberFeatures(Group):
             values.append(X[row, feature])
         return np.concatenate(rows), np.concatenate(features), np.concatenate(values)
 
-    def start(self, alpha: float) -> Floats:
-        """The linear discriminant of Gaussians with one variance for all classes."""
-        weights = ((self.by_class - self.means) / self.variances).T
-        if len(self.classes) == 2:
-            return np.asarray(weights[:, 1:] - weights[:, :1])
-        return np.asarray(weights - weights.mean(axis=1, keepdims=True))  # what all have in common says nothing
-
-    def stretch(self, start: Floats) -> Floats:
+    def stretch(self, alpha: float) -> Floats:
         """Numbers have no ratio of counts: each is measured in its standard deviations."""
-        return np.repeat(1 / np.sqrt(self.variances)[:, np.newaxis], start.shape[1], axis=1)
+        width = 1 if len(self.classes) == 2 else len(self.classes)
+        return np.repeat(1 / np.sqrt(self.variances)[:, np.newaxis], width, axis=1)
 
     def add(self, weights: Floats, block: Numbers, out: Floats) -> None:
         """The numbers times their weights."""
@@ -297,7 +287,7 @@ class _TextFeatures(Group):
         found = [part.entries(text) for part, text in zip(self.parts, block.columns)]
         return join_entries(found, [len(part.weights) for part in self.parts])
 
-    def start(self, alpha: float) -> Floats:
+    def stretch(self, alpha: float) -> Floats:
         found = [part.ratios(alpha) for part in self.parts]
         return found[0] if len(found) == 1 else np.concatenate(found)
 
@@ -418,23 +408,22 @@ def solve(
     shares: Floats,
     weighted: bool,
     alpha: float,
-    start: str,
+    descent: bool = False,
+    rate: float | None = None,
 ) -> Solution:
     """The weights of all groups, one after the other, and the intercepts."""
     n_rows = len(problem.labels)
     logs = portable.log(shares / shares.sum())
     intercepts = logs[1:] - logs[:1] if len(logs) == 2 else logs
-    starts = [group.start(alpha) for group in groups.values()]
-    V0 = starts[0] if len(starts) == 1 else np.concatenate(starts)
-    stretch = None
+    stretch, n_features = None, sum(group.size for group in groups.values())
     if weighted:
-        stretches = [group.stretch(each) for group, each in zip(groups.values(), starts)]
+        stretches = [group.stretch(alpha) for group in groups.values()]
         stretch = stretches[0] if len(stretches) == 1 else np.concatenate(stretches)
     space: OverFeatures | OverRows
     (name, group), *others = groups.items()
     block = found[name]
     if not others and isinstance(group, NumberFeatures) and isinstance(block, Numbers):
-        few = (V0.shape[0] + 1) * V0.shape[1] <= Few.MOST
+        few = (n_features + 1) * len(intercepts) <= Few.MOST
         space = (Few if few else OverFeatures)(Dense(block, group.means), stretch, problem)
     else:
         parts = [group.entries(found[name]) for name, group in groups.items()]
@@ -445,9 +434,11 @@ def solve(
         place[order] = np.arange(n_rows, dtype=np.int32)
         weights = problem.weights[order] if len(problem.weights) else problem.weights
         problem = replace(problem, labels=problem.labels[order], weights=weights)
-        columns = Columns.of(n_rows, len(V0), place[rows], features, values)
-        if n_rows < len(V0) and problem.l2 > 0:
-            space = OverRows(columns, stretch, problem, V0.shape[1])
+        columns = Columns.of(n_rows, n_features, place[rows], features, values)
+        if n_rows < n_features and problem.l2 > 0 and not descent:
+            space = OverRows(columns, stretch, problem, len(intercepts))
         else:
             space = OverFeatures(columns, stretch, problem)
-    return minimise(space, problem, intercepts, V0 if start == "twin" else None)
+    if isinstance(space, OverFeatures) and descent:
+        return descend(space, problem, intercepts, rate)
+    return minimise(space, problem, intercepts)

@@ -207,6 +207,8 @@ class Plan(NamedTuple):
 class Packed:
     """Mix-in: a model that packs itself, for files and for other machines."""
 
+    _dropped: ClassVar[tuple[str, ...]] = ()  # parameters that files of before have, and no model any more
+
     def state(self) -> State:
         """The model as plain values and tensors."""
         model: Any = self
@@ -232,7 +234,8 @@ class Packed:
     @classmethod
     def from_state(cls, manifest: Mapping[str, Any], tensors: Tensors) -> Self:
         """The model that `state` gave; raises for what is no model."""
-        model: Any = cls(**packing.unpack(manifest["parameters"]))
+        given = packing.unpack(manifest["parameters"])
+        model: Any = cls(**{name: value for name, value in given.items() if name not in cls._dropped})
         model._check_settings()
         every = dict(tensors)
         schema = packing.unpack_schema(manifest["schema"], every)

@@ -2,7 +2,7 @@
 
     p(k | x) = softmax(W x + b)_k        minimise  Σ_i cross-entropy_i + l2/2 ‖W‖²
 
-It takes what `NaiveBayes` takes, text included, and starts from what that has learned.
+It takes what `NaiveBayes` takes, text included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, check_choice
 from ingenuo.kernels import densities, threads
 from ingenuo.models.classifier import JointAnswers
-from ingenuo.models.discriminant import RegionPlot
+from ingenuo.models.discriminant import LinearModel, RegionPlot
 from ingenuo.models.linear_features import Group, NumberFeatures, groups_of, solve
 from ingenuo.models.model import Packed, Refusals, check_is_fitted
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -31,35 +31,19 @@ from ingenuo.rows.schema import Schema
 from ingenuo.rows.source import blocks, match
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential, powers_of_e
 from ingenuo.show.format import Progress
+from ingenuo.show.plots import new_axes
 from ingenuo.tally.labels import Labels, labels_of, public, same
 from ingenuo.tally.prior import Lidstone
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
-STARTS = ("twin", "zero")
-
-
-@dataclass(frozen=True)
-class Starts:
-    """How many iterations each start needs; prints as a sentence."""
-
-    twin: int
-    zero: int
-
-    @property
-    def saved(self) -> int:
-        """How many iterations the twin's weights save."""
-        return self.zero - self.twin
-
-    def __str__(self) -> str:
-        return f"{self.twin} iterations from the generative twin, {self.zero} from zero: {self.saved} saved"
-
+NEWTON, DESCENT = "newton", "gradient-descent"
 
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
 
 @dataclass(eq=False, repr=False)
-class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
+class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers):
     r"""Softmax regression for numbers, categories, counts and text together.
 
     Parameters
@@ -75,13 +59,15 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         The penalty: l2/2 times the sum of the squared weights. It is 1/C of scikit-learn's `LogisticRegression`.
     alpha : float
         What is added to each count before ratios are taken, for the weighting and for the start.
-    start : "twin" or "zero"
-        Where the search begins: at the weights of the generative twin, scaled to fit best, or at zero. The result is
-        the same; `compare_starts` counts the iterations of either.
+    solver : "newton" or "gradient-descent"
+        How the minimum is found: by Newton's method, or by the textbook's steps against the gradient, which end at the
+        same weights after many more of them.
     tolerance : float
         The search stops where the sum that is minimised is known to be within this fraction of the least possible.
     max_iter : int
         Iterations after which it stops anyhow, with a warning.
+    learning_rate : float, optional
+        Of gradient descent: the η of W ← W - η/n Σ (p - y) xᵀ. By default each step is as long as it gains.
     verbose : bool, optional
         Whether to print a line for each iteration to stderr. By default a line is kept up to date there once a fit has
         taken some seconds, if stderr is a terminal.
@@ -92,6 +78,8 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         The generative twin; None where there is none (a sparse table with negative numbers).
     n_iter_, loss_, excess_
         Iterations done, what was minimised, and a bound on how far that is from the least possible.
+    losses_ : array
+        What was minimised, at the beginning and after each step; `plot_losses` draws it.
 
     Examples
     --------
@@ -113,15 +101,22 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     weighting: str | None = None
     l2: float = 1.0
     alpha: float = 1.0
-    start: str = "twin"
+    solver: str = NEWTON
     tolerance: float = 1e-6
     max_iter: int = 1000
+    learning_rate: float | None = None
     verbose: bool | None = None
+
+    _dropped = ("start",)  # parameters that files of before have
 
     def _check_settings(self) -> None:
         if self.weighting is not None:
             check_choice("weighting", self.weighting, ["naive-bayes"])
-        check_choice("start", self.start, STARTS)
+        check_choice("solver", self.solver, [NEWTON, DESCENT])
+        if self.learning_rate is not None:
+            checks.check_number("learning_rate", self.learning_rate, above=True)
+            if self.solver != DESCENT:
+                raise InputError(f"learning_rate is of gradient descent, and solver={self.solver!r}; take {DESCENT!r}")
         for name in ("l2", "alpha", "tolerance"):
             checks.check_number(name, getattr(self, name), above=name != "l2")
         if self.verbose is not None:
@@ -143,7 +138,7 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
             How often each row counts.
         """
         self._check_settings()
-        fitted = self._fit_copy(X, y, sample_weight, self.start)
+        fitted = self._fit_copy(X, y, sample_weight)
         for name in ("_target", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(fitted.__dict__)
@@ -155,7 +150,12 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
                 f"{self.excess_:.3g} above the least as far as is known; raise max_iter, or l2, which makes the "
                 "minimum easier to reach"
             )
-            if self.l2 == 0 and self.n_iter_ < self.max_iter:
+            if not self.losses_[-1] <= self.losses_[0]:
+                what = (
+                    f"the steps are too long: the loss went from {self.losses_[0]:.6g} to {self.loss_:.6g} in "
+                    f"{self.n_iter_} of them; take a lower learning_rate, or none: then each is as long as it gains"
+                )
+            elif self.l2 == 0 and self.n_iter_ < self.max_iter:
                 what = (
                     "the classes can be separated without an error, so without a penalty the weights would grow for "
                     f"ever; the fit stopped after {self.n_iter_} iterations: take l2 above 0"
@@ -163,12 +163,7 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
             warnings.warn(what, ConvergenceWarning, stacklevel=2)
         return self
 
-    def compare_starts(self, X: Any, y: Any = None, sample_weight: Any = None) -> Starts:
-        """How many iterations the start from the generative twin saves on these rows; the model stays as it is."""
-        self._check_settings()
-        return Starts(*(self._fit_copy(X, y, sample_weight, start).n_iter_ for start in STARTS))
-
-    def _fit_copy(self, X: Any, y: Any, sample_weight: Any, start: str) -> Self:
+    def _fit_copy(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """A model with the same parameters that has learned from these rows."""
         model = type(self)(**self.get_params(deep=False))
         rows = rows_of(X, y, sample_weight).in_memory()
@@ -198,7 +193,8 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         limits = float(self.l2), float(self.tolerance), int(self.max_iter)
         problem = Problem(codes, np.zeros(0) if weights is None else weights, *limits, progress)
         with threads.single_blas():
-            solution = solve(groups, found, problem, shares, self.weighting is not None, float(self.alpha), start)
+            given = self.weighting is not None, float(self.alpha), self.solver == DESCENT, self.learning_rate
+            solution = solve(groups, found, problem, shares, *given)
         progress.close()
         model._set_solution(schema, twin, classes, groups, solution)
         return model
@@ -213,7 +209,7 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         self.classes_, self.n_features_in_ = public(classes), len(schema)
         self._weights, self._intercepts = found.weights, found.intercepts
         self.n_iter_, self.converged_ = found.iterations, found.converged
-        self.loss_, self.excess_ = found.loss, found.excess
+        self.loss_, self.excess_, self.losses_ = found.loss, found.excess, found.losses
 
     @property
     def tally_(self) -> Tally:
@@ -224,7 +220,11 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
     def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         plain = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
         found = {name: getattr(self, name) for name in ("n_iter_", "loss_", "excess_", "converged_")}
-        return {**plain, **found}, {"weights": self._weights, "intercepts": self._intercepts}
+        return {**plain, **found}, {
+            "weights": self._weights,
+            "intercepts": self._intercepts,
+            "losses": self.losses_,
+        }
 
     def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         classes = labels_of(plain["classes"])
@@ -241,10 +241,11 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         shape = sum(group.size for group in groups.values()), 1 if len(classes) == 2 else len(classes)
         if weights.shape != shape or intercepts.shape != shape[1:]:
             raise InputError(f"the weights are of shape {weights.shape}, for {shape[0]} features and {shape[1]} logits")
-        if any(each.dtype != np.float64 or not np.isfinite(each).all() for each in (weights, intercepts)):
+        losses = arrays.get("losses", np.array([float(plain["loss_"])]))  # which files of before do not have
+        if any(each.dtype != np.float64 or not np.isfinite(each).all() for each in (weights, intercepts, losses)):
             raise InputError("the weights are no finite doubles")
         limits = float(plain["loss_"]), float(plain["excess_"]), int(plain["n_iter_"]), bool(plain["converged_"])
-        found = Solution(np.ascontiguousarray(weights), intercepts, *limits)
+        found = Solution(np.ascontiguousarray(weights), intercepts, *limits, losses.reshape(-1))
         self._set_solution(schema, twin, classes, groups, found)
 
     # Answering.
@@ -283,6 +284,9 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
         of_groups = [self._groups[name].passages(w, found[name], best, second) for name, w in self._by_group().items()]
         return list(chain(*of_groups))
 
+    def _line_names(self) -> list[str]:
+        return self.features()
+
     def _centres(self) -> tuple[Floats, Floats]:
         groups = list(self._groups.values())
         if len(groups) != 1 or not isinstance(groups[0], NumberFeatures):
@@ -306,6 +310,21 @@ class SoftmaxRegression(Refusals, Packed, RegionPlot, JointAnswers):
             if isinstance(group, NumberFeatures):
                 result -= group.means @ weights
         return np.asarray(result if len(result) == 1 else result - result.mean())
+
+    def plot_losses(self, ax: Any = None) -> Any:
+        """Draw how what is minimised fell, step by step; the axes are returned."""
+        check_is_fitted(self)
+        ax = new_axes(ax, (6.4, 4.0))
+        ax.plot(
+            np.arange(len(self.losses_)), self.losses_, marker="o" if len(self.losses_) < 50 else None, markersize=3
+        )
+        if len(self.losses_) > 200:
+            ax.set_xscale("symlog")
+        ax.set_xlabel("step")
+        ax.set_ylabel("Σ cross-entropy + l2/2 ‖W‖²")
+        ax.set_title(f"{self.solver}: {self.losses_[0]:.6g} to {self.loss_:.6g} in {len(self.losses_) - 1:,} steps")
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
 
     def features(self) -> list[str]:
         """The names of the columns of `coef_`: columns, column=value, words."""

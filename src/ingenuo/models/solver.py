@@ -41,6 +41,11 @@ class Problem:
     iterations: int
     report: Report | None = None
 
+    @property
+    def size(self) -> float:
+        """The rows, by weight."""
+        return float(self.weights.sum()) if len(self.weights) else float(len(self.labels))
+
     def residuals(self, logits: Floats) -> tuple[float, Floats]:
         """The loss, and its gradient in the logits."""
         out = np.empty_like(logits)
@@ -241,20 +246,19 @@ class OverFeatures:
         found = self.table.gather(G)
         return found if self.stretch is None else found * self.stretch
 
-    def start(self, twin: Floats) -> tuple[Floats, Floats]:
-        """Weights in the direction of those of the twin, and their logits."""
-        S = self.stretch
-        W = twin if S is None else np.divide(twin, S, out=np.zeros_like(twin), where=S != 0)
-        return W, self.times(W)
-
     def product(self, one: Point, other: Point) -> float:
         """The inner product of W, as the penalty measures it."""
         return float(np.vdot(one.own, other.own))
 
     def gradient(self, point: Point, residuals: Floats) -> float:
-        """The square of the gradient of F in W."""
-        slope = self._slope = self.gather(residuals) + self.l2 * point.own
-        return float(np.vdot(slope, slope))
+        """The square of the gradient of F in W, which is kept for the step."""
+        self._slope = self.gather(residuals) + self.l2 * point.own
+        return float(np.vdot(self._slope, self._slope))
+
+    def descent(self, residuals: Floats, size: float) -> Point:
+        """Against the gradient of F at the last point, divided by the number of rows."""
+        W = -self._slope / size
+        return Point(W, self.times(W), -residuals.sum(axis=0) / size)
 
     def step(self, point: Point, residuals: Floats, share: float, passes: int) -> tuple[list[Point], int, bool]:
         """Newton's step, the passes over the data that it took, and whether it is as exact as was asked."""
@@ -343,14 +347,6 @@ class OverRows:
         """K R = X S² Xᵀ R: the one pass over the data."""
         return np.asarray(self.table.gram(R, self.squares) + self.alone * R)
 
-    def start(self, twin: Floats) -> tuple[Floats, Floats]:
-        """Weights in the direction of those of the twin, and their logits."""
-        logits = self.whole.times(twin)
-        free = np.zeros(1), np.zeros((1, 1))  # no penalty
-        (length,) = self.problem.best_lengths(np.zeros_like(logits), logits[np.newaxis], free)
-        _, residuals = self.problem.residuals(length * logits)
-        return -residuals, -self.gram(residuals)
-
     def product(self, one: Point, other: Point) -> float:
         """The inner product of W, as the penalty measures it."""
         return float(np.vdot(one.own, other.logits) + np.vdot(other.own, one.logits)) / 2
@@ -432,16 +428,16 @@ class Solution:
     excess: float  # a bound on F - F*; without a penalty an estimate, or infinite
     iterations: int  # passes over the data
     converged: bool
+    losses: Floats  # F at the beginning, and after each step
 
 
 _PASSES = 50  # for one step, at most
 _EARLIER = 3  # steps that are gone along again: up to a fifth fewer passes
 
 
-def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats, twin: Floats | None) -> Solution:
-    """From no weights, or from the best point on the way to those of the twin, to the minimum."""
+def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats) -> Solution:
+    """From no weights to the minimum, by Newton's method."""
     l2, tolerance = problem.l2, problem.tolerance
-    size = float(problem.weights.sum()) if len(problem.weights) else len(problem.labels)
 
     def advance(point: Point, steps: list[Point]) -> Point:
         """As far along some steps as F falls, with the intercepts that are then the best."""
@@ -454,13 +450,13 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         return Point(there.own, there.logits, there.intercepts + shift)
 
     point = space.nothing(intercepts)
-    if twin is not None:
-        point = advance(point, [Point(*space.start(twin), np.zeros_like(intercepts))])
     passes, flat, total, left = 0, 0, np.inf, np.inf
     earlier: list[Point] = []
+    losses: list[float] = []
     while True:
         loss, residuals = problem.residuals(point.logits + point.intercepts)
         before, total = total, loss + l2 / 2 * space.product(point, point)
+        losses.append(total)
         # The intercepts are the best for their weights, so F is a strongly convex function of these alone.
         square = space.gradient(point, residuals)
         excess = square / (2 * l2) if l2 > 0 else np.inf
@@ -470,10 +466,11 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         # Near the minimum, half of what an exact step promised is what was left before it.
         there = left <= 0.01 * tolerance * total
         close = excess <= tolerance * total
-        if close or there or passes >= problem.iterations or flat >= 3 or total <= SEPARATED * size:
+        if close or there or passes >= problem.iterations or flat >= 3 or total <= SEPARATED * problem.size:
             excess = min(excess, 2 * left) if there and not close else excess
             converged = close or there or excess <= 1e-9 * total
-            return Solution(space.weights(point.own), point.intercepts, total, excess, passes, converged)
+            own = space.weights(point.own)
+            return Solution(own, point.intercepts, total, excess, passes, converged, np.array(losses))
         share = float(np.clip(np.sqrt(excess / total), 0.05, 0.3)) if l2 > 0 else 1e-2
         steps, used, solved = space.step(point, residuals, share, min(_PASSES, problem.iterations - passes))
         newton = steps[0]
@@ -482,3 +479,47 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         before_step, point = point, advance(point, steps + earlier)
         earlier = [point.move([before_step], -np.ones(1)), *earlier][:_EARLIER]
         passes += used
+
+
+_CHECKED = 10  # steps of a descent after which it is asked how far it is from the minimum
+
+
+def descend(space: OverFeatures, problem: Problem, intercepts: Floats, rate: float | None) -> Solution:
+    """Gradient descent: W ← W - η ∇F/n, and so the intercepts.
+
+    Without a rate η, a step is as long as it gains half of what its slope promises: doubled first, then halved.
+    """
+    point, length, losses = space.nothing(intercepts), 1.0 if rate is None else rate, list[float]()
+
+    def at(point: Point) -> tuple[float, Floats]:
+        loss, residuals = problem.residuals(point.logits + point.intercepts)
+        return loss + problem.l2 / 2 * space.product(point, point), residuals
+
+    total, residuals = at(point)
+    while True:
+        losses.append(total)
+        passes = len(losses) - 1
+        last = passes >= problem.iterations or not np.isfinite(total) or total > 1e6 * losses[0]
+        if last or passes % _CHECKED == 0:
+            best = Point(
+                point.own, point.logits, point.intercepts + problem.best_shift(point.logits + point.intercepts)
+            )
+            least, there = at(best)
+            excess = total - least + space.gradient(best, there) / (2 * problem.l2) if problem.l2 > 0 else np.inf
+            if problem.report is not None:
+                problem.report(passes, total, excess)
+            converged = excess <= problem.tolerance * total
+            if last or converged or total <= SEPARATED * problem.size:
+                own = space.weights(point.own)
+                return Solution(own, point.intercepts, total, float(excess), passes, bool(converged), np.array(losses))
+        square = space.gradient(point, residuals)
+        step = space.descent(residuals, problem.size)
+        promised = square / problem.size + float(np.vdot(step.intercepts, step.intercepts)) * problem.size
+        length = length if rate is not None else 2 * length
+        for _ in range(100):
+            reached = point.move([step], np.array([length]))
+            after, slopes = at(reached)
+            if rate is not None or after <= total - length * promised / 2:
+                break
+            length /= 2
+        point, total, residuals = reached, after, slopes
