@@ -107,6 +107,41 @@ def test_a_page_is_written_whole(folder: Path) -> None:
     assert "<script" not in page
 
 
+@pytest.mark.parametrize(
+    ("ending", "begins", "times"),
+    [
+        ("txt", "row 1\n", {"\nrow ": 1}),
+        ("md", "## row 1\n\n| ", {"## row": 2}),
+        ("tex", r"\subsection*{row 1}", {r"\begin{tabular}": 2}),
+        ("csv", "row,column,value,No: how,No: factor,Yes: how,Yes: factor\n1,prior,", {"\n2,": 7, "row,": 1}),
+        ("html", "<!doctype html>", {"<h2>": 2, "</html>": 1}),
+        ("json", "[", {'"row": 2': 1}),
+    ],
+)
+def test_the_ending_decides_what_is_written(folder: Path, ending: str, begins: str, times: dict[str, int]) -> None:
+    told("tennis.ingenuo", "tennis.csv", "--rows", "1,2", "-o", f"why.{ending}")
+    text = (folder / f"why.{ending}").read_text()
+    assert text.startswith(begins)
+    assert {what: text.count(what) for what in times} == times
+    if ending == "json":
+        assert [each["row"] for each in json.loads(text)] == [1, 2]
+    one = run("tennis.ingenuo", "--row", "Outlook=Rain", "-o", f"one.{ending}")
+    assert one.exit_code == 0
+    assert "Rain" in (folder / f"one.{ending}").read_text()
+
+
+def test_an_ending_that_cannot_be_written_is_refused_before_any_work() -> None:
+    result = run("nope.ingenuo", "--row", "a=b", "-o", "why.docx")
+    assert result.exit_code == 2
+    assert "'why.docx' has none of the endings .txt, .md, .tex, .csv, .html, .json" in result.stderr
+
+
+def test_logarithms_may_be_added(folder: Path) -> None:
+    text = told("tennis.ingenuo", "--row", "Outlook=Rain", "--log")
+    assert "log(5/14)" in text
+    assert "log P(x)     = -1.029619\n" in text
+
+
 def test_a_text_is_typed_as_it_is_and_coloured_for_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = told("mail.ingenuo", "--row", "win money, at noon")
     assert "money" in plain

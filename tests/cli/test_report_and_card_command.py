@@ -100,11 +100,25 @@ def test_what_cannot_be_written_is_one_sentence_and_no_file(
     command: str, arguments: tuple[str, ...], said: str, folder: Path
 ) -> None:
     before = sorted(folder.iterdir())
-    result = run(command, *arguments, "-o", "out.file")
+    result = run(command, *arguments, "-o", "out.html")
     assert result.exit_code == 1
     assert said in result.stderr
     assert result.stderr.count("\n") == 1
     assert sorted(folder.iterdir()) == before
+
+
+def test_the_ending_decides_and_one_that_cannot_be_written_is_refused_before_any_work(folder: Path) -> None:
+    done("card", "pay.ingenuo", "-o", "card.html")
+    page = (folder / "card.html").read_text()
+    assert page.startswith("<!doctype html>")
+    assert "<title>Who is paid?</title>" in page
+    assert page.count("<h1>") == 1
+    assert "<h2>Intended use</h2>" in page
+    assert "license:" not in page
+    for command in ("report", "card"):
+        result = run(command, "nope.ingenuo", "nope.csv", "-o", "out.pdf")
+        assert result.exit_code == 2
+        assert "'out.pdf' has none of the endings" in result.stderr
 
 
 def test_a_report_that_fails_leaves_the_old_one(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import html
 import io
 import json
 import math
@@ -19,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ingenuo.datasets import diabetes, play_tennis, weather
 from ingenuo.errors import IngenuoError
-from ingenuo.explanation.explain import explain, explained_page
+from ingenuo.explanation.explain import explain
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
 from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.hypotheses import Hypotheses
@@ -30,6 +31,8 @@ from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.models.scikit_learn import CategoricalNB, GaussianNB, MultinomialNB
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows.typed import parse_row
+from ingenuo.show import arithmetic
+from ingenuo.show import table as table_module
 from ingenuo.tally.prior import MaximumLikelihood
 
 IRIS, SPECIES = load_iris(return_X_y=True)
@@ -67,7 +70,15 @@ def logs_shown(line, heads):
     return found
 
 
+@pytest.fixture
+def whole(monkeypatch):
+    """Tables that are neither divided nor preceded by bars."""
+    monkeypatch.setattr(table_module, "WIDTH", 10**6)
+    monkeypatch.setattr(arithmetic, "_BARS", 10**6)
+
+
 @pytest.mark.parametrize("name", MODELS)
+@pytest.mark.usefixtures("whole")
 def test_the_numbers_printed_multiply_to_the_product_and_normalise_to_the_posterior(name):
     model, table = MODELS[name]()
     places = [0, 2, 3, 5]
@@ -76,14 +87,16 @@ def test_the_numbers_printed_multiply_to_the_product_and_normalise_to_the_poster
         _, _, *body = str(shown).split("\n")
         rule = next(i for i, line in enumerate(body) if line.startswith("─"))
         factors = [logs for line in body[:rule] if (logs := logs_shown(line, len(posterior)))]
-        product, shares = logs_shown(body[rule + 1], len(posterior)), logs_shown(body[rule + 2], len(posterior))
+        product, shares = logs_shown(body[rule + 1], len(posterior)), logs_shown(body[rule + 3], len(posterior))
+        (whole,) = logs_shown(body[rule + 2], 1)
         with np.errstate(invalid="ignore"):
             multiplied = np.sum(factors, axis=0)
         digits = 1e-6 * len(factors) * max(1.0, np.abs(multiplied[np.isfinite(multiplied)]).max(initial=0) / 100)
         np.testing.assert_allclose(multiplied, product, atol=digits)
-        whole = np.exp(multiplied - multiplied.max())
-        np.testing.assert_allclose(np.exp(shares), whole / whole.sum(), atol=digits + 1e-6)
-        last = np.exp(logs_shown(body[rule + 3], len(posterior))) if name == "calibrated" else np.exp(shares)
+        np.testing.assert_allclose(np.logaddexp.reduce(multiplied), whole, atol=digits)
+        odds = np.exp(multiplied - multiplied.max())
+        np.testing.assert_allclose(np.exp(shares), odds / odds.sum(), atol=digits + 1e-6)
+        last = np.exp(logs_shown(body[rule + 4], len(posterior))) if name == "calibrated" else np.exp(shares)
         np.testing.assert_allclose(last, posterior, atol=1e-6)
 
 
@@ -105,6 +118,7 @@ def test_the_same_holds_of_the_data_to_the_last_digits(name):
         )
 
 
+@pytest.mark.usefixtures("whole")
 def test_the_addends_printed_sum_to_the_answer_of_least_squares():
     model = LeastSquaresClassifier().fit(IRIS, SPECIES)
     text = explain(model, IRIS[70]).to_text()
@@ -255,5 +269,120 @@ def test_what_cannot_be_explained_is_refused():
         explain(model, play_tennis(), rows=["3"])
     with pytest.raises(IngenuoError, match="leave out rows="):
         explain(model, "Outlook=Sunny", rows=[0])
-    with pytest.raises(IngenuoError, match="2 explanations and 1 names"):
-        explained_page(explain(model, play_tennis(), rows=[0, 1]), ["one"])
+    with pytest.raises(IngenuoError, match="form='logs' is not known; did you mean 'log'"):
+        explain(model, {"Outlook": "Rain"}, form="logs")
+    with pytest.raises(IngenuoError, match="is a sum already"):
+        explain(LeastSquaresClassifier().fit(IRIS, SPECIES), IRIS[0], form="log")
+    with pytest.raises(IngenuoError, match="a vote is a sum"):
+        explain(BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES), IRIS[0], form="log")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_logarithms_printed_add_up_and_the_evidence_is_the_sum_of_the_products(name):
+    model, rows = MODELS[name]()
+    joint = np.asarray(model.predict_joint_log_proba(rows)) if hasattr(model, "predict_joint_log_proba") else None
+    for place in (0, 3):
+        (shown,) = explain(model, rows, rows=[place], form="log")
+        lines = shown.records()
+        names = [f"{label}: log" for label in shown.classes.tolist()]
+        logs = [[line[each] for each in names] for line in lines if names[0] in line]
+        *terms, total, posterior = np.array(logs)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_allclose(np.sum(terms, axis=0), total, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(np.exp(posterior), shown.posterior, atol=1e-12)
+        if joint is not None and name != "tuned":
+            np.testing.assert_allclose(shown.log_evidence, np.logaddexp.reduce(joint[place]), rtol=1e-9)
+            np.testing.assert_allclose(shown.to_dict()["log_evidence"], shown.log_evidence)
+        assert ("− log P(x)  " in str(shown)) == (name != "softmax")
+
+
+def test_softmax_regression_has_no_distribution_of_rows_and_so_no_evidence():
+    shown = explain(SoftmaxRegression().fit(IRIS, SPECIES), IRIS[0])
+    assert "evidence" not in shown.to_dict()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_no_line_of_text_is_longer_than_100_letters(name):
+    model, rows = MODELS[name]()
+    for form in ("product", "log"):
+        for shown in explain(model, rows, rows=[0, 1], form=form):
+            arithmetic_lines = shown.to_text().split("\n→ ")[0].split("\n")
+            assert max(map(len, arithmetic_lines)) <= 100, shown
+
+
+def test_many_columns_begin_with_bars_ranked_by_their_log_odds():
+    rng = np.random.default_rng(1)
+    y = rng.choice(["a", "b"], 60)
+    X = rng.normal(size=(60, 14)) + (y == "b")[:, np.newaxis] * np.linspace(0, 2, 14)
+    shown = NaiveBayes().fit(X, y).explain(X[0])
+    head, *lines = shown.to_text().split("\n")
+    best, second = (shown.classes[k] for k in shown.order)
+    assert head == f"log odds for {best} (█), or for {second} (░)"
+    bars = [re.fullmatch(r"  (\S.*?)  +([+-]\S+)  ?([█░]*)", line) for line in lines[:12]]
+    odds = [float(bar[2]) for bar in bars]
+    assert [abs(x) for x in odds[:10]] == sorted((abs(x) for x in odds[:10]), reverse=True)
+    assert max(len(bar[3]) for bar in bars) == 30
+    assert all(("█" in bar[3]) == (float(bar[2]) > 0) for bar in bars if bar[3])
+    assert sum(odds) == pytest.approx(shown.joint[shown.order[0]] - shown.joint[shown.order[1]], abs=0.1)
+
+
+def test_many_rows_are_a_list_that_shows_itself_and_is_worked_out_when_asked_for():
+    table = play_tennis()
+    model = NaiveBayes().fit(table, "Play")
+    for rows in (
+        table,
+        table.to_pandas(),
+        pl.from_arrow(table),
+        table.to_pylist(),
+        table.drop_columns("Play").to_pandas().to_numpy(),
+    ):
+        found = explain(model, rows)
+        assert len(found) == 14
+        assert [each.prediction for each in found] == model.predict(table).tolist()
+    assert found[-1].to_dict() == model.explain(table.slice(13, 1)).to_dict()
+    assert len(found[3:5]) == 2
+    text = str(found)
+    assert text.startswith("row 0\n")
+    assert text.count("\nrow ") == 9
+    assert text.endswith("… and 4 more rows")
+    assert found.to_text().count("\nrow ") == 13
+    assert found._repr_html_().count("<h2>") == 10
+    assert found.to_html().count("<h2>") == 14
+    assert found.to_markdown().count("\n## row ") == 13
+    assert [each["row"] for each in found.to_dict()["rows"]] == list(range(14))
+    frame = found.to_frame()
+    assert frame["row"].nunique() == 14
+    for (_, lines), share in zip(frame.groupby("row"), model.predict_proba(table)):
+        factors = lines["Yes: factor"][~lines["column"].isin(["product", "posterior"])]
+        assert math.prod(factors.dropna()) == pytest.approx(lines["Yes: factor"][lines["column"] == "product"].item())
+        assert lines["Yes: factor"].iloc[-1] == pytest.approx(share[1])
+    words = NaiveBayes().fit(TEXTS, MOODS)
+    for column in (TEXTS, np.array(TEXTS), pd.Series(TEXTS, index=range(10, 16)), pa.array(TEXTS)):
+        assert [each.prediction for each in explain(words, column)] == words.predict(TEXTS).tolist()
+    vote = BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES)
+    assert [each.prediction for each in explain(vote, IRIS[::50])] == vote.predict(IRIS[::50]).tolist()
+    number = NaiveBayesRegressor().fit(IRIS[:, :3], IRIS[:, 3])
+    assert [each.prediction for each in explain(number, IRIS[::50, :3])] == pytest.approx(
+        number.predict(IRIS[::50, :3])
+    )
+
+
+HOSTILE = "a&b_c%d$e#f{g}h~i^j\\k<l>|m*n`o[p](q)"
+
+
+def test_markdown_and_latex_show_names_as_they_are():
+    from markdown_it import MarkdownIt
+
+    model = NaiveBayes().fit(pd.DataFrame({HOSTILE: [HOSTILE, "x"] * 4, "y": [HOSTILE, "no"] * 4}), "y")
+    shown = model.explain({HOSTILE: HOSTILE})
+    page = MarkdownIt("commonmark").enable("table").render(shown.to_markdown())
+    cells = [html.unescape(cell) for cell in re.findall(r"<t[dh]>(.*?)</t[dh]>", page)]
+    assert cells.count(HOSTILE) == 3  # the class, the column and its value
+    assert page.count("<tr>") == 1 + 2 + 3
+    latex = shown.to_latex()
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    commands = r"text\w+\{\}|[&%$#_{}]|\\|(begin|end)\{tabular\}|\{l+\}|multicolumn\{5\}\{l\}\{P\(x\) = \S+\}|hline"
+    plain = re.sub(rf"\\({commands})|\{{l+\}}|\$[^$]*\$", "", latex)
+    assert not set(plain) & set("%$#_{}~^\\<>|"), plain
+    rows = [line for line in latex.split("\n") if line.endswith(r"\\") and r"\multicolumn" not in line]
+    assert [line.count(" & ") for line in rows] == [5] * 5

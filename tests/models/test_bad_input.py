@@ -418,7 +418,6 @@ def test_a_prior_spoiled_after_learning_is_refused_when_asked(named):
     [
         ({"outlok": "rain"}, InputError, ["'outlok'", "did you mean 'outlook'?"]),
         (["rain"], InputError, ["the row has 1 values and the model has 3 columns"]),
-        (TABLE, InputError, ["one row was expected, got a table of 4; give table[i:i+1]"]),
         (3, KindError, ["one row was expected, got int 3"]),
         ("rain", KindError, ["one row was expected, got str 'rain'"]),
         ({"temperature": "hot"}, InputError, ["column 'temperature' has text in row 0 ('hot')"]),

@@ -299,7 +299,6 @@ def test_bad_questions_are_refused(iris):
         BayesOptimalClassifier(PAIR).predict(X)
     with pytest.raises(NotFittedError):
         BayesOptimalClassifier([("a", OurGaussianNB())], folds="prefit").fit(X, Y)
-    refused(lambda: iris.explain(X[:2]), InputError, "a table of 2")
     refused(lambda: iris.explain({"a": 1}), KindError, "mapping", "column names")
     named = BayesOptimalClassifier([("a", NaiveBayes())]).fit(play_tennis(), "Play")
     refused(lambda: named.explain({"Outlok": "Rain"}), InputError, "'Outlok'", "did you mean 'Outlook'?")

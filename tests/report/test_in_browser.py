@@ -1,18 +1,25 @@
-"""The report in a real browser: it asks for nothing, fits a phone, is read in the dark and by keyboard."""
+"""Pages in a real browser: they ask for nothing, run nothing, fit a phone, are read in the dark and by keyboard."""
 
 from __future__ import annotations
 
 import os
 import shutil
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import count, pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
+from markdown_it import MarkdownIt
 
 import ingenuo as ing
+from ingenuo import evaluate, explain, load
+from ingenuo.cli import main
 from ingenuo.datasets import diabetes, play_tennis
+from ingenuo.explanation.explain import inspect
 from ingenuo.report.page import report
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -145,4 +152,82 @@ def test_the_keyboard_reaches_the_skip_link_and_all_that_scrolls(browser: Any, p
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.getAttribute('aria-label')"))
     assert {"columns and their values", "schema"} <= reached
+    page.close()
+
+
+# Names, values and texts that would run as scripts, were they written as they are; each says its own number.
+TAGS = (
+    "<img src=x onerror=alert({})>",
+    "</title><script>alert({})</script>",
+    "'\"><svg/onload=alert({})>",
+    "`<b id=x{}>`",
+)
+
+
+# What a page must not have made of them; scikit-learn's own scripts, in a notebook, have nothing of them.
+MADE = """
+() => [...document.querySelectorAll('script, [onerror], [onload], b[id], img, a[href^=java]')]
+  .filter(e => e.tagName !== 'SCRIPT' || e.textContent.includes('alert(')).map(e => e.outerHTML.slice(0, 200))
+"""
+
+
+def _hostile() -> pd.DataFrame:
+    numbers = count(1)
+
+    def tag() -> str:
+        number = next(numbers)
+        return f"{number} {TAGS[number % len(TAGS)].format(number)} [a](javascript:alert({number})) | &lt;i&gt;"
+
+    values, classes, rng = [tag() for _ in range(4)], [tag() for _ in range(3)], np.random.default_rng(0)
+    columns = {
+        tag(): rng.choice(values, 60),
+        tag(): rng.normal(size=60),
+        tag(): [" ".join([tag(), *rng.choice(["fine", "dull"], 3)]) for _ in range(60)],
+    }
+    return pd.DataFrame({**columns, tag(): rng.choice(classes, 60)})
+
+
+def test_names_values_and_texts_are_never_run(browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = _hostile()
+    *columns, target = rows.columns
+    rows.to_csv("<img src=x onerror=alert(0)>.csv", index=False)
+    file = "<img src=x onerror=alert(0)>.csv"
+
+    def run(*arguments: str) -> None:
+        done = CliRunner().invoke(main, [*arguments, "-q"])
+        assert done.exit_code == 0, done.output
+
+    run("train", file, "--target", target, "--column", f"{columns[2]}=text", "-o", "m.ingenuo", "--folds", "3")
+    for ending in ("html", "md", "json", "txt", "tex", "csv"):
+        run("explain", "m.ingenuo", file, "--rows", "1-3", "-o", f"explain.{ending}")
+    run("card", "m.ingenuo", file, "--title", columns[0], "--intended-use", columns[1], "-o", "card.md")
+    run("card", "m.ingenuo", file, "--title", columns[0], "--limits", columns[1], "-o", "card.html")
+    run("report", "m.ingenuo", file, "--title", columns[0], "-o", "report.html")
+    run("inspect", "m.ingenuo", "--nomogram", "nomogram.svg")
+    model = load("m.ingenuo")
+    notebook = [model._repr_html_(), explain(model, rows, rows=[0])._repr_html_(), inspect(model)._repr_html_()]
+    notebook.append(evaluate(model, rows, target)._repr_html_())
+    Path("notebook.html").write_text("".join(notebook), encoding="utf-8")
+    for name in ("card", "explain"):
+        text = Path(f"{name}.md").read_text()
+        Path(f"{name}.md.html").write_text(MarkdownIt("commonmark").enable("table").render(text), encoding="utf-8")
+        Path(f"{name}.md.raw.html").write_text(text, encoding="utf-8")  # what opens it may take it for HTML
+    pages = [*tmp_path.glob("*.html"), tmp_path / "nomogram.svg"]
+    assert len(pages) == 9
+    page = browser.new_page()
+    said: list[str] = []
+    page.on("dialog", lambda dialog: (said.append(dialog.message), dialog.dismiss()))
+    page.on("request", lambda request: said.append(request.url) if request.url.endswith("/x") else None)
+    for each in pages:
+        page.goto(each.as_uri())
+        page.wait_for_timeout(150)
+        made = page.evaluate(MADE)
+        assert (each.name, said, made) == (each.name, [], [])
+        # What a reader sees has the names as they are.
+        assert "onerror=alert" in page.evaluate("document.documentElement.textContent")
+    Path("bad.html").write_text(columns[0], encoding="utf-8")  # the browser would run them
+    page.goto((tmp_path / "bad.html").as_uri())
+    page.wait_for_timeout(150)
+    assert said
     page.close()

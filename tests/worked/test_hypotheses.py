@@ -84,7 +84,8 @@ def test_the_arithmetic_is_shown_as_a_person_writes_it(coin):
     assert lines[2] == ["prior", "3/4", "=", "0.75", "1/4", "=", "0.25"]
     assert lines[3] == ["Head", "1/2", "=", "0.5", "3/5", "=", "0.6"]
     assert lines[5] == ["product", "=", "0.375", "=", "0.15"]
-    assert lines[6] == ["÷", "their", "sum", "=", "0.714286", "=", "0.285714"]
+    assert lines[6] == ["their", "sum", "P(x)", "=", "0.525"]
+    assert lines[7] == ["÷", "their", "sum", "=", "0.714286", "=", "0.285714"]
 
 
 def test_the_trace_tells_what_was_believed_after_every_toss(coin):

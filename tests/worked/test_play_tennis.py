@@ -108,8 +108,9 @@ def test_the_explanation_prints_as_the_table_written_by_hand(tennis):
     assert lines[5] == ["Humidity", "High", "4/5", "=", "0.8", "3/9", "=", "0.3333333"]
     assert lines[6] == ["Wind", "Strong", "3/5", "=", "0.6", "3/9", "=", "0.3333333"]
     assert lines[8] == ["product", "=", "0.02057143", "=", "0.005291005"]
-    assert lines[9] == ["÷", "their", "sum", "=", "0.795417", "=", "0.204583"]
-    assert lines[10] == ["→", "No,", "with", "probability", "0.795417"]
+    assert lines[9] == ["their", "sum", "P(x)", "=", "0.02586243"]
+    assert lines[10] == ["÷", "their", "sum", "=", "0.795417", "=", "0.204583"]
+    assert lines[11] == ["→", "No,", "with", "probability", "0.795417"]
 
 
 @pytest.mark.parametrize("row", [SUNNY, NO_OUTLOOK, {"Wind": "Weak"}, {}])

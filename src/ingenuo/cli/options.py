@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import importlib
 import io
-import json
 import os
 import re
 import shlex
@@ -26,6 +25,8 @@ Decorator = Callable[[Any], Any]
 
 FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|lines|label-lines|texts"
 PICTURES = (".svg", ".png", ".pdf")
+# What a result that has tables can be written as, by the ending of the file.
+TABLES = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".html": "html", ".json": "json"}
 PACKED = (".gz", ".bz2", ".zst", ".lz4", ".xz", ".zip")
 # Each command with its line in the help, which is so shown without importing any of them.
 COMMANDS = {
@@ -319,6 +320,16 @@ def check_model_output(path: str | None, inputs: Sequence[str], as_json: bool) -
                 raise click.ClickException(f"{path} is there already and holds no model; remove it, or name another")
 
 
+def form_of(path: str | None, wanted: str | None, forms: Mapping[str, str]) -> str:
+    """The form to write: as wanted, as the ending of the name says, else the first; other endings are refused."""
+    if wanted is not None or path is None or path == "-":
+        return wanted or next(iter(forms.values()))
+    ending = os.path.splitext(path)[1].lower()
+    if ending not in forms:
+        raise click.BadParameter(f"{path!r} has none of the endings {', '.join(forms)}", param_hint="-o")
+    return forms[ending]
+
+
 # What is printed and written.
 
 
@@ -364,13 +375,6 @@ def say(*messages: str) -> None:
 out = echo  # data, on stdout
 
 
-def json_text(data: Any) -> str:
-    """Data as JSON; an infinite number is text there, and what is no number null."""
-    from ingenuo.show.format import plain
-
-    return visible(json.dumps(plain(data), ensure_ascii=False, indent=2))
-
-
 def out_data(pieces: Iterable[bytes], path: str | None, *, binary: bool = False) -> None:
     """Pieces of a file on stdout: as they are for -, or if they are no text; else as they may be printed."""
     changed = False
@@ -386,29 +390,36 @@ def out_data(pieces: Iterable[bytes], path: str | None, *, binary: bool = False)
 
 def out_json(data: Any) -> None:
     """Data as JSON, on stdout."""
+    from ingenuo.show.table import json_text
+
     out(json_text(data))
 
 
 def show(found: Any, as_json: bool) -> None:
     """A result as it prints, or as data."""
-    out(json_text(found.to_dict()) if as_json else str(found))
+    out(found.to_json() if as_json else str(found))
 
 
-def write(data: str | bytes, path: str | None, *, binary: bool = False) -> None:
-    """Text or bytes to a file, whole or not at all; as they are to stdout for -, and printed where there is no path."""
-    if isinstance(data, str):
-        text = data if data.endswith("\n") or not data else f"{data}\n"
-        if path is None:
-            echo(text, nl=False)
-            return
-        data = text.encode()
+def write(data: str | bytes | Iterable[str], path: str | None, *, binary: bool = False) -> None:
+    """Text (perhaps in pieces) or bytes to a file, whole or not at all; as they are to stdout for -, else printed."""
+    pieces = [data] if isinstance(data, str | bytes) else data
+    lines = (piece if isinstance(piece, bytes) else _ended(piece).encode() for piece in pieces)
+    if path is None and not isinstance(data, bytes):
+        for line in lines:
+            echo(line.decode(), nl=False)
+        return
     if path is None or path == "-":
-        out_data([data], path, binary=binary)
+        out_data(lines, path, binary=binary)
         return
     from ingenuo.tally.container import replace_file
 
-    replace_file(os.path.realpath(path), [data])
-    say(f"written to {path} ({len(data):,} bytes)")
+    replace_file(os.path.realpath(path), lines)
+    say(f"written to {path} ({os.path.getsize(path):,} bytes)")
+
+
+def _ended(text: str) -> str:
+    """With an end of its last line."""
+    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 def keep_old(path: str, old: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,12 +16,9 @@ from ingenuo.families.ngrams import END, START, UNKNOWN
 from ingenuo.families.word_features import totals
 from ingenuo.models.language import LanguageModel
 from ingenuo.networks.network import Network
-from ingenuo.rows import checks
-from ingenuo.rows.rows import take_rows
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.typed import parse_row, reads_texts
-from ingenuo.show.arithmetic import Floats
-from ingenuo.show.page import page
+from ingenuo.show.arithmetic import Explanations, Floats, RowsOf
 from ingenuo.show.plots import new_axes
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of
@@ -36,23 +32,27 @@ _FIGURES = "figures of each class"
 _VIEW_CLASSES = 8  # are printed side by side, and drawn
 
 
-def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:
+def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None, form: str = "product") -> Any:
     """The arithmetic of an answer: what a person would write to check it.
 
     Parameters
     ----------
     model : fitted model
         Any classifier of this package, or `NaiveBayesRegressor`.
-    row : mapping, sequence, table of one row, or text
+    row : mapping, sequence, text, or table
         The row to explain; what a mapping leaves out is missing. A text is the row itself where the model reads one
-        column of text, else it is read as "Outlook=Sunny, Wind=Strong", or as a JSON object.
+        column of text, else it is read as "Outlook=Sunny, Wind=Strong", or as a JSON object. Of a table, or a list of
+        rows, all are explained.
     rows : iterable of int, optional
-        Which rows to explain, where the second argument is a table (or a list of texts) of several; counted from 0.
+        Which rows to explain, where the second argument is a table (or a list) of several; counted from 0.
+    form : {"product", "log"}
+        Whether the factors are multiplied, or their logarithms added.
 
     Returns
     -------
-    Explanation, or another of its kind; of several rows a list
-        All print as tables, have `to_dict()`, `to_html()` and `to_text()`, and show themselves in notebooks.
+    Explanation, or another of its kind; of several rows a list of them that shows itself
+        All print as tables and show themselves in notebooks; they have `to_text()`, `to_markdown()`, `to_latex()`,
+        `to_csv()`, `to_html()`, `to_dict()` and `to_frame()`.
 
     Examples
     --------
@@ -69,31 +69,26 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None) -> Any:
     Wind         missing   left out
     ──────────────────────────────────────────────────────────────────────────────────
     product                                 = 0.04464286                   = 0.2678571
+    their sum    P(x) = 0.3125
     ÷ their sum                             = 0.142857                     = 0.857143
     → Yes, with probability 0.857143
+    >>> print(explain(model, {"Outlook": "Overcast"}, form="log").to_csv().splitlines()[2])
+    Outlook,Overcast,(0 + 1)/(5 + 3),-2.0794415416798357,(4 + 1)/(9 + 3),-0.8754687373538999
     """
     if not callable(getattr(model, "explain", None)) or not hasattr(model, "fit"):
         raise KindError(
             f"a {type(model).__name__} cannot explain an answer; give a fitted model of this package, as NaiveBayes"
         )
     if rows is not None:
-        return [model.explain(each) for each in _take(row, rows)]
+        chosen = _check_rows(row, rows)
+        return Explanations(lambda each: model.explain(each, form=form), RowsOf(row, chosen), chosen)
     if isinstance(row, str) and not reads_texts(model):
         row = parse_row(row, model)
-    return model.explain(row)
+    return model.explain(row, form=form)
 
 
-def explained_page(explanations: Sequence[Shown], names: Sequence[str] = (), title: str = "Why?") -> str:
-    """Several explanations on one page, each under its name, if it has one."""
-    if names and len(names) != len(explanations):
-        raise InputError(f"there are {len(explanations)} explanations and {len(names)} names; give one for each")
-    heads = [f"<h2>{html.escape(name)}</h2>" for name in names] or [""] * len(explanations)
-    parts = (f"<section>{head}{each._repr_html_()}</section>" for head, each in zip(heads, explanations))
-    return page(title, "\n".join(parts))
-
-
-def _take(table: Any, rows: Iterable[int]) -> list[Any]:
-    """Rows of a table, each as a model takes it."""
+def _check_rows(table: Any, rows: Iterable[int]) -> list[int]:
+    """Places of rows of a table, each of which it must have."""
     size = getattr(table, "shape", None) or (len(table) if hasattr(table, "__len__") else None,)
     if isinstance(table, str | bytes | Mapping) or size[0] is None:
         raise KindError(f"rows are taken of a table or of a list of texts, got {type(table).__name__}; leave out rows=")
@@ -103,11 +98,7 @@ def _take(table: Any, rows: Iterable[int]) -> list[Any]:
             raise KindError(f"rows must be whole numbers, got {type(row).__name__} {row!r}")
         if not 0 <= row < size[0]:
             raise InputError(f"there is no row {row}: the table has {size[0]} rows, counted from 0")
-    if checks.is_frame(table):
-        return [take_rows(table, np.array([row], np.intp)) for row in chosen]
-    table = table.tocsr() if hasattr(table, "tocsr") else getattr(table, "iloc", table)
-    values = [table[int(row)] for row in chosen]
-    return [value.as_py() if hasattr(value, "as_py") else value for value in values]
+    return chosen
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -140,7 +140,7 @@ class Nomogram(Shown):
         >>> round(read.total, 1), round(read.probability, 4)
         (57.0, 0.3642)
         """
-        explained = self.model.explain(row)
+        explained = self.model._explain_row(row)
         names = explained.classes.tolist()
         yes, no = names.index(self.positive), names.index(self.against)
         effects = self._joint_effects(row, yes, no)

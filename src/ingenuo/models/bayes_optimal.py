@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.models.classifier import Answering, summary_html
+from ingenuo.models.classifier import Answering, Explains, summary_html
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
@@ -66,6 +66,10 @@ class Vote(Shown):
         """The most probable class."""
         return self.classes[int(np.argmax(self.posterior))]
 
+    def as_logs(self) -> Vote:
+        """It has no products of factors."""
+        raise InputError("a vote is a sum, and has no product; leave out form='log', or ask each of its classifiers")
+
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data."""
         classes, posterior = self.classes.tolist(), self.posterior
@@ -88,7 +92,7 @@ class Vote(Shown):
         ]
         rows.append(["sum", None, *chain(*(("", f"= {self.posterior[k]:.6f}") for k in shown))])
         heads = ["", "weight", *chain(*((str(self.classes[k]), "") for k in shown))]
-        table = PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1)
+        table = PrintedTable(heads, rows, ["", ".6f"], rule=True, totals=1, divided=(2, 2))
         answer = f"→ {self.prediction}, with probability {self.posterior.max():.6f}"
         together = f"together {self.posterior[hidden].sum():.2g}"
         return [
@@ -99,7 +103,7 @@ class Vote(Shown):
 
 
 @dataclass(eq=False, repr=False)
-class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
+class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _BaseComposition):  # type: ignore[misc]
     """The vote of several classifiers, each weighted by its posterior given the data.
 
     A classifier is a hypothesis h. P(h | D) is its prior times the product of P(y_i | x_i, h), over the labels of rows
@@ -297,19 +301,9 @@ class BayesOptimalClassifier(Refusals, Answering, ClassifierMixin, _BaseComposit
     def _predict(self, X: Any) -> NDArray[Any]:
         return np.asarray(self.classes_[self._predict_proba(X).argmax(axis=1)])
 
-    def explain(self, row: Any) -> Vote:
-        """One row's prediction as a vote: what each classifier says, times its weight, and the sums.
-
-        Parameters
-        ----------
-        row : text, mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
-        check_is_fitted(self)
+    def _explain_row(self, row: Any) -> Vote:
+        """A vote: what each classifier says, times its weight, and the sums."""
         one = self._one(checks.without_target(row, self._target, Schema.of({})))
-        n_rows = checks.count_rows(one)
-        if n_rows != 1:
-            raise InputError(f"one row was expected, got a table of {n_rows}; give table[i:i+1]")
         weights = np.array(list(self.weights_.values()))
         return Vote(labels_of(self.classes_.tolist()), tuple(self.weights_), weights, self._each(one)[:, 0])
 

@@ -29,7 +29,7 @@ from ingenuo.rows.part import Block, Chunk, Texts
 from ingenuo.rows.rows import EVERYTHING, MemoryRows, Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
 from ingenuo.rows.source import Source, blocks, match
-from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term
+from ingenuo.show.arithmetic import Explanation, Factor, Passage, Term, explain_rows
 from ingenuo.show.table import STYLE, PrintedTable
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.fingerprints import hasher, unlearned
@@ -106,6 +106,28 @@ class Answering:
         return float(correct / rows)
 
 
+class Explains:
+    """Mix-in: the arithmetic behind answers; a class brings that of one row, `_explain_row`."""
+
+    _explain_row: Callable[[Any], Any]
+
+    def explain(self, row: Any, *, form: str = "product") -> Any:
+        """The arithmetic of a row's prediction, or of those of many rows.
+
+        Parameters
+        ----------
+        row : mapping, sequence, text, or table
+            What a mapping leaves out is missing. Of a table (or a list) of several rows there are as many explanations,
+            in a list that shows itself; each is worked out when it is asked for.
+        form : {"product", "log"}
+            Whether the factors are multiplied, or their logarithms added.
+        """
+        check_is_fitted(self)
+        schema: Schema | None = getattr(self, "schema_", None)
+        texts = schema is not None and len(schema) == 1 == len(schema.texts)
+        return explain_rows(self._explain_row, row, form, texts=texts)
+
+
 def answer(model: Any, X: Any, method: str) -> Any:
     """What a method of a model answers to rows wherever they lie."""
     check_is_fitted(model)
@@ -143,7 +165,7 @@ class TableModel:
         return tags
 
 
-class JointAnswers(TableModel, Answering, ClassifierBase):
+class JointAnswers(TableModel, Explains, Answering, ClassifierBase):
     """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
 
     schema_: Schema
@@ -204,19 +226,11 @@ class JointAnswers(TableModel, Answering, ClassifierBase):
             best[odd] = self._floored_joint(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
-    def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one row's prediction.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
+    def _explain_row(self, row: Any) -> Explanation:
         found = self._open_row(row)
         return self._explain(found, self._factors(found))
 
     def _open_row(self, row: Any) -> dict[str, Block]:
-        check_is_fitted(self)
         return self._blocks(checks.row(self._without_target(row), self.schema_), self.schema_)
 
     def _factors(self, found: dict[str, Block]) -> list[Factor]:

@@ -558,14 +558,8 @@ class LeastSquaresClassifier(LinearModel, NumbersClassifier):
         scores[places >= 0, places[places >= 0]] -= 1.0
         return float(np.average((scores**2).sum(axis=1) + (places < 0), weights=weights))
 
-    def explain(self, row: Any) -> SumExplanation:  # type: ignore[override]
-        """The sum behind one row's answer: the share of each class, and w·(x - mean) of each column.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
+    def _explain_row(self, row: Any) -> SumExplanation:
+        """The sum behind one row's answer: the share of each class, and w·(x - mean) of each column."""
         found = self._open_row(row)
         block = found[SHARED]
         assert isinstance(block, Numbers)

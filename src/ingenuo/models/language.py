@@ -437,21 +437,10 @@ class LanguageModelClassifier(SequenceModel, Classifier):
         joint += np.maximum(parameters.log_prior, least)
         return joint
 
-    def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one text's prediction: a line for each word, given the words before it.
-
-        Parameters
-        ----------
-        row : str, list of str, or table of one row
-            A text, or its words; or a table that has no other column.
-        """
-        check_is_fitted(self)
-        row = checks.read_row(row)
+    def _explain_row(self, row: Any) -> Explanation:
+        """A line for each word, given the words before it; a row is a text, its words, or a table of one row."""
         if is_frame(row):
-            texts = np.asarray(_only_column(row)).tolist()
-            if len(texts) != 1:
-                raise InputError(f"one row was expected, got a table of {len(texts)}; give table[i:i+1]")
-            row = texts[0]
+            (row,) = np.asarray(_only_column(row)).tolist()
         found, _ = self._rows([row])
         reading = self._reading()
         p = reading.parameters

@@ -474,9 +474,8 @@ class NaiveBayes(Classifier):
         """How many known words, and other counts, each row has; None where there are no such columns."""
         return _sum(each.lengths(found) for each in self._parameters().attributes)
 
-    def explain(self, row: Any) -> Explanation:
-        """The arithmetic of one row's prediction; `row` is a mapping, a sequence, or a table of one row."""
-        shown = super().explain(row)
+    def _explain_row(self, row: Any) -> Explanation:
+        shown = super()._explain_row(row)
         shifts = self._shifts(shown.classes)
         if shifts.any():
             terms = tuple(Term(f"e^{shift:.4g}", exponential(float(shift)), float(shift)) for shift in shifts)

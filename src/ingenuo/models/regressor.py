@@ -20,7 +20,7 @@ from ingenuo.errors import ForgetError, InputError, KindError, MergeError, check
 from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
-from ingenuo.models.classifier import TableModel, answer
+from ingenuo.models.classifier import Explains, TableModel, answer
 from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
@@ -220,6 +220,10 @@ class Expectation(Shown):
         """Σ_b P(b) · mean_b."""
         return float(self.bins.posterior @ self.means)
 
+    def as_logs(self) -> Expectation:
+        """The same with sums of logarithms."""
+        return replace(self, bins=self.bins.as_logs())
+
     def to_dict(self) -> dict[str, Any]:
         """The arithmetic as plain data."""
         means = dict(zip(self.bins.classes.tolist(), self.means.tolist()))
@@ -249,7 +253,7 @@ _SHARED = ("columns", "prior", "class_prior", "numbers", "counts", "text")  # th
 
 
 @dataclass(eq=False, repr=False)
-class NaiveBayesRegressor(Learner, TableModel, RegressorBase):
+class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     """Naive Bayes that answers with a number, its whole distribution, its quantiles.
 
     Parameters
@@ -491,17 +495,10 @@ class NaiveBayesRegressor(Learner, TableModel, RegressorBase):
             return 1.0 if rest == 0 else 0.0
         return float(1 - rest / spread_of_targets)
 
-    def explain(self, row: Any) -> Expectation:
-        """The arithmetic of one row's answer: which bin, by Bayes' rule, and the mean over the bins.
-
-        Parameters
-        ----------
-        row : mapping, sequence, or table of one row
-            What a mapping leaves out is missing.
-        """
-        check_is_fitted(self)
+    def _explain_row(self, row: Any) -> Expectation:
+        """Which bin, by Bayes' rule, and the mean over the bins."""
         with _own_name(self):
-            found = self._bayes.explain(row)
+            found = self._bayes._explain_row(row)
         places = find(self._bins.labels, found.classes)
         names = objects([self._bins.names[place] for place in places])
         return Expectation(replace(found, classes=names), self._shape()[1][places])

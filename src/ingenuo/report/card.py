@@ -239,7 +239,16 @@ def _metadata(
         of = {"type": data if data in lines(datasets) else slug(data), "name": data}
         kind = {"type": task, "name": task.replace("-", " ").capitalize()}
         block["model-index"] = [{"name": slug(name), "results": [{"task": kind, "dataset": of, "metrics": metrics}]}]
-    return str(yaml.safe_dump(block, sort_keys=False, allow_unicode=True, width=1000))
+
+    class Dumper(yaml.SafeDumper):  # type: ignore[misc]
+        """In quotes is what has a "<", which is then escaped: read as HTML it must not become a tag."""
+
+    def quoted(dumper: Any, text: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", text, style='"' if "<" in text else None)
+
+    Dumper.add_representer(str, quoted)
+    written = str(yaml.dump(block, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1000))
+    return written.replace("<", "\\x3C")
 
 
 def _class_rows(by_class: Mapping[Any, float]) -> list[list[str]]:

@@ -9,18 +9,21 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, groupby
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import visible
+from ingenuo.errors import InputError, check_choice, visible
 from ingenuo.kernels import portable
-from ingenuo.show.format import markdown, plain, shortened
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.rows import checks
+from ingenuo.rows.rows import take_rows
+from ingenuo.show.format import latex, markdown, plain, shortened
+from ingenuo.show.page import page
+from ingenuo.show.table import Block, Heading, PrintedTable, Shown, csv_of, json_text
 from ingenuo.tally.labels import Labels
 
 Floats = NDArray[np.float64]
@@ -30,6 +33,8 @@ WORDS = 20
 CLASSES = 6
 _FULL = 2.0  # log odds from which a colour is full: e^2 is about 7 to 1
 _WEAK = 0.05  # and below which there is none
+_BARS, _BAR = 10, 30  # of more factors the strongest are drawn as bars first; letters of the longest
+_ROWS = 10  # of many explanations are shown in a notebook
 _FACTORS, _CELL, _LETTERS = 24, 48, 900  # of an abridged explanation: factors, letters of a cell and of a text
 
 
@@ -94,6 +99,14 @@ class Passage:
         """With signs after the words."""
         return markdown(self.text())
 
+    def latex(self) -> str:
+        """With signs after the words."""
+        return latex(self.text())
+
+    def records(self) -> list[dict[str, Any]]:
+        """It is no table."""
+        return []
+
     def to_dict(self) -> dict[str, Any]:
         """The pieces with their weights."""
         return {self.column: [{"text": text, "weight": weight} for text, weight in self.pieces]}
@@ -157,6 +170,21 @@ class Explanation(Shown):
     passages: tuple[Passage, ...] = ()  # texts, with what their words say for the first class against the second
     uncalibrated: NDArray[np.float64] | None = None  # the products over their sum, where the posterior was repaired
     calibration: str = ""  # and how
+    form: str = "product"  # or "log": the sum of the logarithms is shown in its place
+
+    @property
+    def log_evidence(self) -> float:
+        """log P(x): the logarithm of the sum of the products."""
+        return float(np.logaddexp.reduce(self.joint))
+
+    @property
+    def evidence(self) -> float:
+        """P(x): the sum of the products, by which each is divided."""
+        return exponential(self.log_evidence)
+
+    def as_logs(self) -> Explanation:
+        """The same as a sum of logarithms."""
+        return replace(self, form="log")
 
     @property
     def _scores(self) -> Floats:
@@ -184,6 +212,7 @@ class Explanation(Shown):
             "factors": [self._line(factor) for factor in self.factors],
             "log_joint": self._by_class(self.joint),
             "product": self._by_class([exponential(log) for log in self.joint.tolist()]),
+            **({"evidence": self.evidence, "log_evidence": self.log_evidence} if self._is_generative else {}),
             "posterior": self._by_class(self.posterior),
         }
         if self.uncalibrated is not None:
@@ -191,6 +220,11 @@ class Explanation(Shown):
         if self.passages:
             found["texts"] = dict(chain(*(passage.to_dict().items() for passage in self.passages)))
         return plain(found)  # type: ignore[no-any-return]
+
+    @property
+    def _is_generative(self) -> bool:
+        """Whether the products are joint probabilities: those of a discriminative model begin with an intercept."""
+        return self.prior.column == "prior"
 
     def _by_class(self, values: Iterable[float]) -> dict[Any, float]:
         return dict(zip(self.classes.tolist(), values))
@@ -243,29 +277,65 @@ class Explanation(Shown):
         chosen = self.order[:CLASSES] if len(self.classes) > CLASSES else list(range(len(self.classes)))
         rows = []
         for each in (self.prior, *self._join_words()):
-            terms = [(each.terms[k].how, self._figure(each.terms[k])) for k in chosen] if each.terms else [(each.note,)]
-            rows.append([each.column, each.value, *chain(*terms)])
+            terms = [(self._how(each.terms[k]), self._figure(each.terms[k])) for k in chosen] if each.terms else []
+            rows.append([each.column, each.value, *(chain(*terms) if terms else [each.note])])
         totals = self._totals()
-        rows += [[name, "", *chain(*(("", figures[k]) for k in chosen))] for name, figures in totals.items()]
+        for name, figures in totals.items():
+            cells = [figures] if isinstance(figures, str) else ["", *chain(*(("", figures[k]) for k in chosen))]
+            rows.append([name, *cells])
         heads = ["", "", *chain(*((str(self.classes[k]), "") for k in chosen))]
-        return PrintedTable(heads, rows, rule=True, totals=len(totals))
+        return PrintedTable(heads, rows, rule=True, totals=len(totals), divided=(2, 2))
+
+    def _how(self, each: Term) -> str:
+        return each.how if self.form == "product" or not each.how else f"log({each.how})"
 
     def _figure(self, each: Term) -> str:
         """A value with seven digits; where a double cannot hold it, e to the power of its logarithm."""
+        if self.form == "log":
+            return f"= {each.log:.7g}"
         if (each.value == 0 and each.log > -math.inf) or math.isinf(each.value):
             return f"= e^{each.log:.7g}"
         return f"= {each.value:.7g}"
 
-    def _totals(self) -> dict[str, list[str]]:
-        shares = {"÷ their sum": self.posterior}
-        if self.uncalibrated is not None:
-            shares = {"÷ their sum": self.uncalibrated, "calibrated": self.posterior}
+    def _totals(self) -> dict[str, list[str] | str]:
+        """The last lines, by their names: a figure for each class, or one for all."""
         product = [self._figure(Term("", exponential(log), log)) for log in self.joint.tolist()]
-        return {"product": product} | {name: [f"= {p:.6f}" for p in share] for name, share in shares.items()}
+        whole = self._figure(Term("", self.evidence, self.log_evidence))
+        shares = self.posterior if self.uncalibrated is None else self.uncalibrated
+        found: dict[str, list[str] | str]
+        if self.form == "product":
+            found = {"product": product, "their sum": f"P(x) {whole}" if self._is_generative else whole}
+            found["÷ their sum"] = [f"= {p:.6f}" for p in shares]
+        else:
+            name = "log P(x)" if self._is_generative else "log Σ e^sum"
+            found = {"sum": product, name: whole, f"− {name}": [f"= {log:.7g}" for log in logs(shares).tolist()]}
+            found["e^ that"] = [f"= {p:.6f}" for p in shares]
+        if self.uncalibrated is not None:
+            found["calibrated"] = [f"= {p:.6f}" for p in self.posterior]
+        return found
+
+    def records(self) -> list[dict[str, Any]]:
+        """A line for each factor, with all digits; then the products, their sum and the posterior."""
+        names = [str(name) for name in self.classes.tolist()]
+        what = "factor" if self.form == "product" else "log"
+
+        def line(column: str, value: str, cells: Sequence[tuple[str, float]] = (), **more: Any) -> dict[str, Any]:
+            terms = chain(*(((f"{k}: how", how), (f"{k}: {what}", x)) for k, (how, x) in zip(names, cells)))
+            return {"column": column, "value": value, **dict(terms), **more}
+
+        lines = [
+            line(f.column, f.value, [(t.how, t.value if self.form == "product" else t.log) for t in f.terms])
+            | ({"note": f.note} if f.note else {})
+            for f in (self.prior, *self.factors)
+        ]
+        for name, each in (("product", self.joint), ("posterior", logs(self.posterior))):
+            lines.append(line(name, "", [("", exponential(x) if self.form == "product" else x) for x in each.tolist()]))
+        return lines
 
     def _blocks(self) -> list[str | Block]:
         order = self.order
         blocks: list[str | Block] = [
+            *self._bars(),
             self._table(),
             f"→ {self.prediction}, with probability {self.posterior[order[0]]:.6f}",
         ]
@@ -280,6 +350,25 @@ class Explanation(Shown):
             if passage.pieces:
                 blocks += ["", f"{passage.column}: + speaks for {names[0]}{against}", passage]
         return blocks
+
+    def _bars(self) -> list[str | Block]:
+        """Of many factors, what speaks most for the answer against the next best class, as bars."""
+        found = self.reasons(len(self.factors))
+        if len(found) <= _BARS or len(self.classes) < 2:
+            return []
+        best, second = self.order[:2]
+        prior = self.prior.terms[best].log - self.prior.terms[second].log if self.prior.terms else 0.0
+        rest = sum(odds for _, odds in found[_BARS:])
+        shown = [*found[:_BARS], (f"… {len(found) - _BARS:,} more", rest), (self.prior.column, prior)]
+        longest = max((abs(odds) for _, odds in shown if math.isfinite(odds)), default=0.0) or 1.0
+        rows = []
+        for name, odds in shown:
+            size = _BAR if math.isinf(odds) else round(_BAR * abs(odds) / longest) if odds == odds else 0
+            rows.append([shortened(name), f"{odds:+.2f}", ("█" if odds > 0 else "░") * size])
+        title = f"{self._compared} for {self.classes[best]} (█), or for {self.classes[second]} (░)"
+        return [PrintedTable((), rows, ["", ".2f", ""], title=title), ""]
+
+    _compared = "log odds"
 
     def reasons(self, n: int) -> list[tuple[str, float]]:
         """What speaks most for the answer, or against it, with its log odds against the next best class."""
@@ -318,17 +407,144 @@ class SumExplanation(Explanation):
     def _cells(self, each: Term) -> dict[str, Any]:
         return {"how": each.how, "amount": each.value}
 
+    _compared = "difference of the sums"
+
+    def as_logs(self) -> Explanation:
+        """It has no products."""
+        raise InputError("the answer of a linear model is a sum already, and has no product; leave out form='log'")
+
     def _several(self, n: int, log: float) -> Term:
         return Term(f"{n:,} terms", log, log)
 
     def _figure(self, each: Term) -> str:
         return f"= {each.value:.6f}"
 
-    def _totals(self) -> dict[str, list[str]]:
+    def _totals(self) -> dict[str, list[str] | str]:
         totals = {"sum": self.joint, "not below 0": self.posterior}
         return {name: [f"= {number:.6f}" for number in numbers] for name, numbers in totals.items()}
 
     def _blocks(self) -> list[str | Block]:
         hidden = len(self.classes) - CLASSES
         remark = [f"({hidden} classes with smaller sums are not shown)"] if hidden > 0 else []
-        return [self._table(), *remark, f"→ {self.prediction}"]
+        return [*self._bars(), self._table(), *remark, f"→ {self.prediction}"]
+
+
+class Explanations(Shown, Sequence[Any]):
+    """The explanations of many rows, each worked out when it is asked for; a list that shows itself.
+
+    Examples
+    --------
+    >>> import ingenuo as ing, ingenuo.datasets
+    >>> days = ingenuo.datasets.play_tennis()
+    >>> found = ing.explain(ing.NaiveBayes().fit(days, "Play"), days)
+    >>> len(found), found[0].prediction, [each.prediction for each in found[2:4]]
+    (14, 'No', ['Yes', 'Yes'])
+    """
+
+    def __init__(
+        self, explain: Callable[[Any], Any], rows: Sequence[Any], numbers: Sequence[int] | None = None
+    ) -> None:
+        self._explain, self._rows = explain, rows
+        self.numbers = range(len(rows)) if numbers is None else numbers  # what each row is called
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, place: int) -> Any: ...
+    @overload
+    def __getitem__(self, place: slice) -> Explanations: ...
+    def __getitem__(self, place: int | slice) -> Any:
+        """One of them, or some."""
+        if isinstance(place, slice):
+            return Explanations(self._explain, self._rows[place], self.numbers[place])
+        return self._explain(self._rows[place])
+
+    def _title(self) -> str:
+        return "Why?"
+
+    def _parts(self) -> Iterator[tuple[int, Any]]:
+        return zip(self.numbers, self)
+
+    def _blocks(self) -> list[str | Block]:
+        parts = ([Heading(f"row {number}"), *each._blocks(), ""] for number, each in self._parts())
+        return [*chain(*parts)][:-1]
+
+    def __str__(self) -> str:
+        more = len(self) - _ROWS
+        return self[:_ROWS].to_text() + (f"\n\n… and {more:,} more rows" if more > 0 else "")
+
+    def _repr_html_(self) -> str:
+        more = len(self) - _ROWS
+        return self[:_ROWS]._whole_html() + (f"<p>… and {more:,} more rows</p>" if more > 0 else "")
+
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of all, each with the number of its row."""
+        return [{"row": number, **line} for number, each in self._parts() for line in each.records()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of them as plain data."""
+        return {"rows": [{"row": number, **each.to_dict()} for number, each in self._parts()]}
+
+    def pieces(self, form: str, *, colour: bool = False) -> Iterator[str]:
+        """What a file of a form holds, a row at a time."""
+        before, after = page("Why?", "\0").split("\0") if form == "html" else ("[", "]") if form == "json" else ("", "")
+        yield before
+        for place, (number, each) in enumerate(self._parts()):
+            first = place == 0
+            if form == "csv":
+                yield csv_of(({"row": number, **line} for line in each.records()), heads=first)
+            elif form == "json":
+                last = place + 1 == len(self)
+                yield json_text({"row": number, **each.to_dict()}) + ("" if last else ",")
+            else:
+                one = Explanations(lambda row: row, [each], [number])
+                text = one.to_text(colour=colour) if form == "text" else one._whole_html() if form == "html" else ""
+                yield ("" if first else "\n") + (text or getattr(one, f"to_{form}")())
+        yield after
+
+
+class RowsOf(Sequence[Any]):
+    """Some rows of a table or a list, each as a model takes one."""
+
+    def __init__(self, table: Any, places: Sequence[int]) -> None:
+        self.table, self.places = table, places
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, place: Any) -> Any:
+        """One of them, or some."""
+        if isinstance(place, slice):
+            return RowsOf(self.table, self.places[place])
+        at = int(self.places[place])
+        if checks.is_frame(self.table):
+            return take_rows(self.table, np.array([at], np.intp))
+        table = self.table.tocsr() if hasattr(self.table, "tocsr") else getattr(self.table, "iloc", self.table)
+        value = table[at]
+        return value.as_py() if hasattr(value, "as_py") else value
+
+
+def explain_rows(explain: Callable[[Any], Any], row: Any, form: str, *, texts: bool) -> Any:
+    """The explanation of one row, or of the rows of a table or a list; with `texts`, strings in a list are rows."""
+    explain_one = explain
+    if form != "product":
+        check_choice("form", form, ("product", "log"))
+
+        def explain_one(each: Any) -> Any:
+            return explain(each).as_logs()
+
+    row = checks.read_row(row)
+    if (
+        texts
+        and not isinstance(row, str | Mapping | list | tuple)
+        and not checks.is_frame(row)
+        and hasattr(row, "__len__")
+    ):
+        row = np.asarray(row).ravel().tolist()
+    kinds = (list, tuple, Mapping, np.ndarray, *((str,) if texts else ()))
+    if isinstance(row, list | tuple):
+        several = len(row) > 1 and all(isinstance(each, kinds) for each in row)
+    else:
+        several = (checks.is_frame(row) or getattr(row, "ndim", 1) == 2) and checks.count_rows(row) != 1
+    return Explanations(explain_one, RowsOf(row, range(checks.count_rows(row)))) if several else explain_one(row)

@@ -1,4 +1,4 @@
-"""Numbers, names and progress as a person reads them; plain data as JSON holds it; text as Markdown shows it."""
+"""Numbers, names and progress as a person reads them; plain data as JSON holds it; text for Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -82,14 +83,36 @@ def markdown(value: Any) -> str:
 
 
 def code(value: Any, language: str | None = None) -> str:
-    """A value as Markdown's code: within a line, or as a block of a language; fenced by more backticks than it has."""
+    """A value as Markdown's code: within a line, or as a block of a language; fenced by more backticks than it has.
+
+    Where it has a "<" it is written in tags, for a code span has no escapes: read as HTML it must not become a tag.
+    """
     text = " ".join(str(value).split()) if language is None else str(value)
+    if "<" in text:
+        if language is None:
+            return f"<code>{markdown(text)}</code>"
+        return f'<pre><code class="language-{language}">{escape(text, quote=False)}\n</code></pre>'
     longest = max(map(len, re.findall(r"`+", text)), default=0)
     if language is not None:
         fence = "`" * max(3, longest + 1)
         return f"{fence}{language}\n{text}\n{fence}"
     fence = "`" * (longest + 1)
     return f"{fence} {text} {fence}" if longest else f"`{text or ' '}`"
+
+
+# What LaTeX reads as a command, and signs that its usual fonts lack, as text that it shows as they are.
+_LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "→": r"$\rightarrow$", "−": "$-$", "×": r"$\times$", "÷": r"$\div$", "·": r"$\cdot$", "√": r"$\surd$",
+    "π": r"$\pi$", "σ": r"$\sigma$", "μ": r"$\mu$", "Σ": r"$\Sigma$", "≤": r"$\leq$", "≥": r"$\geq$",
+    "∞": r"$\infty$", "²": "$^2$", "⁺": "$^+$", "⁻": "$^-$", "½": "$1/2$", "█": r"\rule{.5em}{1.5ex}",
+}  # fmt: skip
+
+
+def latex(value: Any) -> str:
+    """A value as text that LaTeX shows as it is, in one line."""
+    return " ".join("".join(_LATEX.get(letter, letter) for letter in str(value)).split())
 
 
 _WAIT = 5.0  # seconds after which a fit says how far it is, in a terminal

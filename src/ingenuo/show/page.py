@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
-from html import escape
+from html import escape, unescape
 from typing import Any
 
 from ingenuo.show import format
@@ -19,6 +19,17 @@ def page(title: str, body: str, contents: Mapping[str, str] | None = None) -> st
     import ingenuo
 
     return str(template("page.html").render(title=title, body=body, contents=contents, tables=STYLE, ingenuo=ingenuo))
+
+
+def page_of_markdown(text: str) -> str:
+    """A page of Markdown that this package wrote, under its heading; the metadata at its head are left out."""
+    from markdown_it import MarkdownIt  # which rich brings
+
+    text = re.sub(r"\A---\n.*?^---\n", "", text, flags=re.DOTALL | re.MULTILINE)
+    body = str(MarkdownIt("commonmark").enable("table").render(text))
+    heading = re.match(r"<h1>(.*?)</h1>\n", body)
+    assert heading is not None, "what is written for a page begins with its heading"
+    return page(unescape(heading[1]), body[heading.end() :])
 
 
 @cache

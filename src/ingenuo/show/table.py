@@ -1,17 +1,25 @@
-"""`Shown`, the one renderer: from tables, sentences and pictures follow text, HTML, Markdown and data."""
+"""`Shown`, the one renderer: from tables, sentences and pictures follow text, HTML, Markdown, LaTeX, CSV and data."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import zip_longest
 from typing import Any, Protocol
 
 from ingenuo.errors import visible
 from ingenuo.errors import wants_colours as wants_colours
-from ingenuo.show.format import markdown, plain
+from ingenuo.show.format import latex, markdown, plain
 from ingenuo.show.svg import Picture
+
+WIDTH = 100  # letters of a line, where a table can be divided
+_NARROW = 12  # and of a cell that is folded, at least
 
 # How tables look in a notebook, in its own colours.
 STYLE = (
@@ -42,6 +50,9 @@ class PrintedTable:
     title: str = ""  # stands above the table, which is then indented in text
     rule: bool = False  # whether there is a rule under the heads in text
     totals: int = 0  # so many of the last rows stand under a rule
+    # (a, b): in text, a table that is too wide is divided; each part has the first a columns, and some of the others,
+    # of which b belong together. What is too wide even then is folded.
+    divided: tuple[int, int] | None = None
 
     def cells(self) -> list[list[str]]:
         """The rows as they are written, without the heads."""
@@ -56,15 +67,48 @@ class PrintedTable:
     def text(self, *, colour: bool = False) -> str:
         """The table in a terminal: each column as wide as its longest cell."""
         lines = [[_write(head, "") for head in self.heads], *self.cells()] if self.heads else self.cells()
+        parts = [self._lines(each) for each in self._divide(lines)]
+        written = [line for part in parts for line in ["", *part]][1:]
+        return "\n  ".join([_write(self.title, ""), *written]) if self.title else "\n".join(written)
+
+    def _divide(self, lines: list[list[str]]) -> list[list[list[str]]]:
+        """The lines, or of a table that is too wide, those of its parts."""
         n = self._columns()
-        widths = [max((len(cells[k]) for cells in lines if _fills(k, cells, n)), default=0) for k in range(n)]
-        written = ["  ".join(cell.ljust(width) for cell, width in zip(cells, widths)).rstrip() for cells in lines]
+        if self.divided is None or sum(_widths(lines, n)) + 2 * (n - 1) <= WIDTH:
+            return [lines]
+        (first, each), parts = self.divided, []
+        widths, taken = _widths(lines, n), list[int]()
+        for at in range(first, n, each):
+            bundle = range(at, min(at + each, n))
+            if taken and sum(widths[k] + 2 for k in (*range(first), *taken, *bundle)) > WIDTH + 2:
+                parts.append(taken)
+                taken = []
+            taken = [*taken, *bundle]
+        shown = [[*range(first), *part] for part in (*parts, taken)]
+        # What runs across stands in every part.
+        return [[[cells[k] for k in part if k < len(cells)] if len(cells) == n else cells for cells in lines]
+                for part in shown]  # fmt: skip
+
+    def _lines(self, lines: list[list[str]]) -> list[str]:
+        n = max(map(len, lines), default=0)
+        widths = _widths(lines, n)
+        if self.divided is not None:
+            caps = range(max(widths), _NARROW, -1)
+            widest = next((cap for cap in caps if sum(min(w, cap) for w in widths) + 2 * (n - 1) <= WIDTH), _NARROW)
+            widths = [min(width, widest) for width in widths]
+        written, ends = [], []
+        for cells in lines:
+            room = [w if _fills(k, cells, n) else sum(widths[k:]) + 2 * (n - k - 1) for k, w in enumerate(widths)]
+            folded = [[cell] if self.divided is None else _fold(cell, w) for cell, w in zip(cells, room)]
+            for line in zip_longest(*folded, fillvalue=""):
+                written.append("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+            ends.append(len(written))
         across = "─" * max(map(len, written), default=0)
         if self.totals:
-            written.insert(len(written) - self.totals, across)
+            written.insert(ends[-self.totals - 1], across)
         if self.rule:
-            written.insert(1, across)
-        return "\n  ".join([_write(self.title, ""), *written]) if self.title else "\n".join(written)
+            written.insert(ends[0], across)
+        return written
 
     def html(self) -> str:
         """The table for notebooks and pages."""
@@ -89,6 +133,29 @@ class PrintedTable:
         title = f"**{markdown(self.title)}**\n\n" if self.title else ""
         return title + "\n".join([heads, f"|{' --- |' * n}", *rows])
 
+    def latex(self) -> str:
+        """The table in LaTeX, without any package; every cell is text."""
+        n = self._columns()
+        lines = [[*map(latex, cells)] for cells in self.cells()]
+        for cells in lines:
+            if len(cells) < n:
+                cells[-1] = rf"\multicolumn{{{n - len(cells) + 1}}}{{l}}{{{cells[-1]}}}"
+        written = [" & ".join(cells) + r" \\" for cells in lines]
+        if self.totals:
+            written.insert(len(written) - self.totals, r"\hline")
+        heads = [" & ".join(map(latex, self.heads)) + r" \\", r"\hline"] if self.heads else []
+        sides = "".join("r" if self._format(k) else "l" for k in range(n))
+        title = [rf"\textbf{{{latex(self.title)}}}", ""] if self.title else []
+        return "\n".join([*title, rf"\begin{{tabular}}{{{sides}}}", *heads, *written, r"\end{tabular}"])
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows, each as values by the heads of their columns, which are numbered where they have no head."""
+        n, heads = self._columns(), [str(head) for head in self.heads]
+        names = [heads[k] if k < len(heads) and heads[k] else f"column {k + 1}" for k in range(n)]
+        names = [name if name not in names[:k] else f"{name} {k + 1}" for k, name in enumerate(names)]
+        title = {"table": self.title} if self.title else {}
+        return [{**title, **dict(zip(names, row))} for row in self.rows]
+
     def to_dict(self) -> dict[str, Any]:
         """The values under their heads."""
         rows = [dict(zip(self.heads, row)) for row in self.rows] if self.heads else [list(row) for row in self.rows]
@@ -99,6 +166,15 @@ def _write(value: Any, how: str) -> str:
     if value is None or isinstance(value, str):
         return visible(value or "", lines=False)
     return "–" if value != value else format(value, how) if how else visible(str(value), lines=False)
+
+
+def _widths(lines: list[list[str]], n: int) -> list[int]:
+    """Of each column the longest cell that fills it alone."""
+    return [max((len(cells[k]) for cells in lines if _fills(k, cells, n)), default=0) for k in range(n)]
+
+
+def _fold(cell: str, width: int) -> list[str]:
+    return [cell] if len(cell) <= width else textwrap.wrap(cell, max(width, _NARROW), subsequent_indent=" ")
 
 
 def _fills(column: int, cells: Sequence[str], columns: int) -> bool:
@@ -123,12 +199,18 @@ class Block(Protocol):
     def markdown(self) -> str:
         """In Markdown."""
 
+    def latex(self) -> str:
+        """In LaTeX."""
+
+    def records(self) -> list[dict[str, Any]]:
+        """As lines of a table, each of values by their columns; none where it is no table."""
+
     def to_dict(self) -> Any:
         """As plain data."""
 
 
 class Shown:
-    """A thing that shows itself: from one description of it follow text, HTML, Markdown and data.
+    """A thing that shows itself: from one description of it follow text, HTML, Markdown, LaTeX, CSV and data.
 
     A subclass defines `_blocks` and, for the title of its page, `_title`. A dataclass takes `repr=False`.
 
@@ -178,18 +260,49 @@ class Shown:
         )
 
     def _repr_html_(self) -> str:
+        return self._whole_html()
+
+    def _whole_html(self) -> str:
         return f"<div style='overflow-x:auto'><style>{STYLE}</style>{self.body_html()}</div>"
 
     def to_html(self, title: str | None = None) -> str:
         """A whole page, to be written to a file: no scripts, and nothing that is fetched from elsewhere."""
         from ingenuo.show.page import page
 
-        return page(self._title() if title is None else title, self._repr_html_())
+        return page(self._title() if title is None else title, self._whole_html())
 
     def to_markdown(self) -> str:
         """Paragraphs and tables for a README, an issue or a model card."""
         blocks = [block for block in self._without_pictures() if block != ""]
         return "\n\n".join(markdown(block) if isinstance(block, str) else block.markdown() for block in blocks)
+
+    def to_latex(self) -> str:
+        """Paragraphs and tables for an article; no package is needed."""
+        blocks = [block for block in self._without_pictures() if block != ""]
+        return "\n\n".join(latex(block) if isinstance(block, str) else block.latex() for block in blocks)
+
+    def records(self) -> list[dict[str, Any]]:
+        """The lines of its tables, each as values by their columns."""
+        blocks = [block for block in self._without_pictures() if not isinstance(block, str)]
+        return [record for block in blocks for record in block.records()]
+
+    def to_csv(self) -> str:
+        """The lines of its tables, with all digits."""
+        return csv_of(self.records())
+
+    def to_frame(self) -> Any:
+        """The lines of its tables as a pandas DataFrame."""
+        from pandas import DataFrame
+
+        return DataFrame(self.records())
+
+    def to_json(self) -> str:
+        """What `to_dict` gives, as text."""
+        return json_text(self.to_dict())
+
+    def pieces(self, form: str, *, colour: bool = False) -> Iterator[str]:
+        """What a file of a form holds, in pieces; the forms are text, markdown, latex, csv, html and json."""
+        yield self.to_text(colour=colour) if form == "text" else getattr(self, f"to_{form}")()
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, as JSON holds it."""
@@ -198,6 +311,54 @@ class Shown:
             "sentences": [block for block in blocks if isinstance(block, str) and block],
             "tables": plain([block.to_dict() for block in blocks if not isinstance(block, str)]),
         }
+
+
+@dataclass(frozen=True)
+class Heading:
+    """The name of what follows."""
+
+    name: str
+
+    def text(self, *, colour: bool = False) -> str:
+        """The name alone."""
+        return self.name
+
+    def html(self) -> str:
+        """A heading."""
+        return f"<h2>{escape(self.name)}</h2>"
+
+    def markdown(self) -> str:
+        """A heading."""
+        return f"## {markdown(self.name)}"
+
+    def latex(self) -> str:
+        """A heading."""
+        return rf"\subsection*{{{latex(self.name)}}}"
+
+    def records(self) -> list[dict[str, Any]]:
+        """It is no table."""
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """The name."""
+        return {"heading": self.name}
+
+
+def json_text(data: Any) -> str:
+    """Data as JSON; an infinite number is text there, and what is no number null."""
+    return visible(json.dumps(plain(data), ensure_ascii=False, indent=2))
+
+
+def csv_of(records: Iterable[dict[str, Any]], *, heads: bool = True) -> str:
+    """Lines of CSV, under the names of all the columns that any of them has."""
+    lines = list(records)
+    out = io.StringIO()
+    names = list(dict.fromkeys(name for line in lines for name in line))
+    writer = csv.DictWriter(out, names, lineterminator="\n")
+    if heads:
+        writer.writeheader()
+    writer.writerows(lines)
+    return out.getvalue()
 
 
 def _paragraph(sentence: str) -> str:

@@ -24,12 +24,17 @@ from ingenuo.cli.options import JSON, MODEL, READING, option
         "--rows LIST",
         "Which rows of FILE, such as 3,7-9; they are counted from 1, and the header is none of them  [1]",
     ),
-    option("--to text|json|html", "How they are shown; html is a whole page.", "form", default="text"),
+    option("--log", "Add logarithms instead of multiplying factors."),
+    option(
+        f"--to {'|'.join(options.TABLES.values())}",
+        "How they are shown; html is a whole page  [by the name of the output, else text]",
+        "form",
+    ),
     option("--json", "The same as --to json.", "as_json"),
-    option("-o --output FILE", "Where to write it; - is standard output  [-]"),
+    option("-o --output FILE", f"Where to write it: {', '.join(options.TABLES)}; - is standard output  [-]"),
     READING,
 )
-def explain(model: str, file: str | None, row: str | None, rows: str | None, form: str, **given: Any) -> None:
+def explain(model: str, file: str | None, row: str | None, rows: str | None, form: str | None, **given: Any) -> None:
     """Show how MODEL comes to its answers: the counts, the fractions, their product, and the division by the sum.
 
     FILE may have more columns than those of the model, and the class; - is standard input. It is read no further than
@@ -38,40 +43,35 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
     \b
     ingenuo explain tennis.ingenuo --row 'Outlook=Sunny, Humidity=High, Wind=?'
     ingenuo explain tennis.ingenuo days.csv --rows 3,7-9
-    ingenuo explain mail.ingenuo --row 'win money now' --to html -o why.html
+    ingenuo explain tennis.ingenuo days.csv --rows 1-14 -o days.md
+    ingenuo explain mail.ingenuo --row 'win money now' -o why.html
     """
     if (file is None) == (row is None):
         raise click.UsageError("give a row by --row, or a FILE and perhaps --rows")
     if rows is not None and file is None:
         raise click.UsageError("--rows are rows of a FILE; give that too")
     output = given["output"]
+    form = options.form_of(output, "json" if given["as_json"] else form, options.TABLES)
     options.check_writable(output)
     options.check_inputs(model, file)
-    from ingenuo.explanation.explain import explain, explained_page
+    from ingenuo.explanation.explain import explain
     from ingenuo.rows.streams import read_rows, row_numbers
     from ingenuo.rows.typed import parse_row
     from ingenuo.show.table import wants_colours
 
     loaded = options.load_model(model)
+    how = "log" if given["log"] else "product"
     if row is not None:
-        found, numbers = [explain(loaded, parse_row(row, loaded))], [1]
+        found = explain(loaded, parse_row(row, loaded), form=how)
     else:
         assert file is not None
         numbers = row_numbers("1" if rows is None else rows)
         table = read_rows(options.open_rows(loaded, [file], given, labelled=False), numbers)
         # What has no columns of its own reads texts, and no table.
         taken = table if len(loaded.schema_) else [text or "" for text in table.column(0).to_pylist()]
-        found = explain(loaded, taken, rows=range(len(numbers)))
-    names = [f"row {number}" for number in numbers]
-    if given["as_json"] or form == "json":
-        data = [{"row": number, **each.to_dict()} for number, each in zip(numbers, found)]
-        text = options.json_text(found[0].to_dict() if row is not None else data)
-    elif form == "html":
-        text = found[0].to_html() if row is not None else explained_page(found, names, f"Answers to {file}")
-    else:
-        shown = [each.to_text(colour=output in (None, "-") and wants_colours(sys.stdout)) for each in found]
-        text = shown[0] if row is not None else "\n\n".join(f"{name}\n{each}" for name, each in zip(names, shown))
-    options.write(text, output)
+        found = explain(loaded, taken, rows=range(len(numbers)), form=how)
+        found.numbers = numbers
+    options.write(found.pieces(form, colour=output in (None, "-") and wants_colours(sys.stdout)), output)
 
 
 @options.command(

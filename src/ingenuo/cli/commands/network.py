@@ -73,6 +73,7 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     from ingenuo.networks.network import Network
     from ingenuo.rows.files.scan import read
     from ingenuo.tally.prior import Lidstone
+    from ingenuo.show.table import json_text
 
     _check_writable(output)
     given |= {"columns": options.kinds(given), "order": given["order"] or None}
@@ -110,7 +111,7 @@ def show(path: str, nodes: tuple[str, ...], output: str | None, as_json: bool) -
     options.check_writable(output, [path])
     found = _read(path)
     shown = getattr(found.shown(*nodes) if nodes else found, _SHOWN[ending])()
-    options.write(shown if isinstance(shown, str) else options.json_text(shown), output)
+    options.write(shown if isinstance(shown, str) else json_text(shown), output)
 
 
 @options.command(

@@ -10,12 +10,17 @@ import click
 from ingenuo.cli import options
 from ingenuo.cli.options import AUDITED, FILES, MODEL, READING, SEED, TARGET, option
 
+_PAGE = {".html": "html", ".htm": "html"}
+_CARD = {".md": "markdown", ".markdown": "markdown", **_PAGE}
+
 
 @options.command(
     "report",
     MODEL,
     FILES,
-    option("-o --output PAGE", "Where to write it; - is standard output.", type=click.Path(), required=True),
+    option(
+        "-o --output PAGE", "Where to write it, an .html file; - is standard output.", type=click.Path(), required=True
+    ),
     TARGET,
     option("--title TEXT", "The heading of the page."),
     AUDITED,
@@ -34,6 +39,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
     ingenuo report income.ingenuo test.csv -o report.html --protected sex --title 'Who earns more?'
     ingenuo report mail.ingenuo test.csv -o report.html --templates english
     """
+    options.form_of(output, None, _PAGE)
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
     from ingenuo.cli.work.judge import open_judged
@@ -58,7 +64,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
     "card",
     MODEL,
     click.argument("files", type=click.Path(), nargs=-1, metavar="[FILE]..."),
-    option("-o --output CARD", "Where to write it; - is standard output  [-]", type=click.Path()),
+    option("-o --output CARD", "Where to write it, an .md or .html file; - is standard output  [-]", type=click.Path()),
     TARGET,
     option("--title TEXT", "The name of the model."),
     option("--intended-use TEXT", "For what the model was made, and for whom."),
@@ -73,7 +79,7 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
     SEED,
 )
 def card(model: str, files: tuple[str, ...], output: str | None, target: str | None, **given: Any) -> None:
-    """Write the card of MODEL: Markdown, with the metadata at its head that model hubs read.
+    """Write the card of MODEL: Markdown, with the metadata at its head that model hubs read; or a page of HTML.
 
     With FILEs, rows that the model should not have learned, it is judged by them; else the card has what
     `train --folds` or `--holdout` measured. What nobody said is marked as not stated.
@@ -85,11 +91,13 @@ def card(model: str, files: tuple[str, ...], output: str | None, target: str | N
     """
     if given["protected"] and not files:
         raise click.UsageError("--protected is a column of a FILE; give that too")
+    form = options.form_of(output, None, _CARD)
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.evaluation.evaluation import evaluate
     from ingenuo.report.card import card
+    from ingenuo.show.page import page_of_markdown
 
     judged = open_judged(model, files, target, given)
     rows = judged.rows
@@ -105,4 +113,4 @@ def card(model: str, files: tuple[str, ...], output: str | None, target: str | N
         model_file="model.ingenuo" if model == "-" else os.path.basename(model),
         **{name: given[name] for name in stated},
     )
-    options.write(text, output)
+    options.write(text if form == "markdown" else page_of_markdown(text), output)
