@@ -113,7 +113,7 @@ def test_a_page_is_written_whole(folder: Path) -> None:
         ("txt", "row 1\n", {"\nrow ": 1}),
         ("md", "## row 1\n\n| ", {"## row": 2}),
         ("tex", r"\subsection*{row 1}", {r"\begin{tabular}": 2}),
-        ("csv", "row,column,value,No: how,No: factor,Yes: how,Yes: factor\n1,prior,", {"\n2,": 7, "row,": 1}),
+        ("csv", "row,column,value,No: how,No: factor,Yes: how,Yes: factor,note\n1,prior,", {"\n2,": 7, "row,": 1}),
         ("html", "<!doctype html>", {"<h2>": 2, "</html>": 1}),
         ("json", "[", {'"row": 2': 1}),
     ],

@@ -285,7 +285,7 @@ def test_the_logarithms_printed_add_up_and_the_evidence_is_the_sum_of_the_produc
         (shown,) = explain(model, rows, rows=[place], form="log")
         lines = shown.records()
         names = [f"{label}: log" for label in shown.classes.tolist()]
-        logs = [[line[each] for each in names] for line in lines if names[0] in line]
+        logs = [[line[each] for each in names] for line in lines if line[names[0]] is not None]
         *terms, total, posterior = np.array(logs)
         with np.errstate(invalid="ignore"):
             np.testing.assert_allclose(np.sum(terms, axis=0), total, rtol=1e-9, atol=1e-9)
@@ -365,6 +365,23 @@ def test_many_rows_are_a_list_that_shows_itself_and_is_worked_out_when_asked_for
     assert [each.prediction for each in explain(number, IRIS[::50, :3])] == pytest.approx(
         number.predict(IRIS[::50, :3])
     )
+
+
+def test_the_lines_of_every_row_have_the_same_columns_so_that_they_can_be_written_one_by_one():
+    for name, (model, rows) in {name: make() for name, make in MODELS.items()}.items():
+        several = explain(model, rows, rows=[0, 1, 2, 5])
+        pieces = "".join(several.pieces("csv"))
+        assert pieces == several.to_csv(), name
+    vote = BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES)
+    number = NaiveBayesRegressor().fit(IRIS[:, :3], IRIS[:, 3])
+    for model, rows in ((vote, IRIS[::30]), (number, IRIS[::30, :3])):
+        several = explain(model, rows)
+        assert "".join(several.pieces("csv")) == several.to_csv()
+    frame = several[0].to_frame()
+    assert frame["value"].iloc[-1] == pytest.approx(number.predict(IRIS[:1, :3])[0])
+    means, shares = (frame[frame["column"] == name].filter(like=": factor") for name in ("mean", "posterior"))
+    assert (means.to_numpy() * shares.to_numpy()).sum() == pytest.approx(number.predict(IRIS[:1, :3])[0])
+    assert explain(vote, IRIS[0]).to_frame()["P(0)"].iloc[-1] == pytest.approx(vote.predict_proba(IRIS[:1])[0, 0])
 
 
 HOSTILE = "a&b_c%d$e#f{g}h~i^j\\k<l>|m*n`o[p](q)"

@@ -73,7 +73,7 @@ def explain(model: Any, row: Any, *, rows: Iterable[int] | None = None, form: st
     ÷ their sum                             = 0.142857                     = 0.857143
     → Yes, with probability 0.857143
     >>> print(explain(model, {"Outlook": "Overcast"}, form="log").to_csv().splitlines()[2])
-    Outlook,Overcast,(0 + 1)/(5 + 3),-2.0794415416798357,(4 + 1)/(9 + 3),-0.8754687373538999
+    Outlook,Overcast,(0 + 1)/(5 + 3),-2.0794415416798357,(4 + 1)/(9 + 3),-0.8754687373538999,
     """
     if not callable(getattr(model, "explain", None)) or not hasattr(model, "fit"):
         raise KindError(

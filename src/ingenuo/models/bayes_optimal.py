@@ -80,6 +80,12 @@ class Vote(Shown):
         found = {"prediction": classes[int(np.argmax(posterior))], "votes": votes}
         return plain({**found, "posterior": dict(zip(classes, posterior.tolist()))})  # type: ignore[no-any-return]
 
+    def records(self) -> list[dict[str, Any]]:
+        """A line for each model, with its weight and probabilities, and one for their weighted sums."""
+        lines = [*zip(self.names, self.weights.tolist(), self.probabilities), ("sum", 1.0, self.posterior)]
+        names = [f"P({label})" for label in self.classes.tolist()]
+        return [{"classifier": name, "weight": w, **dict(zip(names, p.tolist()))} for name, w, p in lines]
+
     def _title(self) -> str:
         return f"Why {self.prediction}?"
 

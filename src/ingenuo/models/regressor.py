@@ -230,6 +230,14 @@ class Expectation(Shown):
         found = {**self.bins.to_dict(), "means": means, "bin": self.bins.prediction, "prediction": self.prediction}
         return plain(found)  # type: ignore[no-any-return]
 
+    def records(self) -> list[dict[str, Any]]:
+        """Those of the bins, then the mean of each, and the expected value."""
+        lines = self.bins.records()
+        figures = [name for name in lines[0] if name.endswith((": factor", ": log"))]
+        blank = dict.fromkeys(lines[0], "")
+        means = {**blank, "column": "mean", **dict(zip(figures, self.means.tolist()))}
+        return [*lines, means, {**blank, "column": "expected value", "value": self.prediction}]
+
     def _title(self) -> str:
         return f"Why {self.prediction:.6g}?"
 

@@ -319,13 +319,13 @@ class Explanation(Shown):
         names = [str(name) for name in self.classes.tolist()]
         what = "factor" if self.form == "product" else "log"
 
-        def line(column: str, value: str, cells: Sequence[tuple[str, float]] = (), **more: Any) -> dict[str, Any]:
-            terms = chain(*(((f"{k}: how", how), (f"{k}: {what}", x)) for k, (how, x) in zip(names, cells)))
-            return {"column": column, "value": value, **dict(terms), **more}
+        def line(column: str, value: str, cells: Sequence[tuple[str, float]], note: str = "") -> dict[str, Any]:
+            each = cells or [("", None)] * len(names)
+            terms = chain(*(((f"{k}: how", how), (f"{k}: {what}", x)) for k, (how, x) in zip(names, each)))
+            return {"column": column, "value": value, **dict(terms), "note": note}
 
         lines = [
-            line(f.column, f.value, [(t.how, t.value if self.form == "product" else t.log) for t in f.terms])
-            | ({"note": f.note} if f.note else {})
+            line(f.column, f.value, [(t.how, t.value if self.form == "product" else t.log) for t in f.terms], f.note)
             for f in (self.prior, *self.factors)
         ]
         for name, each in (("product", self.joint), ("posterior", logs(self.posterior))):
