@@ -73,7 +73,6 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     from ingenuo.networks.network import Network
     from ingenuo.rows.files.scan import read
     from ingenuo.tally.prior import Lidstone
-    from ingenuo.show.table import json_text
 
     _check_writable(output)
     given |= {"columns": options.kinds(given), "order": given["order"] or None}
@@ -109,6 +108,8 @@ def show(path: str, nodes: tuple[str, ...], output: str | None, as_json: bool) -
     if ending not in _SHOWN:
         raise click.BadParameter(f"{output!r} has none of the endings {', '.join(_SHOWN)}", param_hint="-o")
     options.check_writable(output, [path])
+    from ingenuo.show.table import json_text
+
     found = _read(path)
     shown = getattr(found.shown(*nodes) if nodes else found, _SHOWN[ending])()
     options.write(shown if isinstance(shown, str) else json_text(shown), output)
