@@ -319,7 +319,7 @@ class Explanation(Shown):
         names = [str(name) for name in self.classes.tolist()]
         what = "factor" if self.form == "product" else "log"
 
-        def line(column: str, value: str, cells: Sequence[tuple[str, float]], note: str = "") -> dict[str, Any]:
+        def line(column: str, value: str, cells: Sequence[tuple[str, float | None]], note: str = "") -> dict[str, Any]:
             each = cells or [("", None)] * len(names)
             terms = chain(*(((f"{k}: how", how), (f"{k}: {what}", x)) for k, (how, x) in zip(names, each)))
             return {"column": column, "value": value, **dict(terms), "note": note}
