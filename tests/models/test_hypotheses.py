@@ -329,11 +329,37 @@ def test_hypotheses_can_be_pickled(coin):
 
 
 def test_the_trace_as_a_table(coin):
-    table = coin.update("H").update({"T": 3}).trace_table()
+    table = coin.update("H").update({"T": 2}).trace_table()
     assert table.column_names == ["step", "observation", "times", "P(fair)", "P(biased)"]
-    assert table["observation"].to_pylist() == [None, "H", "T"]
-    assert table["times"].to_pylist() == [0, 1, 3]
-    assert table["P(fair)"].to_pylist() == pytest.approx([0.75, 5 / 7, 0.375 * 0.125 / (0.375 * 0.125 + 0.15 * 0.064)])
+    assert table["observation"].to_pylist() == [None, "H", "T", "T"]
+    assert table["times"].to_pylist() == [0, 1, 1, 1]
+    joint = [(0.375 * 0.5**n, 0.15 * 0.4**n) for n in range(3)]
+    assert table["P(fair)"].to_pylist() == pytest.approx([0.75, *(fair / (fair + biased) for fair, biased in joint)])
+
+
+def test_counts_are_traced_one_by_one_and_evenly_mixed(coin):
+    seen = coin.update({"H": 70, "T": 30})
+    observed = seen.trace_table()["observation"].to_pylist()[1:]
+    assert (observed.count("H"), observed.count("T")) == (70, 30)
+    for n in range(1, 101):  # at any time there were about as many as their shares
+        assert abs(observed[:n].count("H") - 0.7 * n) <= 1
+    assert seen.trace[-1] == pytest.approx(seen.posterior, abs=1e-12)
+    assert seen.trace[37] == pytest.approx(coin.update(observed[:37]).posterior, abs=1e-12)
+    fair = seen.plot().lines[0].get_ydata()
+    assert len(fair) == 101
+    assert len({round(step, 9) for step in np.diff(fair)}) > 50  # no straight lines
+    ones = Hypotheses(["a"], {"a": {"x": 1, "y": 1, "z": 2}}, normalise=True).update({"x": 1, "y": 1, "z": 2}).trace
+    assert ones.table()["observation"].to_pylist() == [None, "z", "x", "y", "z"]
+
+
+def test_so_many_counts_that_a_step_has_several(coin):
+    trace = coin.update({"H": 10**9 + 1, "T": 5}).trace
+    assert len(trace) <= 100_002
+    table = trace.table()
+    for value, n in (("H", 10**9 + 1), ("T", 5)):
+        times = [t for t, o in zip(table["times"].to_pylist(), table["observation"].to_pylist()) if o == value]
+        assert sum(times) == n
+        assert min(times) > 0
 
 
 def test_the_picture_draws_every_hypothesis_from_prior_to_posterior(coin):
@@ -345,8 +371,9 @@ def test_the_picture_draws_every_hypothesis_from_prior_to_posterior(coin):
     assert [tick.get_text() for tick in ax.get_xticklabels()] == ["prior", "H", "T"]
 
 
-def test_the_picture_counts_repeated_observations_on_its_axis(coin):
-    assert coin.update({"H": 70, "T": 30}).plot().lines[0].get_xdata().tolist() == [0, 70, 100]
+def test_the_picture_counts_observations_on_its_axis(coin):
+    assert coin.update({"H": 70, "T": 30}).plot().lines[0].get_xdata().tolist() == list(range(101))
+    assert coin.update({"H": 7 * 10**8, "T": 3 * 10**8}).plot().lines[0].get_xdata()[-1] == 10**9
 
 
 def test_of_many_hypotheses_the_leading_ones_are_shown():

@@ -44,12 +44,9 @@ def read(path: str | os.PathLike[str]) -> Hypotheses:
         raise InputError(f"{name}: 'normalise' is {given['normalise']!r}; it must be true or false")
     observations = given.get("observations", [])
     try:
-        hypotheses = Hypotheses(priors, tables, normalise)
-        if not isinstance(observations, dict):
-            return hypotheses.update(list(observations))
-        for value, times in observations.items():  # each a step of the trace
-            hypotheses = hypotheses.update({value: int(times) if str(times).isdecimal() else times})
-        return hypotheses
+        if isinstance(observations, dict):
+            observations = {value: int(n) if str(n).isdecimal() else n for value, n in observations.items()}
+        return Hypotheses(priors, tables, normalise).update(observations)
     except IngenuoError as error:
         raise type(error)(f"{name}: {error}") from None
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property, reduce
 from numbers import Integral, Rational, Real
 from typing import Any, Self
 
@@ -28,9 +28,8 @@ from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import objects
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 Number = Fraction | float
-_Read = tuple[Sequence[Any], Floats, NDArray[Any], NDArray[np.int64]]  # of the steps: see `Beliefs`
-Exactly = list[Fraction] | None  # of each hypothesis; None where a number is no fraction, or the fraction too long
 
 # Fractions longer than Python prints (4,300 digits, 14,284 bits) help nobody: from there on doubles go on alone. Some
 # bits are left for the priors, with which the likelihoods are multiplied in the end.
@@ -41,6 +40,7 @@ _LINES = 12  # different observations that `explain` shows one by one
 # So many steps and hypotheses are printed, so many lines drawn with their names, through so many points; as long as
 # there are few steps, each is named on the axis.
 _STEPS, _HYPOTHESES, _NAMED, _POINTS, _TICKS = 20, 8, 6, 1000, 12
+_SPREAD = 100_000  # steps of the trace that counts are spread over, at most
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,8 +58,8 @@ class Beliefs(Shown):
     log_prior: Floats
     labels: Sequence[Any]  # what can be observed: the values of tables; of models, what was
     logs: Floats  # log P(label | hypothesis), labels × hypotheses
-    places: NDArray[Any]  # for each step, which label was observed
-    times: NDArray[np.int64]  # and how often in a row
+    places: Whole  # for each step, which label was observed
+    times: Whole  # and how often in a row
 
     def __len__(self) -> int:
         return len(self.places) + 1
@@ -70,38 +70,17 @@ class Beliefs(Shown):
         return dict(zip(self.names, self.at(np.array([step % len(self)]))[0].tolist()))
 
     def __iter__(self) -> Iterator[dict[Any, float]]:
-        return (dict(zip(self.names, row.tolist())) for row in self.probabilities)
-
-    def followed_by(self, later: Beliefs) -> Beliefs:
-        """These steps, and the later ones."""
-        labels, logs, places = self.labels, self.logs, later.places
-        if later.labels is not labels:  # of models, each observation has its own
-            places = places + len(labels)
-            labels, logs = [*labels, *later.labels], np.concatenate([logs, later.logs])
-        both = np.concatenate([self.places, places]), np.concatenate([self.times, later.times])
-        return Beliefs(self.names, self.log_prior, labels, logs, *both)
-
-    @property
-    def probabilities(self) -> Floats:
-        """Steps × hypotheses, the prior first."""
-        return self.at(np.arange(len(self)))
+        return (dict(zip(self.names, row.tolist())) for row in self.at(np.arange(len(self))))
 
     def at(self, steps: NDArray[Any]) -> Floats:
-        """Beliefs after some of the steps."""
+        """Beliefs after some of the steps: steps × hypotheses."""
         from scipy.special import softmax
 
-        joint = np.tile(self.log_prior, (len(steps), 1))
-        total = np.zeros(len(self.names), np.longdouble)
-        block = max(1, (1 << 20) // len(self.names))
-        last = int(steps.max(initial=0))
-        for low in range(0, last, block):
-            high = min(low + block, last)
-            terms = self.logs[self.places[low:high]] * self.times[low:high, np.newaxis]
+        joint = np.empty((len(steps), len(self.names)))
+        for h, log_prior in enumerate(self.log_prior):
             # In long doubles, where there are any: a million roundings of a large sum would show in the seventh digit.
-            sums = total + np.cumsum(terms, axis=0, dtype=np.longdouble)
-            inside = (steps > low) & (steps <= high)
-            joint[inside] += sums[steps[inside] - low - 1].astype(np.float64)
-            total = sums[-1]
+            sums = np.cumsum(self.logs[self.places, h] * self.times, dtype=np.longdouble)
+            joint[:, h] = np.append(0.0, sums)[steps] + log_prior
         return np.asarray(softmax(joint, axis=1))
 
     def observation(self, step: int) -> str:
@@ -131,8 +110,9 @@ class Beliefs(Shown):
 
         labels = pa.array([str(label) for label in self.labels], pa.string())
         observed = pa.concat_arrays([pa.nulls(1, pa.string()), labels.take(pa.array(self.places))])  # none at first
-        columns = {"step": np.arange(len(self)), "observation": observed, "times": np.append(0, self.times)}
-        return pa.table(columns | {f"P({name})": column for name, column in zip(self.names, self.probabilities.T)})
+        steps = np.arange(len(self))
+        columns = {"step": steps, "observation": observed, "times": np.append(0, self.times)}
+        return pa.table(columns | {f"P({name})": column for name, column in zip(self.names, self.at(steps).T)})
 
     def plot(self, ax: Any = None) -> Any:
         """Draw each hypothesis' probability over the observations; the axes are returned.
@@ -141,10 +121,7 @@ class Beliefs(Shown):
         """
         ax = new_axes(ax)
         n = len(self)
-        steps = np.arange(n)
-        if n > _POINTS:  # as many as can be seen, and more of the early ones, when beliefs move
-            points = [np.linspace(0, n - 1, _POINTS // 2), np.geomspace(1, n - 1, _POINTS // 2)]
-            steps = np.unique(np.concatenate(points).round().astype(np.intp))
+        steps = np.unique(np.linspace(0, n - 1, min(n, _POINTS)).round().astype(np.intp))  # as many as can be seen
         seen = np.append(0, np.cumsum(self.times))  # observations before each step
         found = self.at(steps)
         named = _largest(found.max(axis=0), _NAMED)
@@ -215,10 +192,15 @@ class Hypotheses:
         check_flag("normalise", normalise)
         self._priors = _read_priors(priors, bool(normalise))
         self.names = tuple(self._priors)
-        self._likelihoods = _read_likelihoods(self.names, likelihoods, bool(normalise))
-        self._log_prior: Floats = np.array([_log(p) for p in self._priors.values()])
-        self._seen: NDArray[Any] = self._likelihoods.nothing
-        self._blocks: tuple[Beliefs, ...] = ()
+        # P(value | h) of each value that a table has, under each hypothesis; or the models, with the method to ask.
+        self._tables, self._models = _read_likelihoods(self.names, likelihoods, bool(normalise))
+        logs = [[_log(p) for p in column] for column in self._tables.values()]
+        log_prior, none = np.array([_log(p) for p in self._priors.values()]), np.zeros(0, np.int64)
+        self._places = {value: place for place, value in enumerate(self._tables)}
+        self.trace = Beliefs(
+            self.names, log_prior, list(self._tables), np.reshape(logs, (-1, len(self.names))), none, none
+        )
+        self._counts = np.zeros(len(self._tables), np.int64)  # how often each label of the trace was observed
 
     def update(self, observation: Any) -> Self:
         """What is believed after one more observation, or several; these hypotheses stay as they are.
@@ -227,60 +209,87 @@ class Hypotheses:
         ----------
         observation
             One observation (a string is one); a list, tuple, array, column or iterator of them; or a mapping from
-            observation to how often it was made, which is one step of the trace for each. A tuple that a table knows as
-            a value is one observation. Models take the rows of an array or of a table, too.
+            observation to how often it was made. A mapping says nothing of the order: the trace has its observations
+            evenly mixed, one in each step (if they are more than 100,000, several). A tuple that a table knows as a
+            value is one observation. Models take the rows of an array or of a table, too.
         """
-        steps = self._read(observation)
-        if not len(steps.places):
+        items, times = _read_observations(observation, _is_hashable(observation) and observation in self._tables)
+        before, labels = self.trace, len(self.trace.labels)
+        if self._models:
+            new = _ask_models(self._models, items, len(times))
+            plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
+            called = list(items) if plain else [f"row {i}" for i in range(len(times))]
+            trace = replace(before, labels=[*before.labels, *called], logs=np.concatenate([before.logs, new]))
+            places = np.arange(labels, labels + len(times))
+        else:
+            trace, places = before, self._find(items)
+        if not len(places):
             return self
-        impossible = np.isneginf(steps.logs[:, ~np.isneginf(self._log_joint)])[steps.places]
+        if isinstance(observation, Mapping):
+            places, times = _spread(places, times)
+        impossible = np.isneginf(trace.logs[:, ~np.isneginf(self._log_joint)])[places]
         if impossible.any(axis=0).all():
-            at = int(impossible.argmax(axis=0).max()) + 1
+            at = int(impossible.argmax(axis=0).max())
             raise InputError(
-                f"observation {len(self.trace) + at - 1}, {steps.observation(at)!r}, is impossible: every hypothesis "
+                f"observation {len(before) + at}, {str(trace.labels[places[at]])!r}, is impossible: every hypothesis "
                 "that was still possible gives it probability 0; check it, or give it some probability under one of "
                 "them"
             )
-        result = object.__new__(type(self))
-        for name in ("_priors", "names", "_likelihoods", "_log_prior"):
-            setattr(result, name, getattr(self, name))
-        result._seen = self._likelihoods.add(self._seen, steps)
-        blocks = self._blocks
-        while blocks and len(blocks[-1]) <= len(steps):  # so there are few, and few are ever copied
-            steps, blocks = blocks[-1].followed_by(steps), blocks[:-1]
-        result._blocks = (*blocks, steps)
+        result = copy(self)
+        places, times = np.append(before.places, places), np.append(before.times, times)
+        result.trace = replace(trace, places=places, times=times)
+        result._counts = np.append(self._counts, np.zeros(len(trace.labels) - labels, np.int64))
+        np.add.at(result._counts, places[len(before) - 1 :], times[len(before) - 1 :])
         return result
 
-    def _read(self, observation: Any) -> Beliefs:
-        return Beliefs(self.names, self._log_prior, *self._likelihoods.read(observation))
+    def _find(self, items: Any) -> Whole:
+        """The places of observations among the values of the tables."""
+        if _is_table(items):
+            raise KindError(f"a {type(items).__name__} has several columns; give the one that holds the observations")
+        items = items.tolist() if isinstance(items, np.ndarray) else list(items)
+        for at, item in enumerate(items, 1):
+            if not _is_hashable(item):
+                raise KindError(f"{type(item).__name__} {item!r} can be no value of a table; give a value that it has")
+            if item not in self._places:
+                near = did_you_mean(item, self._tables)
+                raise InputError(f"observation {at}, {item!r}, is in no table of the hypotheses{near}")
+        return np.fromiter((self._places[item] for item in items), np.int64, len(items))
 
     @property
     def priors(self) -> dict[Any, Number]:
         """The probability of each hypothesis before any observation."""
         return dict(self._priors)
 
-    @cached_property
-    def _exactly(self) -> Exactly:
-        """P(D | h), exactly; None where that cannot be, or would be too long."""
-        return self._likelihoods.exactly(self._seen) if _are_fractions(self._priors.values()) else None
+    def _exactly(self) -> list[Fraction] | None:
+        """Π_v P(v | h)^n_v of each hypothesis; None where a number is no fraction, or the product is too long."""
+        used = [(self._tables[value], n) for value, n in zip(self._tables, self._counts.tolist()) if n]
+        numbers = (*self._priors.values(), *(p for column, _ in used for p in column))
+        if (self._models and self.n_observations) or not _are_fractions(numbers):
+            return None
+        # A fraction grows by the bits of the common denominator of each value.
+        bits = sum(n * math.log2(math.lcm(*(Fraction(p).denominator for p in column))) for column, n in used)
+        if bits > _LONGEST:
+            return None
+        return [math.prod((Fraction(c[h]) ** n for c, n in used), start=Fraction(1)) for h in range(len(self.names))]
 
-    @cached_property
+    @property
     def _log_likelihoods(self) -> Floats:
-        return np.asarray(self._likelihoods.log_likelihoods(self._seen))
+        made = self._counts > 0  # 0 · log 0 is 0 here
+        return np.asarray(self._counts[made] @ self.trace.logs[made])
 
-    @cached_property
+    @property
     def _log_joint(self) -> Floats:
-        return self._log_prior + self._log_likelihoods
+        return self.trace.log_prior + self._log_likelihoods
 
     @property
     def exact(self) -> bool:
         """Whether answers are exact fractions."""
-        return self._exactly is not None
+        return self._exactly() is not None
 
     @property
     def likelihoods(self) -> dict[Any, Number]:
         """P(D | h): how probable each hypothesis makes all that was observed, in its order."""
-        return dict(zip(self.names, self._exactly or map(exponential, self._log_likelihoods.tolist())))
+        return dict(zip(self.names, self._exactly() or map(exponential, self._log_likelihoods.tolist())))
 
     @property
     def log_likelihoods(self) -> dict[Any, float]:
@@ -290,15 +299,17 @@ class Hypotheses:
     @property
     def posterior(self) -> dict[Any, Number]:
         """P(h | D) of each hypothesis; the prior, as long as nothing was observed."""
-        if self._exactly is None:
+        exactly = self._exactly()
+        if exactly is None:
             return dict(zip(self.names, np.exp(self._log_joint - self.log_evidence).tolist()))
-        evidence = self.evidence
-        return {name: prior * p / evidence for (name, prior), p in zip(self._priors.items(), self._exactly)}
+        evidence = _vote(exactly, [*self._priors.values()])
+        return {name: prior * p / evidence for (name, prior), p in zip(self._priors.items(), exactly)}
 
     @property
     def evidence(self) -> Number:
         """P(D) = Σ_h P(D | h) P(h): how probable all that was observed was, in its order."""
-        return _vote(self._exactly, [*self._priors.values()]) if self._exactly else exponential(self.log_evidence)
+        exactly = self._exactly()
+        return exponential(self.log_evidence) if exactly is None else _vote(exactly, [*self._priors.values()])
 
     @property
     def log_evidence(self) -> float:
@@ -309,14 +320,14 @@ class Hypotheses:
 
     def map(self) -> Any:
         """The hypothesis of the largest posterior, argmax P(D | h) P(h); of equal ones the first."""
-        found = self.posterior if self._exactly else dict(zip(self.names, self._log_joint.tolist()))
+        found = self.posterior if self.exact else dict(zip(self.names, self._log_joint.tolist()))
         return max(found, key=found.__getitem__)
 
     def ml(self) -> Any:
         """The hypothesis of the largest likelihood, argmax P(D | h), whatever the priors; of equal ones the first."""
-        if not self._blocks:
+        if not self.n_observations:
             raise InputError("nothing was observed yet, so every hypothesis is as likely as any other; update it first")
-        found = dict(zip(self.names, self._exactly or self._log_likelihoods.tolist()))
+        found = dict(zip(self.names, self._exactly() or self._log_likelihoods.tolist()))
         return max(found, key=found.__getitem__)
 
     def predict(self, value: Any = _EVERY) -> Any:
@@ -328,13 +339,15 @@ class Hypotheses:
             What may be observed next. Without it, a dictionary of every value that the tables have.
         """
         beliefs = list(self.posterior.values())
-        if value is not _EVERY:
-            return _vote(self._likelihoods.probabilities(value), beliefs)
-        if not isinstance(self._likelihoods, _Tables):
+        if value is _EVERY and self._models:
             raise InputError("which values there are is known of tables only; name the value: predict(value)")
-        return {
-            each: _vote(column, beliefs) for each, column in zip(self._likelihoods.values, self._likelihoods.columns)
-        }
+        if value is _EVERY:
+            return {each: _vote(column, beliefs) for each, column in self._tables.items()}
+        if self._models:
+            return _vote(np.exp(_ask_models(self._models, [value], 1)[0]).tolist(), beliefs)
+        if not _is_hashable(value) or value not in self._tables:
+            raise InputError(f"{value!r} is in no table of the hypotheses{did_you_mean(value, self._tables)}")
+        return _vote(self._tables[value], beliefs)
 
     def classify(self) -> Any:
         """The Bayes-optimal answer, argmax_v Σ_h P(v | h) P(h | D), over the values of tables; of equal ones the first.
@@ -352,12 +365,7 @@ class Hypotheses:
     @property
     def n_observations(self) -> int:
         """How many observations were made."""
-        return sum(int(block.times.sum()) for block in self._blocks)
-
-    @property
-    def trace(self) -> Beliefs:
-        """Beliefs before any observation and after each: `trace[3]` is a dictionary, `print(trace)` a table."""
-        return reduce(Beliefs.followed_by, self._blocks, self._read([]))
+        return int(self._counts.sum())
 
     def trace_table(self) -> Any:
         """The trace as an Arrow table: step, observation, times, and P(hypothesis) for each."""
@@ -375,20 +383,17 @@ class Hypotheses:
 
     def _factors(self) -> tuple[Factor, ...]:
         """A line for each different observation (of models: for each), the last ones together."""
-        trace = self.trace
-        times = np.zeros(len(trace.labels), np.int64)
-        np.add.at(times, trace.places, trace.times)
-        made = np.flatnonzero(times).tolist()
+        labels, logs, counts = self.trace.labels, self.trace.logs, self._counts
+        made = np.flatnonzero(counts).tolist()
         most = len(made) if len(made) <= _LINES else _LINES - 1
         factors = []
         for place in made[:most]:
-            n, logs = int(times[place]), trace.logs[place].tolist()
-            known = isinstance(self._likelihoods, _Tables)
-            values = self._likelihoods.columns[place] if known else map(exponential, logs)
-            terms = tuple(_term(p, each, n) for p, each in zip(values, logs))
-            factors.append(Factor(shortened(trace.labels[place], 40), f"×{n:,}" if n > 1 else "", terms))
+            n, own = int(counts[place]), logs[place].tolist()
+            values = map(exponential, own) if self._models else self._tables[labels[place]]
+            terms = tuple(_term(p, each, n) for p, each in zip(values, own))
+            factors.append(Factor(shortened(labels[place], 40), f"×{n:,}" if n > 1 else "", terms))
         if made[most:]:
-            rest = times[made[most:]] @ trace.logs[made[most:]]
+            rest = counts[made[most:]] @ logs[made[most:]]
             terms = tuple(Term(f"{len(made) - most:,} factors", exponential(each), each) for each in rest.tolist())
             factors.append(Factor(f"… {len(made) - most:,} more", "", terms))
         return tuple(factors)
@@ -497,8 +502,10 @@ def _read_priors(given: Any, normalise: bool) -> dict[Any, Number]:
     return _read_shares(given, "the priors", normalise)
 
 
-def _read_likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> Any:
-    """What each hypothesis says of an observation: `_Tables`, or `_Models`."""
+def _read_likelihoods(
+    names: tuple[Any, ...], given: Any, normalise: bool
+) -> tuple[dict[Any, list[Number]], dict[Any, tuple[Any, str]]]:
+    """P(value | h) of each value in the tables (0 where a hypothesis does not name it); or the models and methods."""
     if not isinstance(given, Mapping):
         raise KindError(
             "likelihoods must be a mapping from hypothesis to a table or a fitted model, got "
@@ -509,14 +516,17 @@ def _read_likelihoods(names: tuple[Any, ...], given: Any, normalise: bool) -> An
             if name not in other:
                 raise InputError(f"the hypothesis {name!r} has {lacks}{did_you_mean(name, other)}")
     tables = [name for name in names if isinstance(given[name], Mapping)]
-    if tables and len(tables) < len(names):
+    if not tables:
+        return {}, {name: (given[name], _find_method(given[name], name)) for name in names}
+    if len(tables) < len(names):
         other = next(name for name in names if name not in tables)
         raise InputError(f"{tables[0]!r} has a table and {other!r} has none; give one to all hypotheses, or to none")
-    return _Tables(names, given, normalise) if tables else _Models(names, given)
+    rows = [_read_shares(given[name], f"the probabilities under {name!r}", normalise) for name in names]
+    return {value: [row.get(value, Fraction(0)) for row in rows] for row in rows for value in row}, {}
 
 
-def _read_observations(given: Any, is_value: bool = False) -> tuple[Any, NDArray[np.int64]]:
-    """One observation, several, or how often each was made; and how often in a row each was."""
+def _read_observations(given: Any, is_value: bool) -> tuple[Any, Whole]:
+    """One observation, several, or how often each was made; and how often each was."""
     if isinstance(given, Mapping):
         for value, count in given.items():
             if isinstance(count, bool) or not isinstance(count, int | np.integer):
@@ -535,63 +545,19 @@ def _read_observations(given: Any, is_value: bool = False) -> tuple[Any, NDArray
     return items, np.ones(len(items), np.int64)
 
 
+def _spread(places: Whole, counts: Whole) -> tuple[Whole, Whole]:
+    """Counts as steps, evenly mixed: the k-th of n of a kind stands at (k - 1/2)/n of the way."""
+    each = -(-int(counts.sum()) // _SPREAD)  # observations in a step
+    steps = -(-counts // each)
+    kinds = np.repeat(np.arange(len(places)), steps)
+    nth = np.arange(len(kinds)) - np.repeat(np.cumsum(steps) - steps, steps)
+    times = np.minimum(counts[kinds] - nth * each, each)
+    order = np.argsort((nth + 0.5) / steps[kinds], kind="stable")
+    return places[kinds][order], times[order]
+
+
 def _is_table(items: Any) -> bool:
     return hasattr(items, "columns") or hasattr(items, "column_names")
-
-
-class _Tables:
-    """A probability for each value, under each hypothesis; a value that a hypothesis does not name has 0."""
-
-    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any], normalise: bool) -> None:
-        rows = [_read_shares(given[name], f"the probabilities under {name!r}", normalise) for name in names]
-        self.values = list(dict.fromkeys(value for row in rows for value in row))
-        self.place = {value: place for place, value in enumerate(self.values)}
-        self.columns = [[row.get(value, Fraction(0)) for row in rows] for value in self.values]
-        self.logs: Floats = np.array([[_log(p) for p in column] for column in self.columns])
-        # The bits of the common denominator of each value: so much longer is a fraction with it.
-        below = [math.lcm(*(Fraction(p).denominator for p in c)) if _are_fractions(c) else None for c in self.columns]
-        self.bits = np.array([math.inf if each is None else math.log2(each) for each in below])
-        self.nothing = np.zeros(len(self.values), np.int64)  # how often each value was observed
-
-    def read(self, observation: Any) -> _Read:
-        is_value = _is_hashable(observation) and observation in self.place  # a tuple can be a value itself
-        items, times = _read_observations(observation, is_value)
-        if _is_table(items):
-            raise KindError(f"a {type(items).__name__} has several columns; give the one that holds the observations")
-        items = items.tolist() if isinstance(items, np.ndarray) else list(items)
-        for item in items:
-            if not _is_hashable(item):
-                raise KindError(f"{type(item).__name__} {item!r} can be no value of a table; give a value that it has")
-        places = np.fromiter((self.place.get(item, -1) for item in items), np.int32, len(items))
-        if (places < 0).any():
-            at = int(np.argmax(places < 0))
-            raise InputError(
-                f"observation {at + 1}, {items[at]!r}, is in no table of the hypotheses"
-                f"{did_you_mean(items[at], self.values)}"
-            )
-        return self.values, self.logs, places, times
-
-    def add(self, seen: NDArray[np.int64], steps: Beliefs) -> NDArray[np.int64]:
-        seen = seen.copy()
-        np.add.at(seen, steps.places, steps.times)
-        return seen
-
-    def log_likelihoods(self, seen: NDArray[np.int64]) -> Floats:
-        made = seen > 0  # 0 · log 0 is 0 here
-        return np.asarray(seen[made] @ self.logs[made])
-
-    def exactly(self, seen: NDArray[np.int64]) -> Exactly:
-        """Π_v P(v | h)^n_v."""
-        made = np.flatnonzero(seen).tolist()
-        if made and seen[made] @ self.bits[made] > _LONGEST:
-            return None
-        powers = ([Fraction(p) ** int(seen[place]) for p in self.columns[place]] for place in made)
-        return [math.prod(each, start=Fraction(1)) for each in zip([Fraction(1)] * self.logs.shape[1], *powers)]
-
-    def probabilities(self, value: Any) -> list[Number]:
-        if not _is_hashable(value) or value not in self.place:
-            raise InputError(f"{value!r} is in no table of the hypotheses{did_you_mean(value, self.values)}")
-        return self.columns[self.place[value]]
 
 
 # Methods that give log p of each observation, in the order in which they are looked for; then what a model must have
@@ -600,35 +566,10 @@ _METHODS = ("logpdf", "logpmf", "score_samples", "predict_joint_log_proba")
 _OF_TEXTS = ("score", "perplexity", "generate")
 
 
-class _Models:
-    """A fitted model, or a distribution such as a Gaussian of SciPy, for each hypothesis."""
-
-    def __init__(self, names: Sequence[Any], given: Mapping[Any, Any]) -> None:
-        self.models = {name: (given[name], _find_method(given[name], name)) for name in names}
-        self.nothing = np.zeros(len(names))  # the sum of the logarithms
-
-    def read(self, observation: Any) -> _Read:
-        items, times = _read_observations(observation)
-        logs = np.empty((len(times), len(self.models)))
-        for k, (name, (model, method)) in enumerate(self.models.items()):
-            if len(times):
-                logs[:, k] = _ask(model, method, items, len(times), name)
-        plain = not _is_table(items) and getattr(items, "ndim", 1) == 1
-        labels = list(items) if plain else [f"row {i}" for i in range(len(times))]
-        return labels, logs, np.arange(len(times)), times
-
-    def add(self, seen: Floats, steps: Beliefs) -> Floats:
-        return np.asarray(seen + (steps.logs * steps.times[:, np.newaxis]).sum(axis=0))
-
-    def log_likelihoods(self, seen: Floats) -> Floats:
-        return seen
-
-    def exactly(self, seen: Floats) -> Exactly:
-        """None: models give doubles; but nothing was seen yet at first."""
-        return None if seen.any() else [Fraction(1)] * len(self.models)
-
-    def probabilities(self, value: Any) -> list[Number]:
-        return list(np.exp(self.read([value])[1][0]).tolist())
+def _ask_models(models: Mapping[Any, tuple[Any, str]], items: Any, n: int) -> Floats:
+    """log p of each observation by each model: observations × hypotheses."""
+    logs = [_ask(model, method, items, n, name) if n else np.zeros(0) for name, (model, method) in models.items()]
+    return np.stack(logs, axis=1)
 
 
 def _find_method(model: Any, name: Any) -> str:
