@@ -153,6 +153,36 @@ def test_models_go_by_name(folder: Path, options: tuple[str, ...], kind: str) ->
     assert len(said) == 241
 
 
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("italian", "italian"),
+        ("3", 3),
+        ("the,of , don't", frozenset({"the", "of", "don't"})),
+        ("the,", frozenset({"the"})),
+        ("stops.txt", frozenset({"perché", "of", "the"})),
+        ("none", None),
+    ],
+)
+def test_stop_words_are_a_language_a_number_a_list_or_a_file(folder: Path, given: str, wanted: object) -> None:
+    Path("stops.txt").write_bytes(b"\xef\xbb\xbfperch\xc3\xa9\r\nof the\n\n")
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--stop-words", given)
+    assert ing.load("m.ingenuo").text.stop_words == wanted
+
+
+def test_what_is_no_list_of_stop_words_is_refused(folder: Path) -> None:
+    Path("latin.txt").write_bytes(b"perch\xe9")
+    said = ["train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--stop-words"]
+    remedy = "'englsh' is no language (english, italian, spanish), number or file; give your own words with commas"
+    assert remedy in refused(*said, "englsh")
+    assert "the file 'latin.txt' of stop words is not UTF-8: line 1" in refused(*said, "latin.txt")
+
+
+def test_a_token_is_given_as_it_is(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--set", r"token=(?u)[\w']+|no")
+    assert ing.load("m.ingenuo").text.token == r"[\w']+|no"
+
+
 def test_a_regressor_learns_a_number(folder: Path) -> None:
     people().dropna(subset="age").to_csv("filled.csv", index=False)
     done("train", "filled.csv", "--target", "age", "-o", "m.ingenuo", "--model", "regressor:bins=4")

@@ -54,7 +54,8 @@ SENTENCES = {
 
 
 def mark(text, language, shortest=2, lowercase=True):
-    return [word for _, _, word in find_words(text.lower() if lowercase else text, shortest, language)]
+    token = rf"\b\w{{{shortest},}}\b"
+    return [word for _, _, word in find_words(text.lower() if lowercase else text, token, language)]
 
 
 def found(token, document, lowercase=True):

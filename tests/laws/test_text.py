@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from itertools import pairwise
 
 import numpy as np
@@ -21,6 +22,8 @@ ordinary = settings(deadline=None, max_examples=8)
 KINDS = {
     "counts": Words(),
     "one letter": Words(token=r"\w+", lowercase=False),
+    "a token of Python's": Words(token=r"[\w']+", negation="english", stop_words=["don't"], ngrams=(1, 2)),
+    "a function": Words(token=re.compile("[ ,]").split, stem="english"),
     "binary": Words(binary=True),
     "complement": Words(model="complement"),
     "bernoulli": Words(model="bernoulli"),

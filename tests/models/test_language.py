@@ -611,3 +611,15 @@ def test_what_was_learned_in_one_way_is_not_asked_in_another():
     assert model.prob("zebra") == 0
     model.set_params(smoothing=Laplace())
     assert model.prob("zebra") > 0
+
+
+def test_the_words_of_sequences_are_any_token():
+    model = LanguageModel(2, text=Words(token=r"[\w']+")).fit(["I don't know", "I don't think so"])
+    assert "don't" in model.vocabulary_
+    assert model.next("I don't", 2) == model.next(["i", "don't"], 2)
+    assert {word for word, _ in model.next("I don't", 2)} == {"know", "think"}
+    assert model.next("<s>", 1) == model.next(["<s>"], 1)
+    assert model.score("I don't know") == model.score([["i", "don't", "know"]])[0]
+    for ask in (LanguageModel(2, text=Words(token=r"\S+")).fit, LanguageModel(text=Words(token=r"\S+")).fit("a").score):
+        with pytest.raises(InputError, match="text 1 has the word '</s>', which marks where texts begin and end"):
+            ask(["<s>truck", "<strike> x </s>"])

@@ -43,6 +43,7 @@ ASKED = [*TEXTS, "never seen words", "", "good film, dull dull plot"]
 KINDS = {
     "counts": Words(),
     "one letter": Words(token=r"\w+", lowercase=False),
+    "a token of Python's": Words(token=r"<b>|[\w']+", negation="english", stem="english", ngrams=(1, 2)),
     "binary": Words(binary=True),
     "complement": Words(model="complement"),
     "bernoulli": Words(model="bernoulli"),
@@ -925,3 +926,24 @@ def test_one_document_and_all_of_them_are_limits_as_any_others():
     assert used() == used(min_documents=1, max_documents=1.0) == {"apple", "pear"}
     assert used(max_documents=1) == {"pear"}
     assert used(min_documents=1.0) == {"apple"}
+
+
+def test_a_token_of_ones_own_is_saved_and_a_function_is_not(tmp_path):
+    path = tmp_path / "m.ingenuo"
+    model = fitted(Words(token=r"[\w'<>]+", ngrams=(1, 2)))
+    store.save(model, path)
+    np.testing.assert_array_equal(store.load(path).predict_proba(ASKED), model.predict_proba(ASKED))
+    before = path.read_bytes()
+    by_function = fitted(Words(token=str.splitlines))
+    with pytest.raises(KindError, match="is a function, which no model file holds and no engine is sent"):
+        store.save(by_function, path)
+    assert path.read_bytes() == before
+    by_function.forget(TEXTS[:1], LABELS[:1])  # in memory it is a model like any other
+    assert by_function.tally_ == NaiveBayes(text=Words(token=str.splitlines)).fit(TEXTS[1:], LABELS[1:]).tally_
+
+
+@pytest.mark.parametrize("source", [list, pa.array, lambda texts: pa.chunked_array([[t] for t in texts]), np.array])
+def test_a_word_that_cannot_be_is_named_by_its_row(source):
+    texts = source(["a good film", "a bad\0 film", "a film"])
+    with pytest.raises(InputError, match=r"column 'text', row 1: the word 'bad\\x00' has a control character"):
+        NaiveBayes(text=Words(token="[^ ]+")).fit(texts, [1, 0, 1])

@@ -16,10 +16,30 @@ from ingenuo.text.words import Words
 
 STOPS = ["the", "of", "and", "to", "di", "che", "el", "la", "user"]
 
+
+def two_letters(text):
+    return [text[i : i + 2] for i in range(0, len(text), 2)]
+
+
 # What a word counts here, and the same said to scikit-learn.
 FEATURES = {
     "counts": (Words(), CountVectorizer()),
     "one letter": (Words(token=r"\w+"), CountVectorizer(token_pattern=r"(?u)\w+")),
+    "scikit-learn's spelling": (Words(token=r"(?u)\b\w\w+\b"), CountVectorizer(token_pattern=r"(?u)\b\w\w+\b")),
+    "apostrophes": (
+        Words(token=r"[\w'’]+", ngrams=(1, 2)),
+        CountVectorizer(token_pattern=r"[\w'’]+", ngram_range=(1, 2)),
+    ),
+    "a group": (Words(token=r"\b(\w{2,4})\w*"), CountVectorizer(token_pattern=r"\b(\w{2,4})\w*")),
+    "words with spaces": (
+        Words(token=r"\w+ \w+", ngrams=(1, 2), lowercase=False, min_documents=2),
+        CountVectorizer(token_pattern=r"\w+ \w+", ngram_range=(1, 2), lowercase=False, min_df=2),
+    ),
+    "a function": (
+        Words(token=two_letters, stop_words=STOPS),
+        CountVectorizer(tokenizer=two_letters, token_pattern=None, stop_words=STOPS),
+    ),
+    "what Python splits": (Words(token=str.split), CountVectorizer(tokenizer=str.split, token_pattern=None)),
     "as written": (Words(lowercase=False), CountVectorizer(lowercase=False)),
     "binary": (Words(binary=True), CountVectorizer(binary=True)),
     "pairs too": (Words(ngrams=(1, 2)), CountVectorizer(ngram_range=(1, 2))),

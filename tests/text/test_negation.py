@@ -55,7 +55,8 @@ plain = st.text(st.characters(blacklist_characters="Σ"))  # whose lower case de
 
 
 def mark(text, language, shortest=2, lowercase=True):
-    return [word for _, _, word in find_words(text.lower() if lowercase else text, shortest, language)]
+    token = rf"\b\w{{{shortest},}}\b"
+    return [word for _, _, word in find_words(text.lower() if lowercase else text, token, language)]
 
 
 def by_clauses(text: str, language: str, shortest: int, lowercase: bool) -> list[str]:

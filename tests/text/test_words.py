@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import FrozenInstanceError, fields
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.text.lexicons import Lexicon
-from ingenuo.text.words import STOP_WORDS, Words
+from ingenuo.text.tokens import cut, tokens
+from ingenuo.text.words import SHORTEST, STOP_WORDS, Words
 
 MOODS = {"good": 1, "awful": -1}
 PLAIN = (str, int, float, bool, type(None), list, tuple, dict, frozenset)
@@ -47,8 +49,62 @@ def test_without_settings_every_word_of_two_letters_counts():
     assert (words.polarity, words.opposite) == ({}, {})
 
 
+def len_of(text):
+    return [len(text)]
+
+
 def test_a_word_may_have_one_letter():
     assert Words(token=r"\w+").shortest == 1
+
+
+@pytest.mark.parametrize("prefix", ["", "(?u)"])
+@pytest.mark.parametrize(("token", "shortest"), SHORTEST.items())
+def test_the_compiled_tokens_are_known_by_every_spelling(token, shortest, prefix):
+    assert Words(token=prefix + token).shortest == shortest
+    assert Words(token=prefix + token) == Words(token=token)
+    text = "a bé _c_, 12 x'yz 日本 naïve"
+    plain = r"\w+" if shortest == 1 else r"\b\w\w+\b"
+    assert re.findall(prefix + token, text) == re.findall(plain, text)
+
+
+def test_a_token_is_any_regular_expression_or_function():
+    def words_of(token, text="Don't  stop, Π_1", **settings):
+        words = Words(token=token, **settings)
+        assert words.shortest == 0
+        assert cut(text, words).split("\x1f") == [each.word for each in tokens(text, words)]
+        return [text[each.begin : each.end] for each in tokens(text, words)]
+
+    assert words_of(r"[\w']+") == ["Don't", "stop", "Π_1"]
+    assert words_of(r"(\w)\w*") == ["D", "t", "s", "Π"]  # the group, if there is one
+    assert words_of(r"[a-z]*") == ["Don", "t", "stop"]  # what is empty is no word
+    assert words_of(re.compile("[A-Z]+", re.I)) == words_of(re.compile("[A-Z]+", re.I).findall) == ["Don", "t", "stop"]
+    assert words_of(re.compile("[A-Z] # capitals", re.X), lowercase=False) == ["D"]
+    assert words_of(str.split) == words_of(r"\S+") == ["Don't", "stop,", "Π_1"]
+    assert words_of(lambda text: ["stop", "", "zebra", "π_1"]) == ["stop", "", "Π_1"]  # what is not there has no place
+    assert words_of(list, "İa") == ["İ", "İ", "a"]  # whose lower case is two characters
+    assert Words(token=str.split) == Words(token=r"\S+")
+
+
+def test_marks_of_negation_go_by_the_text_whatever_a_word_is():
+    words = Words(token=r"[\w']+|[:;][)(]", negation="english")
+    found = [each.word for each in tokens("I didn't like it :( not_so, fine. Never :) again", words)]
+    assert found == ["i", "didn't", "not_like", "not_it", ":(", "not_so", "fine", "never", ":)", "again"]
+
+
+def test_a_function_is_not_saved_and_the_remedy_is_named():
+    words = Words(token=str.splitlines)
+    assert words == Words(**words.parameters())
+    assert repr(words) == "Words(token=str.splitlines)"
+    with pytest.raises(KindError, match=r"token=str.splitlines is a function, which no model file holds .*\\S\+"):
+        words.to_file()
+    assert Words(token=r"\S+").to_file() == Words(token=r"\S+").parameters()
+
+
+def test_words_that_cannot_be_told_apart_are_refused():
+    with pytest.raises(InputError, match=r"the word 'a\\x00b' has a control character"):
+        cut("a\0b", Words(token="[^ ]+"))
+    with pytest.raises(KindError, match="token=len_of gives int 3; words are strings"):
+        cut("abc", Words(token=len_of))
 
 
 def test_stop_words_by_language_by_number_and_by_hand():
@@ -99,12 +155,14 @@ def test_a_lexicon_from_a_file_is_kept_by_its_contents(tmp_path):
         ({"ngrams": (1, 2.0)}, KindError, "a whole number, got float 2.0"),
         ({"binary": 1}, KindError, "binary must be True or False, got int 1"),
         ({"lowercase": "no"}, KindError, "lowercase must be True or False, got str 'no'"),
-        (
-            {"token": r"[a-z]+"},
-            InputError,
-            r"token='\[a-z\]\+' is not known",
-        ),
-        ({"token": None}, KindError, "token must be one of .* got NoneType None"),
+        ({"token": "(a"}, InputError, r"token='\(a' is no regular expression \(missing \).*position 0\); mend it"),
+        ({"token": "(a)(b)"}, InputError, r"has 2 groups, and one at most is the word; write \(\?:…\)"),
+        ({"token": ""}, InputError, "token has 0 characters"),
+        ({"token": "a" * 1001}, InputError, "token has 1001 characters; write a regular expression of 1 to 1000"),
+        ({"token": re.compile("(?i)a(?s:b)", re.M)}, InputError, "is no regular expression"),
+        ({"token": re.compile(b"a")}, KindError, "a regular expression or a function, got Pattern"),
+        ({"token": None}, KindError, "token must be a regular expression or a function, got NoneType None"),
+        ({"token": list, "negation": "english"}, InputError, "which a function does not tell; give token as a regular"),
         ({"stop_words": "klingon"}, InputError, "no list for 'klingon'; .* 'english', 'italian', 'spanish'"),
         ({"stop_words": True}, KindError, "stop_words must be a language, .* got bool True"),
         ({"stop_words": 1.5}, KindError, "stop_words must be a language, .* got float 1.5"),

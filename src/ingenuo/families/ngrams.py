@@ -34,6 +34,7 @@ from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.labels import Labels, labels_of, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
+from ingenuo.text.tokens import SEPARATOR
 from ingenuo.text.words import Words
 
 Nodes = NDArray[np.int64]
@@ -252,7 +253,6 @@ Context = str | Sequence[str] | None
 Sequences = tuple[NDArray[np.int32], NDArray[np.int64]]  # the words' numbers, and where each text ends
 
 NGRAMS = "ngrams"
-SEPARATOR = "\x1f"  # between words that are given
 _NONE: Labels = np.zeros(0, np.int64)
 _ALL: Labels = np.zeros(1, np.int64)
 
@@ -314,17 +314,16 @@ class Reading:
 
     def _numbers(self, given: Given) -> tuple[Nodes, Nodes]:
         """The places of the texts' words in the vocabulary, and where each text ends."""
+        _refuse_marks(given, self.words)
         words, text = given.words(self.words), given.text
         # Stems are found for each text again.
         table = self._tables.get(given.separated) or word_features.lookup(self.vocabulary, words, text)
-        found: tuple[Nodes, Nodes] = table.nodes(text.pieces(words.errors), text.n_rows)
+        found: tuple[Nodes, Nodes] = table.nodes(text.cut(words), text.n_rows)
         return found
 
     def _places(self, words: list[str]) -> NDArray[np.int64]:
         """The place of each word in the vocabulary, as it is; -1 where there is none."""
-        if not any(" " in word for word in words):  # which the vocabulary takes for an n-gram
-            return self.vocabulary.find(words)
-        return self._numbers(Given(ListText("words", [SEPARATOR.join(words)]), True))[0]
+        return self.vocabulary.find((word,) for word in words)
 
     def sequences(self, given: Given, *, whole: bool = False) -> Sequences:
         """The numbers of the texts' words: of those in a closed vocabulary, unless the `whole` texts are asked for."""
@@ -341,7 +340,7 @@ class Reading:
         bag = word_features.count(given, self.words, np.zeros(1, np.int32), _ALL)[0]
         table = word_features.lookup(bag.vocabulary, self.words, given)
         names = bag.vocabulary.words()
-        return [names[place] for place in table.nodes(given.pieces(self.words.errors), 1)[0].tolist()]
+        return [names[place] for place in table.nodes(given.cut(self.words), 1)[0].tolist()]
 
     def find(self, word: str) -> int:
         """The number of a word: as it is or, if there is none such, as a text of that word would be cut."""
@@ -358,8 +357,8 @@ class Reading:
         if given is None:
             words: list[str] = []
         elif isinstance(given, str):
-            pieces = [[each] if each == START else self.cut(each) for each in given.split()]
-            words = [word for piece in pieces for word in piece]
+            first, *others = map(self.cut, given.split(START))
+            words = first + [word for piece in others for word in (START, *piece)]
         elif isinstance(given, Sequence | np.ndarray) and all(isinstance(word, str) for word in given):
             words = list(given)
         else:
@@ -401,9 +400,24 @@ def count(
     weights: Floats | None = None,
 ) -> Tally:  # fmt: skip
     """How often each class has each n-gram, up to the order, as a tally."""
+    _refuse_marks(given, words)
     settings = replace(given.words(words), ngrams=(1, order))
     how = {"separated": given.separated, "bounded": boundaries}
     return Tally({NGRAMS: word_features.count(given.text, settings, codes, classes, weights, **how)[0]})
+
+
+def _refuse_marks(given: Given, words: Words) -> None:
+    """Raise where a word that Python cut is one that marks the bounds of a text; the loops cut none that has a "<"."""
+    for piece in given.text.cut(words) if not given.separated and not words.shortest else ():
+        data = bytes(piece.data).decode()
+        if START not in data and END not in data:
+            continue
+        for row, (a, b) in enumerate(pairwise(piece.offsets.tolist()), piece.first):
+            own = bytes(piece.data[a:b]).decode().split(SEPARATOR)
+            for word in (word for word in (START, END) if word in own):
+                raise InputError(
+                    f"text {row} has the word {word!r}, which marks where texts begin and end; let token leave it out"
+                )
 
 
 def check(tally: Tally, order: int) -> None:

@@ -35,6 +35,7 @@ _MOST = float(1 << 40)
 
 def _style(words: Words, separated: bool) -> kernel.Style:
     """How the settings have documents cut into words."""
+    separated = separated or not words.shortest  # then they come cut
     return kernel.Style.of(words.lowercase, words.shortest, words.cues, words.contractions, separated)
 
 
@@ -61,7 +62,7 @@ def count(
         weighted = weights if real else whole
     counter = partial(kernel.Counter, how, words.ngrams, counts=counts, documents=documents, buckets=buckets, real=real)
     counters: list[kernel.Counter] = []
-    for shares in text.shares(words.errors, labels):
+    for shares in text.shares(words, labels):
         while len(counters) < min(width(), len(shares)):
             counters.append(counter(bounded=bounded, room=(len(shares) - 1) << 12))
             if changed is not None:
@@ -98,7 +99,7 @@ def _vocabulary(counted: kernel.Counted, buckets: int) -> Vocabulary:
 def distinct(text: Text, words: Words, how: kernel.Style) -> list[str]:
     """The words of a text column, each once, as they stand."""
     counter = kernel.Counter(how)
-    for piece in text.pieces(words.errors):
+    for piece in text.cut(words):
         rows = np.arange(piece.n_rows)
         rows = rows if piece.missing is None else rows[~piece.missing]
         counter.count(piece.data, piece.offsets, rows, np.zeros(piece.n_rows, np.int32))
@@ -353,7 +354,7 @@ def count_normalised(chunk: Chunk, text: Text, words: Words, reference: Referenc
     starts = np.zeros(len(weights) + 1, np.int64)
     table = kernel.pack_table(starts, _NO_CODES, _NO_FLOATS, weights != 0, _NO_FLOATS, weights)
     look = lookup(reference.vocabulary, words, text)
-    look.score(text.shares(words.errors), table, np.zeros((chunk.n_rows, 0)), once=words.binary, squares=squares)
+    look.score(text.shares(words), table, np.zeros((chunk.n_rows, 0)), once=words.binary, squares=squares)
     shares = 1 / np.sqrt(np.where(squares > 0, squares, 1))
     if chunk.weights is not None:
         shares = shares * chunk.weights

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,20 +76,20 @@ class ColumnParameters:
 
     def add_log_likelihood(self, text: Text, out: Floats, floor: float | None = None) -> None:
         """Add what the words of each document say."""
-        look, errors = self.lookup(text), self.words.errors
+        look, missing = self.lookup(text), partial(text.missing, self.words.errors)
         if self.words.norm is not None:
             squares, own = np.zeros(len(out)), np.zeros_like(out)
-            look.score(text.shares(errors), self.table, own, once=self.once, squares=squares)
+            look.score(text.shares(self.words), self.table, own, once=self.once, squares=squares)
             out += own / np.sqrt(np.where(squares > 0, squares, 1))[:, np.newaxis]
         else:
-            look.score(text.shares(errors), self.table, out, once=self.once)
+            look.score(text.shares(self.words), self.table, out, once=self.once)
         if self.absent is not None:
-            out[~text.missing(errors)] += self.absent
+            out[~missing()] += self.absent
         for table, known in ((self.strict, None), (self.certain, self.n_certain)):
             if table is not None:
                 hits = np.zeros((len(out), out.shape[1] + 1))  # in the last column, all that are strict
-                look.score(text.shares(errors), table, hits, once=self.once)
-                wanted = hits[:, -1:] if known is None else ~text.missing(errors)[:, np.newaxis] * known
+                look.score(text.shares(self.words), table, hits, once=self.once)
+                wanted = hits[:, -1:] if known is None else ~missing()[:, np.newaxis] * known
                 lacking = wanted - hits[:, :-1]
                 with np.errstate(invalid="ignore"):
                     out += np.where(lacking > 0, lacking * (-np.inf if floor is None else floor), 0)
@@ -98,7 +99,7 @@ class ColumnParameters:
         out = np.zeros((n_rows, 1))
         starts = np.zeros(len(self.weights) + 1, np.int64)
         table = pack_table(starts, np.zeros(0, np.int32), _NO_FLOATS, self.weights != 0, np.ones(1))
-        self.lookup(text).score(text.shares(self.words.errors), table, out, once=self.once)
+        self.lookup(text).score(text.shares(self.words), table, out, once=self.once)
         return np.asarray(out[:, 0])
 
     # What one document's words say of every class, as a person would write it.
@@ -125,7 +126,7 @@ class ColumnParameters:
 
     def _places(self, found: list[Feature]) -> list[tuple[Feature, int]]:
         """The features with their nodes; -1 for what no text had from which the model learned."""
-        return list(zip(found, self.bag.vocabulary.find(each.text for each in found).tolist())) if found else []
+        return list(zip(found, self.bag.vocabulary.find(each.words for each in found).tolist())) if found else []
 
     def _is_used(self, node: int) -> bool:
         return node >= 0 and bool(self.weights[node] != 0)
@@ -434,7 +435,7 @@ class TextFamily(Family):
         """The words of a column that was learned, read once for any number of priors."""
         if text.name not in rows.read:
             p = self._column(rows.tally, prior, rows.schema, text.name, rows.classes)
-            at, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), np.ones(len(p.weights), np.bool_))
+            at, nodes, counts = p.lookup(text).entries(text.cut(p.words), np.ones(len(p.weights), np.bool_))
             rows.read[text.name] = leave_out(
                 at, nodes, np.ones_like(counts) if p.once else counts, rows.chunk.coded, rows.weights, p.bag.starts,
                 p.bag.codes, p.bag.numbers(), totals(p.bag), TOLERANCE if isinstance(p.bag.sums, Real) else 0.0,

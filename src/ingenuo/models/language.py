@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import EmptyModelError, InputError, KindError, MergeError, check_choice
 from ingenuo.families import ngrams
-from ingenuo.families.ngrams import END, NGRAMS, SEPARATOR, START, VOCABULARIES, Context, Given, Reading, Smoothing
+from ingenuo.families.ngrams import END, NGRAMS, START, VOCABULARIES, Context, Given, Reading, Smoothing
 from ingenuo.families.word_features import left_out
 from ingenuo.kernels import ngrams as loops
 from ingenuo.models import model
@@ -31,6 +31,7 @@ from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, is_missing, unite
 from ingenuo.tally.prior import MaximumLikelihood, Prior
 from ingenuo.tally.tally import Tally
+from ingenuo.text.tokens import SEPARATOR
 from ingenuo.text.words import LONGEST, Words
 
 Floats = NDArray[np.float64]

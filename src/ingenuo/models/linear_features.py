@@ -327,7 +327,7 @@ class _Words:
 
     def entries(self, text: Any) -> Entries:
         look = self.parameters(np.zeros((0, 1))).lookup(text)
-        rows, nodes, counts = look.entries(text.pieces(self.words.errors), self.weights != 0)
+        rows, nodes, counts = look.entries(text.cut(self.words), self.weights != 0)
         if self.words.binary and self._plain and self.words.norm is None:
             return rows, nodes, ONES
         values = (np.ones(len(counts)) if self.words.binary else counts) * self.weights[nodes]
@@ -377,7 +377,7 @@ class _Words:
 
     def add(self, weights: Floats, text: Any, out: Floats) -> None:
         p = self.parameters(weights)
-        shares = text.shares(self.words.errors)
+        shares = text.shares(self.words)
         if self.words.norm is None:
             p.lookup(text).score(shares, p.table, out, once=self.words.binary)
             return

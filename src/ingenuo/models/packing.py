@@ -113,7 +113,7 @@ def pack(value: Any) -> Any:
     if isinstance(value, Words):
         # What a name stands for is saved too: lists and stemmers may be other ones in another version.
         stemmer = None if value.stem is None else stemmer_version()
-        return {"!": "words", "of": pack(value.parameters()), "stops": sorted(value.stops), "stemmer": stemmer}
+        return {"!": "words", "of": pack(value.to_file()), "stops": sorted(value.stops), "stemmer": stemmer}
     if isinstance(value, Network):  # of a classifier, which takes its structure alone
         arcs = [list(arc) for arc in value.arcs]
         return {

@@ -115,8 +115,14 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
             raise InputError(f"ngrams is a number such as 2 or a range such as 1-3, got {text!r}") from None
     if key == "structure" and is_network_file(text):  # whose arcs are taken
         return Network.read(text)
+    if key == "token":
+        return text
+    if key == "stop_words":
+        from ingenuo.text.words import parse_stop_words
+
+        return parse_stop_words(text)
     lower = text.lower()
-    if lower in _FLAGS and key != "stop_words":
+    if lower in _FLAGS:
         return _FLAGS[lower]
     if key == "fingerprints":  # a salt
         return text

@@ -27,6 +27,7 @@ from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
 from ingenuo.tally.fingerprints import Fingerprints, Hasher
 from ingenuo.tally.labels import Labels, is_missing
 from ingenuo.tally.tally import Table, Tally
+from ingenuo.text.tokens import cut
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
@@ -251,12 +252,16 @@ class Text:
             yield piece
         self._missing = missing
 
-    def shares(self, errors: str = "strict", labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
-        """The rows in shares of some hundred thousand bytes, a piece after the other.
+    def cut(self, words: Words) -> Iterator[Piece]:
+        """The rows as the loops read them: as they are or, where these cannot find such words, cut into them."""
+        return (_cut(piece, words, self.name) for piece in self.pieces(words.errors))
+
+    def shares(self, words: Words, labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
+        """The rows as the loops read them, in shares of some hundred thousand bytes, a piece after the other.
 
         With labels, the rows of a piece that are not missing come in the order of their labels.
         """
-        for piece in self.pieces(errors):
+        for piece in self.cut(words):
             places, lengths = slice(piece.first, piece.first + piece.n_rows), np.diff(piece.offsets)
             if labels is None:
                 ranges = [range(lo, hi) for lo, hi in pairwise(cut_by_bytes(lengths))]
@@ -338,7 +343,7 @@ class ListText(Text):
         super().__init__(name, len(values))
         self._values = values
 
-    def shares(self, errors: str = "strict", labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
+    def shares(self, words: Words, labels: NDArray[np.int32] | None = None) -> Iterator[Shares]:
         """The rows in shares, each of which is encoded by the thread that reads it."""
         try:
             lengths = np.fromiter(map(len, self._values), np.int64, self.n_rows)
@@ -347,14 +352,14 @@ class ListText(Text):
         order = None if labels is None else _by_label(labels)
         self._missing = np.zeros(self.n_rows, np.bool_)  # which the shares fill
         cuts = pairwise(cut_by_bytes(lengths if order is None else lengths[order]))
-        yield [partial(self._share, lo, hi, order, errors) for lo, hi in cuts]
+        yield [partial(self._share, lo, hi, order, words) for lo, hi in cuts]
 
-    def _share(self, lo: int, hi: int, order: Places | None, errors: str) -> Share:
+    def _share(self, lo: int, hi: int, order: Places | None, words: Words) -> Share:
         places = slice(lo, hi) if order is None else order[lo:hi]
         try:
-            piece = _encode(self._some(places), lo, self.name, errors)
+            piece = _cut(_encode(self._some(places), lo, self.name, words.errors), words, self.name)
         except (InputError, KindError):
-            for _ in self._read(errors):  # the first row that is no text is the one to name
+            for _ in self.cut(words):  # the first row that is no text is the one to name
                 pass
             raise
         if piece.missing is not None:
@@ -391,6 +396,19 @@ def _encode(values: Any, at: int, name: object, errors: str) -> Piece:
     missing = np.array([row is None for row in rows], np.bool_)
     known = [row or b"" for row in rows]
     return _join(at, b"".join(known), map(len, known), len(known), missing if missing.any() else None)
+
+
+def _cut(piece: Piece, words: Words, name: object) -> Piece:
+    """A piece with its words cut, unless the loops themselves find such words."""
+    if words.shortest:
+        return piece
+    data, bounds, rows = bytes(piece.data), piece.offsets.tolist(), list[bytes]()
+    for row, (a, b) in enumerate(pairwise(bounds), piece.first):
+        try:
+            rows.append(cut(data[a:b].decode(), words).encode())
+        except InputError as error:
+            raise InputError(f"column {column_name(name)!r}, row {row}: {error}") from None
+    return _join(piece.first, b"".join(rows), map(len, rows), len(rows), piece.missing)
 
 
 def _encode_row(value: Any, column: str, row: int, errors: str) -> bytes | None:

@@ -7,7 +7,7 @@ features there are only so many buckets. The order depends on nothing but the wo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -115,11 +115,13 @@ class Vocabulary:
         begin = int(self.ends[place - 1]) if place else 0
         return bytes(self.data[begin : int(self.ends[place])])
 
-    def find(self, texts: Iterable[str]) -> Integers:
-        """The nodes of these words (or n-grams, with spaces between their words); -1 where there is none."""
-        return np.array([self._find(text.split(" ")) for text in texts], np.int64)
+    def find(self, texts: Iterable[str | tuple[str, ...]]) -> Integers:
+        """The nodes of these words or n-grams (spaces between their words, or a tuple of them); -1 where is none."""
+        most = 0 if self.order == 1 and not self.buckets else -1  # in a single word a space is its own
+        words = (each.split(" ", most) if isinstance(each, str) else each for each in texts)
+        return np.array([self._find(each) for each in words], np.int64)
 
-    def _find(self, words: list[str]) -> int:
+    def _find(self, words: Sequence[str]) -> int:
         hashed = [_hash(word.encode()) for word in words]
         if self.buckets:
             for word in hashed[1:]:

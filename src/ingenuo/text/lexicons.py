@@ -169,7 +169,7 @@ def _from_mapping(given: Mapping[Any, Any]) -> tuple[list[Entry], bool]:
 
 def _from_file(path: FilePath, word: str | int, value: str | int | None) -> tuple[list[Entry], bool]:
     source = f"the lexicon {str(path)!r}"
-    rows = _rows(source, _text(source, path), Path(path).suffix.lower())
+    rows = _rows(source, read_text(source, path), Path(path).suffix.lower())
     first = next(rows, (0, []))
     names: list[Any] = [name.strip() for name in first[1]]
     if isinstance(word, int):  # no header
@@ -202,7 +202,7 @@ def _from_file(path: FilePath, word: str | int, value: str | int | None) -> tupl
     return [(where, term, score) for (where, term, _), score in zip(found, scores)], True
 
 
-def _text(source: str, path: FilePath) -> str:
+def read_text(source: str, path: FilePath) -> str:
     """The whole file, which must be UTF-8; a mark at its beginning is left out."""
     try:
         data = Path(path).read_bytes()

@@ -10,9 +10,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ingenuo.errors import InputError
 from ingenuo.text.words import PREFIX, Words, find_words, stem_words
 
-_WORD = re.compile(r"\w+")
+_WORD, _ANY = re.compile(r"\w+"), re.compile(r"[^\x00\x1f]+")
+
+SEPARATOR = "\x1f"  # between words that are given
 
 
 class Translation(NamedTuple):
@@ -40,8 +43,9 @@ def translation(words: Words, seen: Iterable[str] = ()) -> Translation:
 
 def _translate(words: Words, seen: Iterable[str]) -> Translation:
     negates, stops = words.negation is not None, words.stops
-    # A stop word of the user's that is no word ("of the", "don't", "") can never match.
-    listed = [word for word in (*stops, *words.polarity) if _WORD.fullmatch(word)]
+    # A stop word of the user's that is no word (for the usual token: "of the", "don't", "") can never match.
+    possible = _WORD if words.shortest else _ANY
+    listed = [word for word in (*stops, *words.polarity) if possible.fullmatch(word)]
     everything = dict.fromkeys([*listed, *(PREFIX + word for word in listed if negates), *seen])
     plain = {word: word.removeprefix(PREFIX) if negates else word for word in everything}
     distinct = sorted(set(plain.values()) - stops)
@@ -77,8 +81,13 @@ class Token(NamedTuple):
 class Feature(NamedTuple):
     """A word, n-gram or class of a lexicon, and the tokens it is made of, by their numbers."""
 
-    text: str
+    words: tuple[str, ...]
     tokens: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        """Its words with spaces between them."""
+        return " ".join(self.words)
 
 
 def tokens(text: str, words: Words) -> list[Token]:
@@ -87,8 +96,17 @@ def tokens(text: str, words: Words) -> list[Token]:
     places = list(range(len(text) + 1))
     if len(shown) != len(text):  # a character whose lower case is longer
         places = [i for i, c in enumerate(text) for _ in c.lower()] + [len(text)]
-    found = find_words(shown, words.shortest, words.negation)
-    return [Token(places[begin], places[end - 1] + 1, word) for begin, end, word in found]
+    found = find_words(shown, words.token, words.negation)
+    return [Token(places[a], places[b - 1] + 1 if a < b else places[a], word) for a, b, word in found]
+
+
+def cut(text: str, words: Words) -> str:
+    """The words of a text with 0x1F between them, for the loops that cannot cut it themselves."""
+    found = [word for _, _, word in find_words(text.lower() if words.lowercase else text, words.token, words.negation)]
+    for word in found:
+        if not _ANY.fullmatch(word):
+            raise InputError(f"the word {word!r} has a control character (\\x1f or \\x00); let token leave it out")
+    return SEPARATOR.join(found)
 
 
 def features(read: list[Token], words: Words) -> list[Feature]:
@@ -98,9 +116,9 @@ def features(read: list[Token], words: Words) -> list[Feature]:
     extra = [(number, also.get(token.word)) for number, token in enumerate(read)]
     taken = [(number, into.get(token.word, token.word)) for number, token in enumerate(read)]
     kept = [(number, word) for number, word in taken if word is not None]
-    result = [Feature(name, (number,)) for number, name in extra if name is not None]
+    result = [Feature((name,), (number,)) for number, name in extra if name is not None]
     for n in range(words.ngrams[0], words.ngrams[1] + 1):
         for at in range(len(kept) - n + 1):
             numbers, window = zip(*kept[at : at + n])
-            result.append(Feature(" ".join(window), numbers))
+            result.append(Feature(window, numbers))
     return result

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from bisect import bisect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import partial
 from numbers import Integral
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, check_choice
-from ingenuo.text.lexicons import Given, Lexicon
+from ingenuo.text.lexicons import Given, Lexicon, read_text
+
+Cut = str | Callable[[str], Iterable[str]]  # what finds the words of a text
 
 # Stop words: the function words of a language, which say little about what a text is about.
 _ENGLISH = """
@@ -107,28 +111,50 @@ _PIECE = re.compile(rf"\w+|[{re.escape(CLOSING)}]")
 _CONTRACTED = re.compile(r"['’][tT](?!\w)")  # what follows the n
 
 
-def find_words(text: str, shortest: int, negation: str | None = None) -> Iterator[tuple[int, int, str]]:
-    """Where each word begins and ends, and the word, with the prefix "not_" in the scope of a negation of a language.
-
-    The text is in lower case, if it is to be. Words of fewer characters are left out, but still serve as cues.
-    """
-    negated = False
+def _scopes(text: str, negation: str | None) -> list[int]:
+    """Where the scopes of negations begin and end, in turn."""
+    found: list[int] = []
+    cues = CUES.get(negation or "", ())
     opens_behind = -1  # where the "t" of a contraction begins: the scope opens when it has been read
-    for piece in _PIECE.finditer(text):
+    for piece in _PIECE.finditer(text) if negation is not None else ():
         run = piece.group()
+        plain, negated = run.lower(), len(found) % 2 == 1
         if run in CLOSING:
-            negated = False
-            continue
-        if len(run) >= shortest:
-            yield piece.start(), piece.end(), PREFIX + run if negated else run
-        plain = run.lower()
-        if negation is not None and (plain in CUES[negation] or piece.start() == opens_behind):
-            negated = True
+            found += [piece.start()] if negated else []
+        elif plain in cues or piece.start() == opens_behind:
+            found += [] if negated else [piece.end()]
         elif negation in CONTRACTING and plain.endswith("n") and _CONTRACTED.match(text, piece.end()):
             opens_behind = piece.end() + 1
+    return found
 
 
-SHORTEST = {r"\b\w\w+\b": 2, r"\w+": 1}
+def find_words(text: str, token: Cut = r"\b\w\w+\b", negation: str | None = None) -> Iterator[tuple[int, int, str]]:
+    """Where each word begins and ends, and the word, with the prefix "not_" in the scope of a negation of a language.
+
+    The text is in lower case, if it is to be. What a function calls words is looked for in it, one after the other.
+    """
+    if callable(token):
+        at = 0
+        for word in token(text):
+            if not isinstance(word, str):
+                raise KindError(f"token={_describe(token)} gives {type(word).__name__} {word!r}; words are strings")
+            begin = text.find(word, at)
+            end = at if begin < 0 else begin + len(word)
+            if word:
+                yield min(max(begin, at), end), end, word
+            at = end
+        return
+    scopes, pattern = _scopes(text, negation), re.compile(token)
+    for match in pattern.finditer(text):
+        begin, end = match.span(pattern.groups)  # of the group, if there is one
+        if begin < end:
+            yield begin, end, (PREFIX if bisect(scopes, begin) % 2 else "") + text[begin:end]
+
+
+# The regular expressions that a compiled loop cuts texts by: the fewest characters of a word.
+SHORTEST = {r"\b\w\w+\b": 2, r"\b\w{2,}\b": 2, r"\w\w+": 2, r"\w{2,}": 2, r"\w+": 1, r"\b\w+\b": 1}
+_FLAGS = {"a": re.ASCII, "i": re.IGNORECASE, "m": re.MULTILINE, "s": re.DOTALL, "x": re.VERBOSE}
+_LONGEST_PATTERN = 1000  # characters
 WEIGHTINGS = ("count", "tfidf")
 MODELS = ("multinomial", "complement", "bernoulli")
 MOST_BUCKETS = 2**30
@@ -147,12 +173,14 @@ class Words:
         Whether a word counts once in a document, however often it is there.
     lowercase : bool
         Whether the text is lower-cased first.
-    token : str
-        What a word is: ``\b\w\w+\b`` (two letters, digits or underscores and more) or ``\w+`` (one is enough).
+    token : str or callable
+        What a word is, as a regular expression: ``\b\w\w+\b`` (two letters, digits or underscores and more), ``\w+``
+        (one is enough), or any other; if it has a group, that is the word. Or a function from a text to its words,
+        which no model file can hold. Those two are cut by compiled loops, however they are spelled, others by Python.
     stop_words : None, str, int or collection of str
         Words to leave out: the list of a language ("english", "italian", "spanish"), the so many most frequent words
         of the training texts, or your own. The lists of languages are in lower case, also with ``lowercase=False``,
-        and hold no negation. A word of your own with an apostrophe or a space never matches: words have none.
+        and hold no negation. A word of your own that `token` does not find, such as one with a space, never matches.
     stem : None or str
         The language whose stems stand for the words ("loved" and "loving" become "love"); it expects lower case.
     negation : None or str
@@ -191,7 +219,7 @@ class Words:
     ngrams: tuple[int, int] = (1, 1)
     binary: bool = False
     lowercase: bool = True
-    token: str = r"\b\w\w+\b"
+    token: Cut = r"\b\w\w+\b"
     stop_words: str | int | frozenset[str] | list[str] | tuple[str, ...] | set[str] | None = None
     stem: str | None = None
     negation: str | None = None
@@ -210,6 +238,7 @@ class Words:
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[Any], Any]] = {
             "ngrams": _ngrams,
+            "token": _token,
             "stop_words": _stop_words,
             "lexicon": Lexicon.of,
             "min_documents": partial(_documents, "min_documents"),
@@ -219,8 +248,8 @@ class Words:
             **{name: partial(_whole, name) for name in ("min_count", "max_words")},
         }
         choices: dict[str, Collection[str]] = {
-            "token": SHORTEST, "stem": languages() if self.stem is not None else (), "negation": CUES,
-            "weighting": WEIGHTINGS, "norm": ["l2"], "model": MODELS, "errors": ["strict", "replace"],
+            "stem": languages() if self.stem is not None else (), "negation": CUES, "weighting": WEIGHTINGS,
+            "norm": ["l2"], "model": MODELS, "errors": ["strict", "replace"],
         }  # fmt: skip
         checks |= {name: partial(check_choice, name, known=names) for name, names in choices.items()}
         for each in fields(self):
@@ -239,6 +268,11 @@ class Words:
             raise InputError(
                 "weighting='tfidf' has no effect in model='bernoulli', which asks only whether a word is there; "
                 "use weighting='count' or another model"
+            )
+        if callable(self.token) and self.negation is not None:
+            raise InputError(
+                f"negation={self.negation!r} marks words by where they stand, which a function does not tell; give "
+                "token as a regular expression"
             )
         low, high = self.min_documents, self.max_documents
         if type(low) is type(high) and low > high:
@@ -282,10 +316,19 @@ class Words:
             values["lexicon"] = self.lexicon.plain()
         return values
 
+    def to_file(self) -> dict[str, Any]:
+        """The settings as a model file holds them, which names no code to run."""
+        if callable(self.token):
+            raise KindError(
+                f"token={_describe(self.token)} is a function, which no model file holds and no engine is sent; write "
+                "a regular expression, or put spaces between the words of each text and take token=r'\\S+'"
+            )
+        return self.parameters()
+
     @property
     def shortest(self) -> int:
-        """The fewest characters of a word."""
-        return SHORTEST[self.token]
+        """The fewest characters of a word; 0 where no compiled loop can tell words by that alone."""
+        return 0 if callable(self.token) else SHORTEST.get(self.token, 0)
 
     @property
     def stops(self) -> frozenset[str]:
@@ -322,7 +365,37 @@ class Words:
         return self.lexicon.opposite if isinstance(self.lexicon, Lexicon) else MappingProxyType({})
 
 
+def _token(value: Any) -> Cut:
+    """A regular expression as text, or a function."""
+    if value is str.split:
+        return r"\S+"
+    if isinstance(owner := getattr(value, "__self__", None), re.Pattern) and value == owner.findall:
+        value = owner
+    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+        alone, flags = value.pattern, "".join(name for name, flag in _FLAGS.items() if value.flags & flag)
+        comment = "\n" if "x" in flags else ""  # which may stand last, and ends with its line
+        value = alone if re.compile(alone).flags == value.flags else f"(?{flags}:{alone}{comment})"
+    if callable(value):
+        return value  # type: ignore[no-any-return]
+    if not isinstance(value, str):
+        raise KindError(f"token must be a regular expression or a function, got {type(value).__name__} {value!r}")
+    pattern = value.removeprefix("(?u)")  # as scikit-learn spells it, and as any text is read
+    if not 0 < len(pattern) <= _LONGEST_PATTERN:
+        raise InputError(f"token has {len(pattern)} characters; write a regular expression of 1 to {_LONGEST_PATTERN}")
+    try:
+        groups = re.compile(pattern).groups
+    except (re.error, RecursionError, OverflowError) as error:
+        raise InputError(f"token={value!r} is no regular expression ({error}); mend it") from None
+    if groups > 1:
+        raise InputError(
+            f"token={value!r} has {groups} groups, and one at most is the word; write (?:…) for the others"
+        )
+    return pattern
+
+
 def _describe(value: object) -> str:
+    if callable(value):
+        return str(getattr(value, "__qualname__", repr(value)))
     if not isinstance(value, frozenset):
         return repr(value)
     return repr(sorted(value)) if len(value) <= 5 else f"<{len(value)} words>"
@@ -379,6 +452,20 @@ def _stop_words(value: Any) -> str | int | frozenset[str]:
         if not isinstance(word, str):
             raise KindError(f"stop_words must hold strings, got {type(word).__name__} {word!r} among them")
     return frozenset(map(str, value))
+
+
+def parse_stop_words(text: str) -> str | int | list[str] | None:
+    """Stop words as a command has them: a language, a number, words with commas between them, or a file of words."""
+    if "," in text:
+        return [word for word in map(str.strip, text.split(",")) if word]
+    if text in STOP_WORDS or text.isdecimal() or text == "none":
+        return None if text == "none" else int(text) if text.isdecimal() else text
+    if not Path(text).is_file():
+        raise InputError(
+            f"stop_words={text!r} is no language ({', '.join(STOP_WORDS)}), number or file; give your own words with "
+            f"commas between them, a single one as '{text},'"
+        )
+    return read_text(f"the file {text!r} of stop words", text).split()
 
 
 def _documents(name: str, value: Any) -> int | float:

@@ -33,6 +33,10 @@ from ingenuo.models.registry import COMMANDS
     option("--ngrams N", "Of texts, count up to N words in a row; 2-3 for pairs and triples only."),
     option("--negation LANGUAGE", "Of texts, mark what is negated: english, italian, spanish."),
     option("--fingerprints", "Keep a hash of each row, by which forget knows what was learned (naive-bayes)."),
+    option(
+        "--stop-words WORDS",
+        "Of texts, words to leave out: a language (english, …), the N most frequent, the,of,film, or a FILE of words.",
+    ),
     option("--set SETTING=VALUE...", "Any other parameter of the model.", "settings"),
     option("--weight COLUMN", "The column that says how often each row counts."),
     option("--folds K", "Judge the model by K folds, or leave-one-out."),
@@ -114,7 +118,8 @@ def _settings(given: Given) -> Given:
         if not equals or not name:
             raise click.BadParameter(f"{each!r} is no SETTING=VALUE", param_hint="--set")
         found[name.replace("-", "_")] = value
-    named = {name: given[name] for name in ("calibration", "prior", "ngrams", "negation") if given[name] is not None}
+    own = ("calibration", "prior", "ngrams", "negation", "stop_words")
+    named = {name: given[name] for name in own if given[name] is not None}
     return found | named | {name: True for name in ("tune", "fingerprints") if given[name]}
 
 
