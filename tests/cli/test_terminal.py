@@ -5,13 +5,19 @@ from __future__ import annotations
 import csv
 import json
 import os
+import pty
 import re
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
+from rich.progress import Progress
 
-from ingenuo.cli import COMMANDS, main
+from ingenuo.cli import COMMANDS, main, options
 from ingenuo.errors import visible
 
 ESCAPE = "\x1b]0;pwned\x07"
@@ -133,3 +139,96 @@ def test_data_that_is_written_keeps_its_values(folder: Path, monkeypatch: pytest
 @pytest.mark.parametrize("text", ["שלום \u200f!", "नमस्\u200dते", "a\tb\n", "naïve – “quoted”", "👩\u200d🚀"])
 def test_letters_of_all_languages_are_printed_as_they_are(text: str) -> None:
     assert visible(text) == text
+
+
+# Colours and progress, in a pseudo-terminal.
+
+
+def in_terminal(folder: Path, *arguments: str, code: str = "from ingenuo.cli import main; main()", **more: str) -> str:
+    """What a terminal is sent by a command, or by other code."""
+    program, end = pty.fork()
+    if program == 0:
+        os.chdir(folder)
+        env = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "120", **more}
+        os.execve(sys.executable, [sys.executable, "-c", code, *arguments], env)
+    sent = b""
+    while True:
+        try:
+            piece = os.read(end, 1 << 16)
+        except OSError:  # which is how a pseudo-terminal ends
+            break
+        if not piece:
+            break
+        sent += piece
+    os.close(end)
+    os.waitpid(program, 0)
+    return sent.decode()
+
+
+COLOURED = [
+    ["explain", "m.ingenuo", "rows.csv", "--rows", "1"],
+    ["evaluate", "m.ingenuo", "rows.csv", "--quiet"],
+    ["inspect", "table.ingenuo"],
+    ["predict", "nothing.ingenuo", "rows.csv"],
+    ["train", "--nothing"],
+]
+
+
+@pytest.mark.parametrize("arguments", COLOURED, ids=" ".join)
+def test_colours_are_for_terminals_that_want_them(arguments: list[str], folder: Path) -> None:
+    coloured, without = in_terminal(folder, *arguments), in_terminal(folder, *arguments, NO_COLOR="1")
+    assert re.search(r"\x1b\[[0-9;]+m", coloured)
+    assert "\x1b" not in without
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == without or arguments[0] == "explain"  # which has signs instead
+    assert not OBEYED.search(re.sub(r"\x1b\[[0-9;]*m|\r\n", "", coloured))
+
+
+WATCHED = """
+import sys, time, click
+from ingenuo.cli import options
+from ingenuo.show.format import Counter
+
+class Rows:
+    n_bytes = 1000
+    progress = None
+
+with click.Context(click.Command("x"), obj={}):
+    rows = Rows()
+    with options.watched(rows, "learning"):
+        read = rows.progress or (lambda *_: None)  # nobody asks where nothing is shown
+        for done in (250, 500):
+            time.sleep(0.3)
+            read(done, done * 4)
+        time.sleep(0.3)
+        read(1000, 4000)
+        time.sleep(0.3)
+        with Counter("fold", 4, None) as counter:
+            counter.step()
+            time.sleep(0.3)
+"""
+
+
+def test_progress_says_what_is_done_and_has_no_full_bar_that_waits(folder: Path) -> None:
+    sent = re.sub(r"\x1b\[[0-9;]*m", "", in_terminal(folder, code=WATCHED, NO_COLOR="1"))
+    shown = [line for line in sent.replace("\x1b[2K", "\r").split("\r") if "━" in line]
+    assert any(re.search(r"learning .*2,000 rows, [\d,]+ rows/s, 0:0\d left", line) for line in shown)
+    assert any(re.search(r"learning .*4,000 rows, [\d,]+ rows/s\s*$", line) for line in shown)
+    assert any(re.search(r"fold 1 of 4 .*0:0\d left", line) for line in shown)
+    finished = subprocess.run([sys.executable, "-c", WATCHED], capture_output=True, check=True, cwd=folder)
+    assert finished.stderr == finished.stdout == b""  # a pipe gets none of it
+
+
+def test_what_is_still_to_do_has_no_bar_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Rows:
+        n_bytes = 1000
+        progress: Any = None
+
+    seen: list[Any] = []
+    monkeypatch.setattr(Progress, "update", lambda self, *_, **given: seen.append((self.tasks[0].total, given)))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    rows = Rows()
+    with click.Context(click.Command("x"), obj={}), options.watched(rows, "learning"):
+        rows.progress(500, 2000)
+        rows.progress(1000, 4000)
+    assert [total for total, _ in seen] == [1000, None]
+    assert rows.progress is None

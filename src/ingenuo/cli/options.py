@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -395,9 +396,9 @@ def out_json(data: Any) -> None:
     out(json_text(data))
 
 
-def show(found: Any, as_json: bool) -> None:
-    """A result as it prints, or as data."""
-    out(found.to_json() if as_json else str(found))
+def show(found: Any, as_json: bool = False) -> None:
+    """A result as it prints, in colours on a terminal, or as data."""
+    out(found.to_json() if as_json else found.to_text(colour=wants_colours(sys.stdout)))
 
 
 def write(data: str | bytes | Iterable[str], path: str | None, *, binary: bool = False) -> None:
@@ -446,28 +447,48 @@ def draw(axes: Any, path: str) -> None:
 
 @contextmanager
 def watched(rows: Any, what: str) -> Iterator[None]:
-    """Show, on a terminal, how many bytes of the rows have been read, how fast, and how long it will take yet."""
-    if _root().get("quiet") or not sys.stderr.isatty():
+    """Show, on a terminal, what is done, how many rows have been read and how fast, and the time that is left."""
+    if not is_heard() or not sys.stderr.isatty():
         yield
         return
     from rich import progress
     from rich.console import Console
 
-    columns = (
-        progress.TextColumn("{task.description}"),
-        progress.BarColumn(),
-        progress.DownloadColumn(),
-        progress.TransferSpeedColumn(),
-        progress.TimeRemainingColumn(),
-        progress.TimeElapsedColumn(),
-    )
-    with progress.Progress(*columns, console=Console(stderr=True), transient=True) as shown:
-        task = shown.add_task(what, total=rows.n_bytes)
-        rows.progress = lambda done: shown.update(task, completed=done)
+    from ingenuo.show.format import watchers
+
+    fields = [progress.TextColumn(f"{{task.{name}}}", markup=False) for name in ("description", "fields[counted]")]
+    began = reading = time.monotonic()
+    with progress.Progress(
+        fields[0], progress.BarColumn(), fields[1], console=Console(stderr=True), transient=True
+    ) as shown:
+        number = shown.add_task(what, total=None, counted="")
+        task = shown.tasks[0]
+
+        def step(doing: str, done: int, total: int, counted: str = "") -> None:
+            nonlocal began
+            if done >= total:  # what is still to do has no measure: a full bar would wait
+                began, task.total = time.monotonic(), None
+            else:
+                left, task.total = round((time.monotonic() - began) * (total - done) / max(done, 1)), total
+                counted += f"{', ' * bool(counted)}{left // 60}:{left % 60:02} left"
+            shown.update(number, description=doing, completed=done, counted=counted)
+
+        def read(n_bytes: int, n_rows: int) -> None:
+            nonlocal began, reading
+            if task.completed > n_bytes:  # they are read again
+                began = reading = time.monotonic()
+            speed = n_rows / max(time.monotonic() - reading, 1e-3)
+            step(what, n_bytes, rows.n_bytes or 0, f"{n_rows:,} rows, {speed:,.0f} rows/s")
+
+        watchers.append(step)
+        if rows is not None:
+            rows.progress = read
         try:
             yield
         finally:
-            rows.progress = None
+            watchers.pop()
+            if rows is not None:
+                rows.progress = None
 
 
 # The group.

@@ -35,7 +35,7 @@ from ingenuo.tally.labels import Labels, labels_of, meet, objects
 from ingenuo.tally.tally import Tally
 
 R = TypeVar("R")
-Progress = Callable[[int], object] | None
+Progress = Callable[[int, int], object] | None
 Change = Callable[[int, pa.Table], pa.Table]
 
 # Before every seed: a user's data may have been drawn by the same generator with the same small seed.
@@ -54,7 +54,7 @@ class Stream:
     categories: Mapping[str, Sequence[str]] = {}  # the values that the format declares
     labels: Mapping[str, Any] = {}  # columns of labels that are read as booleans or numbers until one is neither
     n_bytes: int | None = None
-    progress: Progress = None  # is called with the number of bytes read so far
+    progress: Progress = None  # is called with the numbers of bytes and rows read so far
 
     @property
     def name(self) -> str:
@@ -181,7 +181,7 @@ class Mapped(Stream):
 
     @property
     def progress(self) -> Progress:  # type: ignore[override]
-        """What is called with the number of bytes read so far."""
+        """What is called with the numbers of bytes and rows read so far."""
         return self.stream.progress  # type: ignore[no-any-return]
 
     @progress.setter

@@ -6,7 +6,7 @@ import math
 import re
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -115,6 +115,7 @@ def latex(value: Any) -> str:
     return " ".join("".join(_LATEX.get(letter, letter) for letter in str(value)).split())
 
 
+watchers: list[Callable[[str, int, int], None]] = []  # the last shows in its own way how far a task is: the command
 _WAIT = 5.0  # seconds after which a fit says how far it is, in a terminal
 
 
@@ -124,9 +125,11 @@ class Line:
     def __init__(self, verbose: bool | None) -> None:
         self.verbose, self.began, self.shown = verbose, time.monotonic(), False
 
-    def say(self, line: str) -> None:
-        """Print a line, if it is due."""
-        if self.verbose:
+    def say(self, line: str, done: int = 0, total: int = 0) -> None:
+        """Print a line, if it is due; so many steps of a total are done, where that is known."""
+        if self.verbose is None and watchers:
+            watchers[-1](line, done, total)
+        elif self.verbose:
             print(line, file=sys.stderr, flush=True)
         elif self.verbose is None and sys.stderr.isatty() and time.monotonic() - self.began >= _WAIT:
             self.shown = True
@@ -147,7 +150,7 @@ class Progress(Line):
 
 
 class Counter(Line):
-    """Counts the steps of a task whose number is known: a bar in a terminal, once it takes long."""
+    """Counts the steps of a task whose number is known."""
 
     def __init__(self, what: str, total: int, verbose: bool | None) -> None:
         super().__init__(verbose)
@@ -162,5 +165,4 @@ class Counter(Line):
     def step(self, by: int = 1) -> None:
         """So many more are done."""
         self.done += by
-        filled = 30 * self.done // max(self.total, 1)
-        self.say(f"{self.what} {self.done:,} of {self.total:,} [{'█' * filled}{' ' * (30 - filled)}]")
+        self.say(f"{self.what} {self.done:,} of {self.total:,}", self.done, self.total)

@@ -68,6 +68,8 @@ class PrintedTable:
         """The table in a terminal: each column as wide as its longest cell."""
         lines = [[_write(head, "") for head in self.heads], *self.cells()] if self.heads else self.cells()
         parts = [self._lines(each) for each in self._divide(lines)]
+        if colour:
+            parts = [[_paint(line, k == 0 and bool(self.heads)) for k, line in enumerate(part)] for part in parts]
         written = [line for part in parts for line in ["", *part]][1:]
         return "\n  ".join([_write(self.title, ""), *written]) if self.title else "\n".join(written)
 
@@ -168,6 +170,12 @@ def _write(value: Any, how: str) -> str:
     return "–" if value != value else format(value, how) if how else visible(str(value), lines=False)
 
 
+def _paint(line: str, stands_out: bool) -> str:
+    """A line in a terminal: bold if it stands out, and rules dim."""
+    code = "1" if stands_out else "2" if line and not line.strip("─") else ""
+    return f"\x1b[{code}m{line}\x1b[0m" if code else line
+
+
 def _widths(lines: list[list[str]], n: int) -> list[int]:
     """Of each column the longest cell that fills it alone."""
     return [max((len(cells[k]) for cells in lines if _fills(k, cells, n)), default=0) for k in range(n)]
@@ -243,9 +251,13 @@ class Shown:
         return str(self)
 
     def to_text(self, *, colour: bool = False) -> str:
-        """What is printed; with `colour`, the words of a text are coloured for a terminal."""
-        blocks = self._without_pictures()
-        return "\n".join(visible(block) if isinstance(block, str) else block.text(colour=colour) for block in blocks)
+        """What is printed; with `colour`, heads, answers and the words of a text stand out in a terminal."""
+        return "\n".join(
+            (_paint(visible(block), block.startswith("→")) if colour else visible(block))
+            if isinstance(block, str)
+            else block.text(colour=colour)
+            for block in self._without_pictures()
+        )
 
     def show(self, file: Any = None) -> None:
         """Print it; with colours where the output is a terminal that wants them (NO_COLOR says it does not)."""

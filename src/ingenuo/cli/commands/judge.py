@@ -64,7 +64,10 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
     if as_json:
         options.out_json(measures(found, list(found)) | ({} if shown is None else {"bins": shown.table().to_pylist()}))
     else:
-        options.out(f"{found}" if shown is None else f"{found}\n\n{shown}")
+        options.show(found)
+        if shown is not None:
+            options.out("")
+            options.show(shown)
 
 
 @options.command(
@@ -106,7 +109,8 @@ def compare(files: tuple[str, ...], target: str | None, specs: tuple[str, ...], 
     options.say(*notes)
     folds, seed = given["folds"], given["seed"]
     sure = {name: given[name] for name in ("confidence", "alpha")}
-    found = compare(models, rows, named, int(folds) if folds.isdecimal() else folds, random_state=seed, **sure)
+    with options.watched(None, "comparing"):
+        found = compare(models, rows, named, int(folds) if folds.isdecimal() else folds, random_state=seed, **sure)
     if given["plot"]:
         options.draw(found.plot(given["measure"]), given["plot"])
     if given["as_json"]:

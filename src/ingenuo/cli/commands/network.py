@@ -77,7 +77,8 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     _check_writable(output)
     given |= {"columns": options.kinds(given), "order": given["order"] or None}
     chosen = Network.read(structure) if is_network_file(structure) else structure
-    found = Network.learn(read(data), chosen, prior=Lidstone(smoothing), **given)
+    with options.watched(None, "learning"):
+        found = Network.learn(read(data), chosen, prior=Lidstone(smoothing), **given)
     found.name = Path(data).name.split(".")[0]
     _write(found, output)
     if found.search is not None:

@@ -75,13 +75,15 @@ class Scan(Stream):
         if self.n_bytes is not None:  # some are read ahead; but nobody is to wait for more of standard input
             waiting = ahead(repeat(parts), lambda each: next(each, None), workers=1)
             parts = iter(lambda: next(waiting)[1].result(), None)
+        n_rows = 0
         for table, n_read in parts:
+            n_rows += table.num_rows
             if self.progress is not None:
-                self.progress(n_read)
+                self.progress(n_read, n_rows)
             if table.num_rows:
                 yield table
         if self.progress is not None and self.n_bytes:
-            self.progress(self.n_bytes)
+            self.progress(self.n_bytes, n_rows)
 
     def _read(self) -> Iterator[tuple[Any, int]]:
         """The rows, and the bytes up to them."""
