@@ -190,6 +190,17 @@ def test_a_regressor_learns_a_number(folder: Path) -> None:
     assert rows[0].endswith("predicted,quantile 0.05,quantile 0.5,quantile 0.95")
 
 
+@pytest.mark.parametrize("way", [("--folds", "5"), ("--holdout", "0.3")])
+def test_a_regressor_is_judged_by_rows_it_has_not_learned(folder: Path, way: tuple[str, str]) -> None:
+    people().dropna(subset="age").to_csv("filled.csv", index=False)
+    said = done("train", "filled.csv", "--target", "age", "-o", "m.ingenuo", "--model", "regressor:bins=4", *way).stdout
+    assert "R²" in said
+    assert "the same, always answering the mean" in said
+    kept = store.about("m.ingenuo")["evaluation"]
+    assert kept["within_interval"]["value"] > 0.7
+    assert kept["mean_absolute_error"]["value"] < 3 * kept["always_the_mean_absolute"]["value"]
+
+
 def test_a_language_model_of_all_texts_needs_no_class(folder: Path) -> None:
     pd.DataFrame({"line": [f"the sun shines on day {i} of the year" for i in range(60)]}).to_csv("t.csv", index=False)
     done("train", "t.csv", "--model", "language-model:order=2", "-o", "t.ingenuo")

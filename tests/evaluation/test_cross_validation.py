@@ -14,8 +14,9 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -600,11 +601,11 @@ def test_what_cannot_be_cross_validated_is_refused_in_a_sentence(name: str) -> N
 
 @pytest.mark.parametrize(("model", "match"), [
     (ing.NaiveBayes, r"got the class NaiveBayes; give NaiveBayes\(\)"),
-    (LinearRegression(), "LinearRegression is no classifier"),
+    (KMeans(), "KMeans is neither a classifier nor a regressor"),
     ("bayes", "a classifier was expected, with fit and predict, got str 'bayes'"),
     (None, "a classifier was expected, with fit and predict, got NoneType"),
 ])  # fmt: skip
-def test_only_classifiers_are_cross_validated(model: Any, match: str) -> None:
+def test_only_classifiers_and_regressors_are_cross_validated(model: Any, match: str) -> None:
     with pytest.raises(KindError, match=match):
         ing.cross_validate(model, POINTS, TWO)
 

@@ -16,6 +16,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import csv
+from sklearn.datasets import load_diabetes
 from tests.laws import harsh
 
 import ingenuo as ing
@@ -127,13 +129,114 @@ def test_targets_of_few_values_have_quantiles_among_them():
     assert set(found.predict_quantiles(np.arange(9.0)[:, np.newaxis]).ravel()) <= {0.0, 1.0, 2.0, 3.0}
 
 
+# Intervals: conformal, from the rows left out.
+
+
+def grades(n=3000, seed=0):
+    """Six grades, most of them in the middle, and measurements that say the same thing several times."""
+    rng = np.random.default_rng(seed)
+    y, z = rng.choice(np.arange(3.0, 9.0), n, p=[0.01, 0.03, 0.43, 0.4, 0.12, 0.01]), rng.normal(size=n)
+    own = [0.6 * y + 0.5 * z, z, z - 0.4 * y, np.exp(z / 2), 9 + y / 2, 10 + y / 2 - z]
+    return np.column_stack([each + rng.normal(0, 0.8, n) for each in own]), y
+
+
+def repeated(n=3000, seed=0):
+    """One measurement eight times over: naive Bayes takes it for eight."""
+    rng = np.random.default_rng(seed)
+    y = rng.gamma(2, 10, n)
+    return (y + rng.normal(0, 8, n))[:, np.newaxis] + rng.normal(0, 1, (n, 8)), y
+
+
+def held(make, coverage=0.9, folds=5, **settings):
+    """The share of targets within the intervals of models that have not learned them."""
+    X, y = make
+    fold, within = np.random.default_rng(1).permutation(len(y)) % folds, np.zeros(len(y), bool)
+    for test in (fold == k for k in range(folds)):
+        low, high = ing.NaiveBayesRegressor(**settings).fit(X[~test], y[~test]).predict_interval(X[test], coverage).T
+        within[test] = (low <= y[test]) & (y[test] <= high)
+    return within.mean()
+
+
 @pytest.mark.parametrize("binning", ["equal-frequency", "equal-width"])
-def test_intervals_hold_nine_targets_of_ten_where_the_columns_are_independent(binning):
-    X, y = independent(6000)
-    model = ing.NaiveBayesRegressor(binning=binning).fit(X[:3000], y[:3000])
-    low, high = model.predict_interval(X[3000:], 0.9).T
-    held = ((low <= y[3000:]) & (y[3000:] <= high)).mean()
-    assert 0.87 < held < 0.93  # ± 5 standard errors of 3,000 rows
+@pytest.mark.parametrize(
+    "make",
+    [load_diabetes(return_X_y=True), grades(), independent(3000), repeated()],
+    ids=["diabetes", "grades", "own", "twins"],
+)
+def test_intervals_hold_nine_targets_of_ten(make, binning):
+    assert 0.88 <= held(make, binning=binning) <= 0.92
+
+
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.95])
+def test_intervals_hold_any_share(coverage):
+    assert held(repeated(), coverage) == pytest.approx(coverage, abs=0.025)
+
+
+def test_the_distribution_alone_would_hold_too_few():
+    X, y = repeated()
+    model = ing.NaiveBayesRegressor().fit(X[:1500], y[:1500])
+    low, high = model.predict_distribution(X[1500:]).interval(0.9).T
+    assert ((low <= y[1500:]) & (y[1500:] <= high)).mean() < 0.7
+
+
+def test_the_margins_are_those_of_models_refitted_without_each_row():
+    X, y = independent(40)
+    model = ing.NaiveBayesRegressor(bins=[20, 45, 55, 80]).fit(X, y)
+    wanted = []
+    for row in range(40):
+        rest = copy.deepcopy(model).forget(X[[row]], y[[row]])
+        mean, deviation = rest.predict(X[[row]], return_std=True)
+        wanted.append((y[row] - mean[0], deviation[0]))
+    residuals, deviations, counts = model.margins_.rows.T
+    assert counts.sum() == 40
+    found = np.repeat(residuals, counts.astype(int))
+    np.testing.assert_allclose(np.sort(found), np.sort([each for each, _ in wanted]), rtol=1 / 32, atol=1e-9)
+    np.testing.assert_allclose(
+        np.sort(np.repeat(deviations, counts.astype(int))), np.sort([d for _, d in wanted]), rtol=1 / 8
+    )
+
+
+def test_what_comes_later_leaves_the_margins_and_forgetting_brings_the_interval_back():
+    X, y = independent(300)
+    model = ing.NaiveBayesRegressor(bins=6).partial_fit(X[:200], y[:200])
+    before, margins = model.predict_interval(X), model.margins_.rows
+    model.partial_fit(X[200:], y[200:])
+    assert model.margins_.rows is margins
+    assert model.forget(X[200:], y[200:]).predict_interval(X).tobytes() == before.tobytes()
+
+
+def test_merged_models_have_the_margins_of_both_in_either_order():
+    (X, y), edges = independent(300), [0, 40, 60, 100]
+    one, two = (ing.NaiveBayesRegressor(edges).fit(X[k::2], y[k::2]) for k in (0, 1))
+    both = one + two
+    assert both.margins_.rows[:, 2].sum() == 300
+    assert both.predict_interval(X).tobytes() == (two + one).predict_interval(X).tobytes()
+    assert one.margins_.rows[:, 2].sum() == 150
+
+
+def test_margins_are_the_same_through_files_and_weights_are_repetitions(tmp_path):
+    X, y = independent(200)
+    table = pa.table({"a": X[:, 0], "b": X[:, 1], "y": y})
+    csv.write_csv(table, tmp_path / "rows.csv")
+    here = ing.NaiveBayesRegressor().fit(table, "y")
+    there = ing.NaiveBayesRegressor().fit(ing.scan(tmp_path / "rows.csv", block_size=1000), "y")
+    np.testing.assert_array_equal(here.margins_.rows, there.margins_.rows)
+    np.testing.assert_array_equal(from_bytes(to_bytes(here)).predict_interval(table), here.predict_interval(table))
+    weights = np.arange(200) % 3.0
+    weighted = ing.NaiveBayesRegressor().fit(X, y, weights)
+    assert weighted.margins_.rows[:, 2].sum() == weights.sum()
+    kept = weights > 0
+    np.testing.assert_array_equal(
+        weighted.margins_.rows, ing.NaiveBayesRegressor().fit(X[kept], y[kept], weights[kept]).margins_.rows
+    )
+
+
+def test_a_file_with_margins_of_something_else_is_no_model():
+    X, y = independent(60)
+    manifest, tensors = ing.NaiveBayesRegressor(3).fit(X, y).state()
+    for bad in (np.zeros(3), np.full((2, 3), np.nan), np.array([[1.0, -1, 1]]), np.array([[1.0, 1, 0]])):
+        with pytest.raises(InputError, match="margins"):
+            ing.NaiveBayesRegressor.from_state(manifest, tensors | {"besides/residuals": bad})
 
 
 # How the target is cut.
@@ -488,6 +591,7 @@ def test_a_constant_target_and_a_single_row_are_predicted():
         assert model.predict(ROWS).tolist() == [7.5] * 6
         assert model.predict(ROWS, return_std=True)[1].tolist() == [0] * 6
         assert model.predict_quantiles(ROWS).tolist() == [[7.5] * 3] * 6
+        assert model.predict_interval(ROWS).tolist() == [[7.5] * 2] * 6
 
 
 @pytest.mark.parametrize("binning", ["equal-frequency", "equal-width", "mdl"])
@@ -500,7 +604,7 @@ def test_targets_of_any_size_are_answered_within_their_range(binning, size):
         model = ing.NaiveBayesRegressor(4, binning).fit(rows, targets)
     mean, deviation = model.predict(rows, return_std=True)
     assert np.isfinite(deviation).all()
-    for answer in (mean, model.predict_quantiles(rows)):
+    for answer in (mean, model.predict_quantiles(rows), model.predict_interval(rows)):
         assert (np.abs(answer) <= size).all()
 
 

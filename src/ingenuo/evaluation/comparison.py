@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.evaluation import significance
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
-from ingenuo.evaluation.evaluation import Evaluation, Measure
-from ingenuo.evaluation.intervals import check_share
+from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.intervals import Measure, check_share
 from ingenuo.evaluation.measures import LEAST
 from ingenuo.evaluation.significance import Answers, Verdict, holm, level, number, p_text, percent
-from ingenuo.models.model import clone
+from ingenuo.models.model import clone, is_regressor
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows import checks
@@ -367,6 +367,10 @@ def _name_models(models: Any) -> dict[str, Any]:
     for name, model in named.items():
         if isinstance(model, type) or not all(hasattr(model, method) for method in ("fit", "predict", "get_params")):
             raise KindError(f"model {name!r} must be a classifier such as NaiveBayes(), got {model!r}")
+        if is_regressor(model):
+            raise KindError(
+                f"model {name!r} answers with numbers; classifiers are compared, and cross_validate judges it"
+            )
     return named
 
 

@@ -7,12 +7,14 @@ are refitted, on all processors.
 
 from __future__ import annotations
 
+import re
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +23,13 @@ from numpy.typing import NDArray
 from ingenuo.errors import IngenuoError, InputError, KindError, did_you_mean
 from ingenuo.evaluation.evaluation import Evaluation
 from ingenuo.evaluation.intervals import check_share
+from ingenuo.evaluation.numbers import NumbersEvaluation, ask
 from ingenuo.evaluation.predictions import Predictions, list_names, predictions_of
 from ingenuo.kernels.threads import width
 from ingenuo.models import left_out
 from ingenuo.models.classifier import Classifier, tally_chunk
 from ingenuo.models.left_out import Answered, ChunkRows, Split
-from ingenuo.models.model import clone, is_classifier
+from ingenuo.models.model import NO_LABELS, clone, is_classifier, is_regressor
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
 from ingenuo.rows.checks import check_whole
@@ -52,30 +55,29 @@ class CrossValidation(Shown):
     (True, (14, 2))
     """
 
-    classes: NDArray[Any]  # sorted
+    classes: NDArray[Any]  # sorted; none where the answers are numbers
     y: NDArray[Any]  # what is true of each row
     probabilities: Floats | None  # the mean where a row was tested more than once, NaN where it never was
-    predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class)
+    predicted: NDArray[Any]  # the answers (of rows that were never tested, the first class, or NaN)
     test: Sequence[Places]  # the test rows of each fold
     exact: bool  # whether nothing was refitted: each model is the total less its fold
-    fit_time: float  # seconds, over all folds
+    fit_time: float  # seconds that passed; of folds side by side, their share of it
     predict_time: float
     remarks: tuple[str, ...]  # what should be known about the folds
-    confidence: float
-    random_state: int
-    _answers: Predictions  # of all rows, in their order
+    _judged: Any  # what `evaluate` finds of all rows, in their order
 
     @cached_property
-    def evaluation(self) -> Evaluation:
+    def evaluation(self) -> Any:
         """All that `evaluate` finds of the out-of-fold answers."""
-        return self._evaluate(np.unique(np.concatenate(self.test)))
+        return self._judged.take(np.unique(np.concatenate(self.test)))
 
-    def _evaluate(self, rows: Places) -> Evaluation:
-        return Evaluation(self._answers.take(rows), self.confidence, self.random_state)
+    def by_fold(self, measure: str | None = None) -> Floats:
+        """A measure of `evaluate`, such as "log_loss", of each fold by itself, as `corrected_t` takes.
 
-    def by_fold(self, measure: str = "accuracy") -> Floats:
-        """A measure of `evaluate`, such as "log_loss" or "f1_macro", of each fold by itself, as `corrected_t` takes."""
-        return np.array([float(self._evaluate(test)[measure]) for test in self.test])
+        By default it is the accuracy, or R² where the answers are numbers.
+        """
+        name = next(iter(self.evaluation)) if measure is None else measure
+        return np.array([float(self._judged.take(test)[name]) for test in self.test])
 
     @property
     def summary(self) -> str:
@@ -105,14 +107,15 @@ def cross_validate(
 
     Parameters
     ----------
-    model : classifier
-        It is not changed. A model with a tally is exact and counts each row once; with `tune` or `calibration` its
-        settings are found again in each fold. Any other classifier is refitted for each fold, on all processors.
+    model : classifier or regressor
+        It is not changed. A classifier with a tally is exact and counts each row once; with `tune` or `calibration` its
+        settings are found again in each fold. Any other model is refitted for each fold, on all processors: a
+        regressor's bins and margins are those of the rows that it learns.
     X, y : array, sparse matrix, list of texts, or table; array-like, or the name of a column of X
-        The rows, and the class of each.
+        The rows, and the class, or the number, of each.
     folds : int, "leave-one-out", splitter or list
-        So many folds, stratified and shuffled by `random_state`; each row by itself; a splitter of scikit-learn's; or
-        pairs of training and test rows.
+        So many folds, stratified by the classes and shuffled by `random_state`; each row by itself; a splitter of
+        scikit-learn's; or pairs of training and test rows.
     groups : array-like, or the name of a column of X, optional
         Rows of one group are never parted between training and test.
     sample_weight : array-like, optional
@@ -137,8 +140,11 @@ def cross_validate(
         raise KindError(f"a classifier was expected, got the class {model.__name__}; give {model.__name__}()")
     if not hasattr(model, "fit") or not hasattr(model, "predict"):
         raise KindError(f"a classifier was expected, with fit and predict, got {type(model).__name__} {model!r}")
-    if not is_classifier(model):
-        raise KindError(f"{type(model).__name__} is no classifier, and only classifiers are cross-validated here")
+    numbers = is_regressor(model)
+    if not numbers and not is_classifier(model):
+        raise KindError(
+            f"{type(model).__name__} is neither a classifier nor a regressor, which are cross-validated here"
+        )
     check_share("confidence", confidence)
     if groups is None and type(folds).__module__.startswith("sklearn.") and type(folds).__name__ == "LeaveOneOut":
         folds = LEAVE_ONE_OUT
@@ -146,32 +152,63 @@ def cross_validate(
     X, y, sample_weight = here.X, here.y, here.weights
     if isinstance(groups, str):
         X, groups = checks.target_column(X, groups)
-    codes, classes = checks.labels(model, y, checks.count_rows(X))
-    n_rows = len(codes)
+    n_rows = checks.count_rows(X)
+    if numbers:  # which are one class, where folds are drawn
+        y, codes, classes = checks.targets(model, y), np.zeros(n_rows, np.int32), np.zeros(1, np.int64)
+        if len(y) != n_rows:
+            raise InputError(f"X has {n_rows} rows and y has {len(y)}; give one target for each row")
+    else:
+        codes, classes = checks.labels(model, y, n_rows)
     weights = checks.weights(sample_weight, n_rows)
     splits, remarks = splits_of(folds, codes, classes, groups, random_state)
-    exact = isinstance(model, Classifier) and (model._is_additive or isinstance(model, NaiveBayes))
-    answers = _subtract if exact else _refit
-    sums, times = np.zeros((n_rows, len(classes))), np.zeros(n_rows, np.int64)
-    taken, labels_only, unseen = [0.0, 0.0], False, Counter[Any]()
-    with show.Counter("fold", len(splits), verbose) as progress:
-        for answer in answers(model, X, checks.Coded(codes, classes), weights, splits):
-            sums[answer.rows] += np.exp(answer.log_posterior)  # a classifier that gives labels only votes
+    exact = not numbers and isinstance(model, Classifier) and (model._is_additive or isinstance(model, NaiveBayes))
+    if numbers:
+        answers = _refit(splits, partial(_answer_numbers, model, X, y, weights))
+    elif exact:
+        answers = _subtract(model, X, checks.Coded(codes, classes), weights, splits)
+    else:
+        answers = _refit(splits, partial(_answer_classes, model, X, checks.Coded(codes, classes), weights))
+    sums, times = np.zeros((n_rows, 3 if numbers else len(classes))), np.zeros(n_rows, np.int64)
+    taken, labels_only, unseen, began = [0.0, 0.0], False, Counter[Any](), time.perf_counter()
+    with show.Counter("fold", len(splits), verbose) as progress, _noted_once(len(splits)):
+        for answer in answers:
+            # A classifier that gives labels only votes; of numbers there are the answer and the ends of its interval.
+            sums[answer.rows] += answer.log_posterior if numbers else np.exp(answer.log_posterior)
             times[answer.rows] += 1
             taken = [taken[0] + answer.fit_time, taken[1] + answer.predict_time]
             labels_only |= answer.labels_only
             unseen.update(answer.unseen.tolist())
             progress.step(len(answer.rows) if isinstance(folds, str) else 1)
+    side_by_side = min(1.0, (time.perf_counter() - began) / max(sum(taken), 1e-12))
     with np.errstate(invalid="ignore"):
         means = sums / times[:, np.newaxis]
-    predicted = np.nan_to_num(means).argmax(axis=1).astype(np.int32)
-    probabilities = None if labels_only else means
-    found = Predictions(classes, codes, predicted, probabilities, weights)
     remarks += _describe_folds(times, Counter() if isinstance(folds, str) else unseen, len(splits))
+    judged: Evaluation | NumbersEvaluation
+    if numbers:
+        known, truth, probabilities, predicted = classes[:0], y, None, means[:, 0]
+        judged = NumbersEvaluation(y, predicted, None if labels_only else means[:, 1:], weights, confidence)
+    else:
+        chosen = np.nan_to_num(means).argmax(axis=1).astype(np.int32)
+        known, probabilities = public(classes), None if labels_only else means
+        truth, predicted = known[codes], known[chosen]
+        judged = Evaluation(Predictions(classes, codes, chosen, probabilities, weights), confidence, random_state)
     return CrossValidation(
-        public(classes), public(classes)[codes], probabilities, public(classes)[predicted],
-        [test for _, test in splits], exact, taken[0], taken[1], tuple(remarks), confidence, random_state, found,
+        known, truth, probabilities, predicted, [test for _, test in splits], exact,
+        taken[0] * side_by_side, taken[1] * side_by_side, tuple(remarks), judged,
     )  # fmt: skip
+
+
+@contextmanager
+def _noted_once(folds: int) -> Iterator[None]:
+    """What several folds warn of, but for its numbers, is one warning, which says how many did."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    alike: dict[Any, list[Any]] = {}
+    for each in caught:
+        alike.setdefault((each.category, re.sub(r"[-+.\d]+(e[-+]?\d+)?", "0", str(each.message))), []).append(each)
+    for (category, _), found in alike.items():
+        many = f" (so in {len(found)} of {folds} folds; this is the first)" if len(found) > 1 else ""
+        warnings.warn(f"{found[0].message}{many}", category, stacklevel=4)
 
 
 def _describe_folds(times: NDArray[np.int64], unseen: Counter[Any], folds: int) -> list[str]:
@@ -209,38 +246,55 @@ def _subtract(
     yield Answered(np.arange(len(rows)), logs, rows.classes[:0], counted - began, time.perf_counter() - counted)
 
 
-def _refit(
-    model: Any, X: Any, coded: checks.Coded, weights: Floats | None, splits: Sequence[Split]
-) -> Iterator[Answered]:
+def _refit(splits: Sequence[Split], answer: Callable[[Places | None, Places], Answered]) -> Iterator[Answered]:
     """Each fold by a model of its own, on all processors."""
     from joblib import Parallel, delayed  # type: ignore[import-untyped]
-
-    codes, classes = coded
-    y = public(classes)[codes]
-
-    def answer(train: Places | None, test: Places) -> Answered:
-        began = time.perf_counter()
-        train = left_out.train_rows(train, test, len(y))
-        given = {} if weights is None else {"sample_weight": weights[train]}
-        try:
-            fitted = clone(model).fit(take_rows(X, train), y[train], **given)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, IngenuoError):
-                raise
-            raise InputError(f"{type(model).__name__} cannot be fitted to these rows: {error}") from error
-        middle = time.perf_counter()
-        rows, labels_only = take_rows(X, test), not hasattr(fitted, "predict_proba")
-        given_answers = fitted.predict(rows) if labels_only else fitted.predict_proba(rows)
-        done = time.perf_counter()
-        found = predictions_of(given_answers, y=y[test], classes=np.asarray(fitted.classes_)).on(classes)
-        with np.errstate(divide="ignore"):
-            logs = np.log(np.eye(len(classes))[found.predicted] if found.probabilities is None else found.probabilities)
-        unseen = classes[find(labels_of(fitted.classes_), classes) < 0]
-        return Answered(test, logs, unseen, middle - began, done - middle, labels_only)
 
     yield from Parallel(n_jobs=width(), prefer="threads", return_as="generator")(
         delayed(answer)(train, test) for train, test in splits
     )
+
+
+def _fit(model: Any, X: Any, y: NDArray[Any], weights: Floats | None, train: Places | None, test: Places) -> Any:
+    """A copy of a model, fitted to the training rows of a fold."""
+    train = left_out.train_rows(train, test, len(y))
+    given = {} if weights is None else {"sample_weight": weights[train]}
+    try:
+        return clone(model).fit(take_rows(X, train), y[train], **given)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, IngenuoError):
+            raise
+        raise InputError(f"{type(model).__name__} cannot be fitted to these rows: {error}") from error
+
+
+def _answer_classes(
+    model: Any, X: Any, coded: checks.Coded, weights: Floats | None, train: Places | None, test: Places
+) -> Answered:
+    """What a classifier answers to the test rows of a fold."""
+    began, (codes, classes) = time.perf_counter(), coded
+    y = public(classes)[codes]
+    fitted = _fit(model, X, y, weights, train, test)
+    middle = time.perf_counter()
+    rows, labels_only = take_rows(X, test), not hasattr(fitted, "predict_proba")
+    given_answers = fitted.predict(rows) if labels_only else fitted.predict_proba(rows)
+    done = time.perf_counter()
+    found = predictions_of(given_answers, y=y[test], classes=np.asarray(fitted.classes_)).on(classes)
+    with np.errstate(divide="ignore"):
+        logs = np.log(np.eye(len(classes))[found.predicted] if found.probabilities is None else found.probabilities)
+    unseen = classes[find(labels_of(fitted.classes_), classes) < 0]
+    return Answered(test, logs, unseen, middle - began, done - middle, labels_only)
+
+
+def _answer_numbers(
+    model: Any, X: Any, y: Floats, weights: Floats | None, train: Places | None, test: Places
+) -> Answered:
+    """What a regressor answers, and the ends of its intervals (zeros where it has none)."""
+    began = time.perf_counter()
+    fitted = _fit(model, X, y, weights, train, test)
+    middle = time.perf_counter()
+    answers, ends = ask(fitted, take_rows(X, test))
+    found = np.column_stack([answers, np.zeros((len(test), 2)) if ends is None else ends])
+    return Answered(test, found, NO_LABELS, middle - began, time.perf_counter() - middle, ends is None)
 
 
 # Which rows are learned from and which are answered for, fold by fold.

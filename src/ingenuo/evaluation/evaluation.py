@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, reduce
 from types import MappingProxyType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError, did_you_mean
 from ingenuo.evaluation import intervals, measures, sums
-from ingenuo.evaluation.intervals import Interval, check_share
+from ingenuo.evaluation.intervals import Interval, Measure, check_share
 from ingenuo.evaluation.measures import AREAS, BINS, MEANS, SUMMED, Key, Matrix, Steps, areas, judged_classes, title
+from ingenuo.evaluation.numbers import NumbersEvaluation, evaluate_numbers
 from ingenuo.evaluation.predictions import Predictions, describe_unseen, list_names, predictions_of
 from ingenuo.evaluation.sums import column
+from ingenuo.models.model import RegressorBase, is_regressor
 from ingenuo.rows.checks import check_flag, check_whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
-from ingenuo.show.format import cell, count, shortened, span
+from ingenuo.show.format import count, shortened, span
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, objects, public, same, unite
@@ -46,48 +47,18 @@ _CONFUSIONS = 10  # listed where the matrix is not shown
 _NOT_KEPT = "the rows have weights and are not kept, so they cannot be resampled"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Measure:
-    """A measured value and its interval, which is computed on first use."""
+@overload
+def evaluate(
+    model: RegressorBase, X: Any = None, y: Any = None, *, classes: Any = None, sample_weight: Any = None,
+    confidence: float = 0.95, random_state: int = 0, keep_rows: bool = True,
+) -> NumbersEvaluation: ...  # fmt: skip
 
-    name: str  # what is measured
-    label: Hashable  # the class that it is of; None where it is of all
-    value: float | None  # NaN where it is undefined, None where it takes probabilities and there are labels only
-    _evaluation: Evaluation
 
-    @property
-    def interval(self) -> Interval:
-        """From where to where, and how that was found."""
-        return self._evaluation._interval((self.name, self.label))
-
-    @property
-    def low(self) -> float | None:
-        """The lower end of the interval; None where there is none."""
-        return self.interval.low
-
-    @property
-    def high(self) -> float | None:
-        """The upper end of the interval; None where there is none."""
-        return self.interval.high
-
-    @property
-    def how(self) -> str:
-        """How the interval was found."""
-        return self.interval.how
-
-    @property
-    def reason(self) -> str | None:
-        """Why there is no interval; None where there is one."""
-        return self.interval.reason
-
-    def __float__(self) -> float:
-        return math.nan if self.value is None else self.value
-
-    def __str__(self) -> str:
-        return cell(self.value, self.low, self.high)
-
-    def __repr__(self) -> str:
-        return f"Measure({self})"
+@overload
+def evaluate(
+    model: Any, X: Any = None, y: Any = None, *, classes: Any = None, sample_weight: Any = None,
+    confidence: float = 0.95, random_state: int = 0, keep_rows: bool = True,
+) -> Evaluation: ...  # fmt: skip
 
 
 def evaluate(
@@ -100,13 +71,14 @@ def evaluate(
     confidence: float = 0.95,
     random_state: int = 0,
     keep_rows: bool = True,
-) -> Evaluation:
-    """Judge a fitted classifier, or its predictions, by what is true.
+) -> Evaluation | NumbersEvaluation:
+    """Judge a fitted classifier, its predictions, or a fitted regressor by what is true.
 
     Parameters
     ----------
-    model : classifier, or array
-        A fitted classifier; or probabilities (rows × classes); or a list of the labels that were answered.
+    model : classifier, array, or regressor
+        A fitted classifier; or probabilities (rows × classes); or a list of the labels that were answered. Of a
+        regressor the answer is a `NumbersEvaluation`: R², errors beside those of the mean, and what its intervals hold.
     X, y : table, what `scan` gives, or a Dask or Spark DataFrame; array-like, or the name of a column of X
         The rows for the classifier, which it should not have learned from, and what is true of each; beside
         predictions y alone.
@@ -132,6 +104,10 @@ def evaluate(
     check_whole("random_state", random_state, 0)
     check_flag("keep_rows", keep_rows)
     rows = rows_of(X, y, sample_weight, EVERYTHING, model=model)
+    if is_regressor(model):
+        if classes is not None or not keep_rows:
+            raise InputError("a regressor answers with numbers, row by row; leave classes and keep_rows out")
+        return evaluate_numbers(model, rows, settings[0])
     if rows.is_here:
         answers = predictions_of(model, X, y, classes, sample_weight)
         if keep_rows:
@@ -174,6 +150,10 @@ class Evaluation(Shown):
         if self._predictions is None:
             raise InputError("the rows of this evaluation were not kept; evaluate rows in memory, with keep_rows=True")
         return self._predictions
+
+    def take(self, rows: NDArray[Any]) -> Evaluation:
+        """The evaluation of some of the rows, which were kept."""
+        return Evaluation(self.predictions.take(rows), self.confidence, self.random_state)
 
     @cached_property
     def rows(self) -> Predictions | None:

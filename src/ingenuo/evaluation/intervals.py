@@ -8,6 +8,8 @@ replicates measure. Where the data cannot give one, there is no interval but a r
 from __future__ import annotations
 
 import math
+from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +19,7 @@ from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels.densities import draw_replicates
+from ingenuo.show.format import cell
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +59,51 @@ class Interval(NamedTuple):
         if self.low is None or self.high is None:
             return self
         return self._replace(low=min(self.low, value), high=max(self.high, value))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measure:
+    """A measured value and its interval, which is computed on first use."""
+
+    name: str  # what is measured
+    label: Hashable  # the class that it is of; None where it is of all
+    value: float | None  # NaN where it is undefined, None where it takes probabilities and there are labels only
+    _evaluation: Any
+
+    @property
+    def interval(self) -> Interval:
+        """From where to where, and how that was found."""
+        found: Interval = self._evaluation._interval((self.name, self.label))
+        return found
+
+    @property
+    def low(self) -> float | None:
+        """The lower end of the interval; None where there is none."""
+        return self.interval.low
+
+    @property
+    def high(self) -> float | None:
+        """The upper end of the interval; None where there is none."""
+        return self.interval.high
+
+    @property
+    def how(self) -> str:
+        """How the interval was found."""
+        return self.interval.how
+
+    @property
+    def reason(self) -> str | None:
+        """Why there is no interval; None where there is one."""
+        return self.interval.reason
+
+    def __float__(self) -> float:
+        return math.nan if self.value is None else self.value
+
+    def __str__(self) -> str:
+        return cell(self.value, self.low, self.high)
+
+    def __repr__(self) -> str:
+        return f"Measure({self})"
 
 
 def exact(count: float, n: float, confidence: float) -> Interval:
@@ -163,16 +211,22 @@ def of_rows(rows: Predictions, replicates: int, random_state: int) -> Resampled:
 
 def normal(sums: Any, weights: Any, n: int, confidence: float) -> Interval:
     """The interval of a mean that cannot be negative, by Σwl, Σw²l, Σw²l² and Σw, Σw², all as fractions."""
-    from scipy.special import ndtri
-
     mean = sums[0] / weights[0]
     # Σ w²(l - m)² = Σ w²l² - 2m Σ w²l + m² Σ w², in fractions, for the terms may cancel.
     squares = sums[2] - 2 * mean * sums[1] + mean * mean * weights[1]
     error = math.sqrt(max(0.0, float(squares / weights[0] ** 2 * n / (n - 1))))
     if error <= _ROUNDING * max(1.0, float(mean)):
         return Interval.refused("all rows measure the same, so they do not say how much it would vary")
+    low, high = normal_ends(float(mean), error, confidence)
+    return Interval(max(0.0, low), high, "normal approximation (sums of squares)")
+
+
+def normal_ends(value: float, error: float, confidence: float) -> tuple[float, float]:
+    """The ends of an interval around a value with this standard error."""
+    from scipy.special import ndtri
+
     reach = float(ndtri(0.5 + confidence / 2)) * error
-    return Interval(max(0.0, float(mean) - reach), float(mean) + reach, "normal approximation (sums of squares)")
+    return value - reach, value + reach
 
 
 def of_bins(rows: Floats, true: Floats, forecast: Floats, confidence: float, seed: list[int]) -> Interval:

@@ -36,6 +36,11 @@ _TITLES = {
     "ece": "ECE",
     "roc_area": "ROC area",
     "pr_area": "PR area",
+    "r2": "R²",
+    "always_the_mean_absolute": "the same, always answering the mean",
+    "always_the_mean": "the same, always answering the mean",
+    "within_interval": "truth within the 90% intervals",
+    "interval_width": "mean width of these",
 }
 
 

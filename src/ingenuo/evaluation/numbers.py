@@ -3,70 +3,142 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
-from ingenuo.evaluation.intervals import exact
+from ingenuo.errors import InputError, did_you_mean
+from ingenuo.evaluation.intervals import Interval, Measure, exact, normal_ends
+from ingenuo.evaluation.measures import Key, title
 from ingenuo.rows import checks
-from ingenuo.rows.rows import rows_of
+from ingenuo.rows.rows import Rows
 from ingenuo.show.table import Block, PrintedTable, Shown
 
-_COVERAGE = 0.9  # of the intervals that are judged
-_TITLES = {
-    "mean_absolute_error": "mean absolute error",
-    "root_mean_squared_error": "root mean squared error",
-    "always_the_mean": "the same, always answering the mean",
-    "r2": "R²",
-    "within_interval": f"truth within the {_COVERAGE:.0%} intervals",
-}
+Floats = NDArray[np.float64]
+
+COVERAGE = 0.9  # of the intervals that are judged
+_SHARE = "within_interval"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NumbersEvaluation(Shown):
-    """What was true, what was answered, and between which ends the truth was expected; prints as a table."""
+    """What `evaluate` measured of a regressor on some rows; prints as a table.
 
-    truth: NDArray[np.float64]
-    answers: NDArray[np.float64]
-    ends: NDArray[np.float64]  # rows × 2
+    >>> found = NumbersEvaluation(np.array([1.0, 2.0, 4.0, 5.0]), np.array([1.0, 3.0, 4.0, 4.0]))
+    >>> found["r2"].value, found["mean_absolute_error"].value, found["always_the_mean_absolute"].value
+    (0.8, 0.5, 1.5)
+    """
 
-    def to_dict(self) -> dict[str, Any]:
-        """The measures as plain data; those with an interval have it beside them."""
-        n, off = len(self.truth), np.abs(self.answers - self.truth)
-        mean, squares, around = float(off.mean()), float((off**2).mean()), float(self.truth.var())
-        within = (self.ends[:, 0] <= self.truth) & (self.truth <= self.ends[:, 1])
-        share = exact(float(within.sum()), n, 0.95)
-        half = 1.96 * float(off.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-        ends = {"low": share.low, "high": share.high, "wanted": _COVERAGE}
-        return {
-            "rows": n,
-            "mean_absolute_error": {"value": mean, "low": mean - half, "high": mean + half},
-            "root_mean_squared_error": {"value": math.sqrt(squares)},
-            "always_the_mean": {"value": math.sqrt(around)},
-            "r2": {"value": 1 - squares / around if around else math.nan},
-            "within_interval": {"value": float(within.mean()), **ends},
+    truth: Floats
+    answers: Floats
+    ends: Floats | None = None  # rows × 2: from where to where the truth was expected; None without intervals
+    weights: Floats | None = None  # None where each row counts once
+    confidence: float = 0.95
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were judged."""
+        return len(self.truth)
+
+    def take(self, rows: NDArray[Any]) -> NumbersEvaluation:
+        """What was measured on some of the rows."""
+        ends, weights = (None if each is None else each[rows] for each in (self.ends, self.weights))
+        return NumbersEvaluation(self.truth[rows], self.answers[rows], ends, weights, self.confidence, self.remarks)
+
+    @cached_property
+    def _found(self) -> dict[str, tuple[float, Floats]]:
+        """Every measure, and how much each row moves it: the intervals are those of a mean of these."""
+        w = np.ones(self.n_rows) if self.weights is None else self.weights
+        shares = w / w.sum()
+        off = self.answers - self.truth
+        around = self.truth - (shares @ self.truth if np.ptp(self.truth) else self.truth[0])
+        error, squares, plain, variance = (float(shares @ each) for each in (abs(off), off**2, abs(around), around**2))
+        r2 = 1 - squares / variance if variance else math.nan
+        moved = (around**2 * (squares / variance) - off**2) / variance if variance else np.zeros(len(w))
+        found = {
+            "r2": (r2, moved),
+            "mean_absolute_error": (error, abs(off) - error),
+            "always_the_mean_absolute": (plain, abs(around) - plain),
+            "root_mean_squared_error": (math.sqrt(squares), (off**2 - squares) / (2 * math.sqrt(squares) or 1)),
+            "always_the_mean": (math.sqrt(variance), (around**2 - variance) / (2 * math.sqrt(variance) or 1)),
         }
+        if self.ends is not None:
+            within = ((self.ends[:, 0] <= self.truth) & (self.truth <= self.ends[:, 1])).astype(np.float64)
+            widths = self.ends[:, 1] - self.ends[:, 0]
+            for name, each in ((_SHARE, within), ("interval_width", widths)):
+                found[name] = (float(shares @ each), each - shares @ each)
+        return found
+
+    @property
+    def measures(self) -> Mapping[str, Measure]:
+        """Every measure by its name."""
+        return MappingProxyType({name: self[name] for name in self._found})
+
+    def __getitem__(self, name: str) -> Measure:
+        if name not in self:
+            raise InputError(f"{name!r} is not measured of numbers{did_you_mean(name, list(self._found))}")
+        return Measure(name, None, self._found[name][0], self)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def _interval(self, key: Key) -> Interval:
+        value, moved = self._found[key[0]]
+        if math.isnan(value):
+            return Interval.refused("it is undefined, for all targets are the same")
+        if self.n_rows < 2:
+            return Interval.refused("one row does not say how much others would differ")
+        if key[0] == _SHARE and self.weights is None:
+            return exact(round(value * self.n_rows), self.n_rows, self.confidence)
+        w = np.ones(self.n_rows) if self.weights is None else self.weights
+        error = math.sqrt(float(w**2 @ moved**2) * self.n_rows / (self.n_rows - 1)) / float(w.sum())
+        low, high = normal_ends(value, error, self.confidence)
+        most = 1.0 if key[0] in ("r2", _SHARE) else math.inf
+        return Interval(low if key[0] == "r2" else max(low, 0.0), min(high, most), "normal approximation")
 
     def _blocks(self) -> Sequence[str | Block]:
         rows = []
-        for name, each in ((name, self.to_dict()[name]) for name in _TITLES):
-            ends = f"[{each['low']:.4g}, {each['high']:.4g}]" if "low" in each else ""
-            rows.append([_TITLES[name], f"{each['value']:.4g}", ends])
-        table = PrintedTable(["measure", "value", "95% interval"], rows, rule=True)
-        return [f"{len(self.truth):,} rows, answered with numbers.", "", table]
+        for m in self.measures.values():
+            ends = "" if m.low is None or m.high is None else f"[{m.low:.4g}, {m.high:.4g}]"
+            rows.append([title(m.name), f"{m.value:.4g}", ends])
+        table = PrintedTable(["measure", "value", f"{100 * self.confidence:g}% interval"], rows, rule=True)
+        weighted = "" if self.weights is None else ", weighted"
+        judged = f"{self.n_rows:,} row{'s' if self.n_rows != 1 else ''}{weighted}, answered with numbers."
+        return [judged, *self.remarks, "", table]
 
 
-def evaluate_numbers(model: Any, X: Any, y: Any) -> NumbersEvaluation:
-    """Judge a fitted regressor by rows, or files, whose numbers y are known and that it has not learned."""
-    rows = rows_of(X, y)
-    found = [
-        (checks.targets(model, part.y), model.predict(part.X), model.predict_interval(part.X, _COVERAGE))
-        for part in rows.parts()
-    ]
-    if not found:
+def ask(model: Any, X: Any) -> tuple[Floats, Floats | None]:
+    """What a regressor answers, and its intervals where it has such."""
+    ends = np.asarray(model.predict_interval(X, COVERAGE)) if hasattr(model, "predict_interval") else None
+    return np.asarray(model.predict(X), np.float64), ends
+
+
+def evaluate_numbers(model: Any, rows: Rows, confidence: float) -> NumbersEvaluation:
+    """Judge a fitted regressor by rows whose numbers are known and that it has not learned."""
+    found = []
+    for part in rows.parts():
+        truth = checks.targets(model, part.y)
+        answers, ends = ask(model, part.X)
+        weights = checks.weights(part.weights, len(truth))
+        if weights is not None:
+            kept = weights > 0
+            truth, answers, weights, ends = (
+                truth[kept],
+                answers[kept],
+                weights[kept],
+                None if ends is None else ends[kept],
+            )
+        found.append((truth, answers, ends, weights))
+    if not sum(len(each[0]) for each in found):
         raise InputError(f"{rows.name}: there are no rows to judge by")
-    return NumbersEvaluation(*(np.concatenate(each) for each in zip(*found)))
+    columns: list[Any] = [None if each[0] is None else np.concatenate(each) for each in zip(*found)]
+    return NumbersEvaluation(columns[0], columns[1], columns[2], columns[3], confidence)

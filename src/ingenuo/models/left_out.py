@@ -126,7 +126,7 @@ class Answered(NamedTuple):
     """What a model that has not learned some rows says of them."""
 
     rows: Places
-    log_posterior: Floats  # rows × all the classes; -inf for a class that the training rows had not
+    log_posterior: Floats  # rows × all the classes; -inf for a class that the training rows had not; of numbers, these
     unseen: Labels  # such classes
     fit_time: float
     predict_time: float

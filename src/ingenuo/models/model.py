@@ -175,6 +175,15 @@ def is_classifier(model: Any) -> bool:
     return bool(is_sklearn_classifier(model))
 
 
+def is_regressor(model: Any) -> bool:
+    """Whether a model is a regressor, by what it says of itself."""
+    if isinstance(model, Estimator) or not hasattr(model, "__sklearn_tags__"):
+        return isinstance(model, RegressorBase)
+    from sklearn.base import is_regressor as is_sklearn_regressor
+
+    return bool(is_sklearn_regressor(model))
+
+
 if is_loaded():
     join_scikit_learn()
 

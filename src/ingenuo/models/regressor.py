@@ -5,6 +5,7 @@ E[y | x] = Σ_b P(b | x) · mean_b
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +22,8 @@ from ingenuo.families.discretise import RULES, TargetBins, cut, edges_of
 from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.models.classifier import Explains, TableModel, answer
-from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, check_is_fitted, clone
+from ingenuo.models.left_out import leave_one_out
+from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, State, Tensors, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
 from ingenuo.rows.checks import check_number, check_whole
@@ -39,6 +41,8 @@ from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
+
+_LARGEST, _TINY = np.finfo(float).max, np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +72,7 @@ class Distribution:
 
     def deviation(self) -> Floats:
         """The standard deviation: √ Σ_b P(b) · (deviation_b² + (mean_b - mean)²), for each row."""
-        unit = max(float(np.abs(self.edges).max()), np.finfo(float).tiny)  # so that no square is beyond the doubles
+        unit = max(float(np.abs(self.edges).max()), _TINY)  # so that no square is beyond the doubles
         far = self.means / unit - self.mean()[:, np.newaxis] / unit
         variances = (self.probabilities * ((self.deviations / unit) ** 2 + far**2)).sum(axis=1)
         return np.asarray(np.sqrt(variances) * unit)
@@ -254,6 +258,74 @@ class Expectation(Shown):
         return [*self.bins._blocks(), "", table, f"→ {self.prediction:.6g}, the expected value"]
 
 
+@dataclass(frozen=True, eq=False)
+class Margins:
+    """How far targets were from their means, each by a model that had not learned it; makes conformal intervals.
+
+    A distance counts in units of √(d² + e²): d is the deviation that the model gave the row, e the mean distance of
+    all. So rows that the model is less sure of have wider intervals, and none has one of no width.
+
+    >>> own = Margins(np.array([[-2.0, 0.0, 1.0], [1.0, 0.0, 2.0]]))  # one was 2 below its mean, two 1 above
+    >>> own.interval(np.array([10.0]), np.zeros(1), 0.5).round(3).tolist()
+    [[8.0, 11.0]]
+    """
+
+    rows: Floats  # for each kind of row: its distance and its deviation, both rounded, and how many there are
+
+    @staticmethod
+    def of(tally: Tally) -> Margins:
+        """From the counts that `count_residuals` gives."""
+        if _RESIDUALS not in tally:
+            return Margins(np.zeros((0, 3)))
+        axes = [tally.labels(_RESIDUALS, axis) for axis in (0, 1)]
+        counts = tally.over(_RESIDUALS, *axes).floats()
+        places = np.nonzero(counts)
+        return Margins(np.column_stack([*(axis[at] for axis, at in zip(axes, places)), counts[places]]))
+
+    def __add__(self, other: Margins) -> Margins:
+        """Of the rows of both."""
+        distances, deviations, counts = np.concatenate([self.rows, other.rows]).T
+        return Margins.of(_count(_RESIDUALS, counts, residual=distances, deviation=deviations)) if len(counts) else self
+
+    @cached_property
+    def _error(self) -> float:
+        """The mean distance, in parts of the largest double, for a sum of distances may be beyond it."""
+        return float(np.abs(self.rows[:, 0] / _LARGEST) @ (self.rows[:, 2] / self.rows[:, 2].sum()))
+
+    def _scale(self, deviations: Floats) -> Floats:
+        """√(d² + e²), in parts of the largest double."""
+        return np.asarray(np.hypot(deviations / _LARGEST, self._error))
+
+    def interval(self, means: Floats, deviations: Floats, coverage: float) -> Floats:
+        """Around each mean, what holds this share of the distances of the rows that were left out."""
+        distances, given, counts = self.rows.T
+        scale = self._scale(given)
+        scores = np.divide(distances / _LARGEST, scale, out=np.zeros(len(scale)), where=scale > 0)
+        order = np.argsort(scores, kind="stable")
+        below = np.cumsum(counts[order])
+        # Of n rows and the one that is asked about each is as likely to be the k-th: n + 1 places.
+        n, tail = below[-1], (1 - coverage) / 2
+        ranks = np.clip([np.floor((n + 1) * tail + _ROUNDING), np.ceil((n + 1) * (1 - tail) - _ROUNDING)], 0, n)
+        ends = scores[order[np.searchsorted(below, ranks).clip(0, len(below) - 1)]]
+        around = (
+            means[:, np.newaxis] / _LARGEST + self._scale(_rounded(deviations, _DEVIATION_BITS))[:, np.newaxis] * ends
+        )
+        return np.asarray(around.clip(-1, 1) * _LARGEST)
+
+
+_RESIDUALS = "residuals"
+_RESIDUAL_BITS, _DEVIATION_BITS = 6, 4  # of the numbers that are counted: 3 % and 12 % apart at most
+_ROUNDING = 1e-9  # of a share of the rows
+
+
+def _rounded(values: Floats, bits: int) -> Floats:
+    """Numbers with so many bits, away from 0."""
+    parts, exponents = np.frexp(values)
+    with np.errstate(over="ignore"):
+        found = np.ldexp(np.copysign(np.ceil(np.abs(parts) * (1 << bits)), parts), exponents - bits)
+    return np.asarray(found.clip(-_LARGEST, _LARGEST) + 0.0)  # no zero has a sign
+
+
 # The sums of the target within each bin are those of a column of numbers, under names of their own.
 _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
@@ -288,6 +360,9 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
         The classifier whose classes are the bins.
     tally_, schema_
         As of `NaiveBayes`.
+    margins_ : Margins
+        How far the first rows' targets were from their means, each by the model without that row. Like the edges they
+        are a setting that the first rows fix: `partial_fit` and `forget` leave them, and `merge` adds them up.
 
     Examples
     --------
@@ -314,13 +389,40 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     # Learning.
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows, as `fit` takes them. The first rows fix the bins; later targets beyond them fall into
-        the outer bins.
+        """Learn from more rows, as `fit` takes them. The first rows fix the bins, and the margins of the intervals;
+        later targets beyond the bins fall into the outer ones.
         """
         return self._learn_more(X, y, sample_weight)
 
+    def merge(self, other: Any) -> Self:
+        """Add what another regressor of the same bins has learned, and the margins of its intervals."""
+        super().merge(other)
+        self.margins_: Margins = self.__dict__["margins_"] + other.margins_
+        return self
+
+    def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
+        super()._learn_first(rows, whole=whole)
+        self.margins_ = Margins.of(rows.reduce(count_residuals, self))
+
+    def _forget_all(self) -> None:
+        super()._forget_all()
+        self.margins_ = Margins.of(Tally())
+
+    def _extra(self) -> State:
+        return {}, {_RESIDUALS: self.margins_.rows} if len(self.margins_.rows) else {}
+
+    def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
+        super()._restore(schema, tally, values, arrays)
+        rows = np.asarray(arrays.get(_RESIDUALS, np.zeros((0, 3))), np.float64)
+        if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all() or (rows[:, 1:] < 0).any():
+            raise InputError("the margins of the intervals are not distances, deviations and counts")
+        if len(rows) and not (rows[:, 2] > 0).all():
+            raise InputError("the margins of the intervals are of no rows")
+        self.margins_ = Margins(rows)
+
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins.
+        """Unlearn rows: the model is then, to the last bit, what it would be had it never seen them in these bins and
+        with these margins.
 
         Rows that were never learned raise `ForgetError` wherever the sums show it, and leave the model as it was.
         """
@@ -490,8 +592,25 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
         return self.predict_distribution(X).quantiles(quantiles)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
-        """The interval that holds each row's target with this probability, as much left out on either side."""
-        return self.predict_distribution(X).interval(coverage)
+        """The interval that holds each row's target with this probability, as much left out on either side.
+
+        Naive Bayes is too sure of itself where columns say the same thing twice, so the interval is not that of its
+        distribution. It is conformal: around the mean, as wide as to hold this share of the first rows, each by the
+        model without it. A model of one row has no such rows, and neither has a file from before there were margins:
+        theirs is the interval of the distribution.
+
+        Examples
+        --------
+        >>> X, price = [[40], [55], [70], [90], [120], [150]], [110, 140, 185, 240, 330, 390]
+        >>> NaiveBayesRegressor(bins=3).fit(X, price).predict_interval([[80]], 0.5).round().tolist()
+        [[142.0, 287.0]]
+        """
+        found = self.predict_distribution(X)
+        if not len(self.margins_.rows):
+            return found.interval(coverage)
+        (share,) = _check_levels([coverage], "coverage")
+        ends = self.margins_.interval(found.mean(), found.deviation(), share)
+        return np.asarray(ends.clip(found.edges[0], found.edges[-1]))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R², the share of the target's variance that is explained; y and weights as for `fit`."""
@@ -517,15 +636,39 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
         The ends of the outer bins are those of the first rows. Where later targets lay beyond, they move as far as the
         bin's mean m and variance v ask for: v ≤ (m - low)(high - m) holds for numbers between low and high.
         """
-        labels = self._bins.labels
-        counts, means, variances, _, exponents = spread(_target_sums(self.tally_), _COLUMN, labels)
-        edges = self._bins.edges.copy()
-        empty = counts[:, 0] == 0
-        centres = np.where(empty, edges[:-1] / 2 + edges[1:] / 2, means[:, 0])
-        deviations = np.where(empty, 0.0, np.ldexp(np.sqrt(variances[:, 0]), exponents[0]))
-        edges[0] = min(edges[0], _end(centres[0], deviations[0], edges[0], edges[1], len(labels)))
-        edges[-1] = max(edges[-1], _end(centres[-1], deviations[-1], edges[-1], edges[-2], len(labels)))
+        edges, (_, centres, deviations) = self._bins.edges.copy(), self._moments()
+        edges[0] = min(edges[0], _end(centres[0], deviations[0], edges[0], edges[1], len(centres)))
+        edges[-1] = max(edges[-1], _end(centres[-1], deviations[-1], edges[-1], edges[-2], len(centres)))
         return edges, centres, deviations
+
+    def _moments(self) -> tuple[Floats, Floats, Floats]:
+        """How many rows each bin has, and the mean and the standard deviation of their targets."""
+        counts, means, variances, _, exponents = spread(_target_sums(self.tally_), _COLUMN, self._bins.labels)
+        edges, empty = self._bins.edges, counts[:, 0] == 0
+        centres = np.where(empty, edges[:-1] / 2 + edges[1:] / 2, means[:, 0])
+        return counts[:, 0], centres, np.where(empty, 0.0, np.ldexp(np.sqrt(variances[:, 0]), exponents[0]))
+
+    @property
+    def _unit(self) -> float:
+        """In which targets are measured, so that no square is beyond the doubles."""
+        return float(np.clip(np.abs(self._shape()[0]).max(), _TINY, _LARGEST))
+
+    def _leave_out(self, part: Part, targets: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
+        """The mean and the deviation of each row by the tally without it, in units."""
+        bayes, codes = self._bayes, self._bins.codes(targets)
+        chunk = bayes._chunk_of(Part(part.X, checks.Coded(codes, self._bins.labels), weights))
+        P = np.exp(leave_one_out(bayes, self.schema_, chunk, bayes.tally_, exact=False))
+        counts, means, deviations = self._moments()
+        unit = self._unit
+        y, m = targets / unit, means[codes] / unit
+        share = (1.0 if weights is None else weights) / counts[codes]  # of the row's own bin
+        rest = np.where(1 - share > _ROUNDING, 1 - share, np.inf)  # where no other row is left, its bin stays as it is
+        M, V = (np.repeat(each[np.newaxis], len(y), axis=0) for each in (means / unit, (deviations / unit) ** 2))
+        at, moved = (np.arange(len(y)), codes), share / rest * (m - y)
+        M[at] += moved
+        V[at] = np.maximum((V[at] + (y - m) * moved) / np.minimum(rest, 1), 0)
+        mean = (P * M).sum(axis=1)
+        return mean, np.sqrt((P * (V + (M - mean[:, np.newaxis]) ** 2)).sum(axis=1))
 
 
 @contextmanager
@@ -541,12 +684,33 @@ def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
 def count_targets(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How often each target is there."""
     targets = checks.targets(model, part.y)
+    return _count("targets", checks.weights(part.weights, len(targets)), target=targets)
+
+
+def count_residuals(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """How far each target is from its mean by the model without the row, and the deviation it gives there; rounded."""
+    targets = checks.targets(model, part.y)
     weights = checks.weights(part.weights, len(targets))
+    own = np.ones(len(targets)) if weights is None else weights
+    if model._moments()[0].sum() <= own.max():  # one row is all that there is
+        return Tally()
+    mean, deviation = model._leave_out(part, targets, weights)
+    unit = model._unit
+    with np.errstate(over="ignore"):
+        residuals = ((targets / unit - mean) * unit).clip(-_LARGEST, _LARGEST)
+    rounded = _rounded(residuals, _RESIDUAL_BITS), _rounded(deviation * unit, _DEVIATION_BITS)
+    return _count(_RESIDUALS, weights, residual=rounded[0], deviation=rounded[1])
+
+
+def _count(name: str, weights: Floats | None, **columns: Floats) -> Tally:
+    """How often each combination of numbers is there, as a table."""
     if weights is not None:
-        targets, weights = targets[weights > 0], weights[weights > 0]
-    values, places = np.unique(targets, return_inverse=True)
-    counts = Exact.counts(np.bincount(places)) if weights is None else weights_by_cell(weights, places, len(values))
-    return Tally({"targets": Table.of({"target": values}, counts)})
+        columns, weights = {axis: each[weights > 0] for axis, each in columns.items()}, weights[weights > 0]
+    labels, places = zip(*(np.unique(each, return_inverse=True) for each in columns.values()))
+    shape = tuple(map(len, labels))
+    cells = np.ravel_multi_index(places, shape)
+    found = weights_by_cell(np.ones(len(cells)) if weights is None else weights, cells, math.prod(shape))
+    return Tally({name: Table.of(dict(zip(columns, labels)), Exact(found.limbs.reshape(-1, *shape), found.low))})
 
 
 def squared_errors(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:

@@ -35,19 +35,14 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.cli.work.train import measures
     from ingenuo.evaluation.evaluation import evaluate
-    from ingenuo.evaluation.numbers import evaluate_numbers
     from ingenuo.evaluation.reliability import reliability
 
     weight, as_json = given["weight"], given["as_json"]
     judged = open_judged(model, files, target, given, weight)
     rows = judged.rows
-    if hasattr(judged.model, "predict_quantiles"):
-        if given["reliability"] or given["plot"] or weight:
-            raise click.UsageError(
-                "--reliability, --plot and --weight are of classes; a regressor answers with numbers"
-            )
-        options.show(evaluate_numbers(judged.model, rows, rows.target), as_json)
-        return
+    numbers = hasattr(judged.model, "predict_quantiles")
+    if numbers and (given["reliability"] or given["plot"]):
+        raise click.UsageError("--reliability and --plot are of classes; a regressor answers with numbers")
     with options.watched(rows, "judging"):
         found = evaluate(
             judged.model,

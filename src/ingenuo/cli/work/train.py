@@ -24,7 +24,6 @@ from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import clone, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
-from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
 from ingenuo.rows.streams import (
@@ -50,7 +49,11 @@ if TYPE_CHECKING:
 _FEW = 5  # rows of a class, of which little can be learned
 _MOST = 60  # columns that are listed
 EVERY = 30.0  # seconds between two checkpoints
-KEPT = ("accuracy", "majority_rate", "log_loss", "ece", "f1_macro")
+KEPT = (  # of what an evaluation finds, of classes or of numbers
+    *("accuracy", "majority_rate", "log_loss", "ece", "f1_macro"),
+    *("r2", "mean_absolute_error", "always_the_mean_absolute", "root_mean_squared_error", "always_the_mean"),
+    *("within_interval", "interval_width"),
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def train(
         raise InputError("folds and holdout are two ways to judge a model, and a checkpoint is of learning; take one")
     if holdout is not None and not 0 < holdout < 1:
         raise InputError(f"holdout={holdout!r} is no share of the rows; take one between 0 and 1, such as 0.2")
-    if (folds, holdout) != (None, None) and isinstance(model, NaiveBayesRegressor | LanguageModel):
+    if (folds, holdout) != (None, None) and isinstance(model, LanguageModel):
         raise InputError(
             f"a {type(model).__name__} answers with no class, so folds and holdout do not apply to it; leave them out"
         )
@@ -175,7 +178,7 @@ def _held_out(
         return np.asarray(np.random.default_rng([OURS, seed, number]).random(n_rows) < share)
 
     held, learned = pick_rows(rows, pick), pick_rows(rows, lambda *batch: ~pick(*batch))
-    adds = isinstance(model, Classifier) and model._is_additive
+    adds = isinstance(model, Classifier) and model._is_additive  # a regressor's bins and margins are of all the rows
     judged = model if adds else clone(model)
     judged.fit(learned, target, weight)
     found = evaluate(judged, held, target, sample_weight=weight, random_state=seed)
@@ -372,8 +375,11 @@ def judgement(done: Done) -> str:
     found = done.evaluation
     if found is None:
         return ""
-    shown = [name for name in ("accuracy", *called) if name in found and found[name].value is not None]
-    return "\n".join([done.how, *(f"  {called.get(name, name):<30}  {found[name]}" for name in shown)])
+    from ingenuo.evaluation.measures import title
+
+    shown = [name for name in KEPT if name in found and found[name].value is not None and name != "f1_macro"]
+    width = max(len(called.get(name, title(name))) for name in shown)
+    return "\n".join([done.how, *(f"  {called.get(name, title(name)):<{width}}  {found[name]}" for name in shown)])
 
 
 def model_and_kinds(
