@@ -68,9 +68,12 @@ def _check_about(about: Mapping[str, Any]) -> None:
 
 def _is_plain(entry: Any) -> bool:
     """Whether a source, or a step of the history, is a mapping to texts and numbers; bytes and rows are numbers."""
-    if not isinstance(entry, Mapping) or any(isinstance(value, list | dict) for value in entry.values()):
+    if not isinstance(entry, Mapping) or any(
+        isinstance(entry.get(key), str | bool | list) for key in ("bytes", "rows")
+    ):
         return False
-    return not any(isinstance(entry.get(key), str | bool) for key in ("bytes", "rows"))
+    every = [each for value in entry.values() for each in (value if isinstance(value, list) else [value])]
+    return not any(isinstance(each, list | dict) for each in every)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -169,3 +169,31 @@ def test_what_cannot_be_shown_is_one_sentence(arguments: tuple[str, ...], said: 
 @pytest.mark.parametrize("arguments", [("--class", "yes"), ("--plot", "x.svg"), ("--nomogram", "x.doc")])
 def test_a_wrong_use_of_the_command_is_exit_code_2(arguments: tuple[str, ...]) -> None:
     assert run("weather.ingenuo", *arguments).exit_code == 2
+
+
+def test_lines_are_written_out_and_drawn(tmp_path: Path) -> None:
+    from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    X = rng.normal(size=(60, 2)) + 2 * y[:, np.newaxis]
+    for model in (GaussianDiscriminant(), LeastSquaresClassifier(), SoftmaxRegression()):
+        save(model.fit(X, y), tmp_path / "model")
+        found = CliRunner().invoke(main, ["inspect", str(tmp_path / "model"), "--plot", str(tmp_path / "regions.svg")])
+        assert found.exit_code == 0, found.output
+        assert model.discriminant().splitlines()[0] in found.stdout
+        assert "<svg" in (tmp_path / "regions.svg").read_text()
+    found = CliRunner().invoke(main, ["inspect", str(tmp_path / "model"), "--losses", str(tmp_path / "losses.svg")])
+    assert found.exit_code == 0, found.output
+    assert "<svg" in (tmp_path / "losses.svg").read_text()
+    save(GaussianDiscriminant("full").fit(X, y), tmp_path / "model")
+    found = CliRunner().invoke(main, ["inspect", str(tmp_path / "model"), "--losses", str(tmp_path / "none.svg")])
+    assert found.exit_code == 2
+    assert "--losses is of softmax regression" in found.stderr
+    assert not (tmp_path / "none.svg").exists()
+
+
+def test_a_picture_without_a_column_is_of_models_that_have_regions(models: Path, tmp_path: Path) -> None:
+    found = CliRunner().invoke(main, ["inspect", str(models / "weather.ingenuo"), "--plot", str(tmp_path / "p.svg")])
+    assert found.exit_code == 2
+    assert "say which by --column" in found.stderr

@@ -26,6 +26,7 @@ from ingenuo.tally.tally import Tally
 
 _CLASSES = 50  # are printed
 _WORDS = 12  # that a language model begins with
+_TERMS = 12  # of a line that is written out, at most
 _NO_WORDS = {START, END, UNKNOWN}
 _MEASURES = {"accuracy": "accuracy", "majority_rate": "majority rate", "log_loss": "log loss", "ece": "ECE"}
 _FIGURES = "figures of each class"
@@ -199,6 +200,8 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     data, text = {"rows": rows}, ""
     if hasattr(model, "network_"):  # an average of networks has none of its own
         text, data["arcs"] = str(model.network_), [list(arc) for arc in model.network_.arcs]
+    elif hasattr(model, "coef_") and hasattr(model, "discriminant"):
+        text = data["discriminant"] = model.discriminant(most=_TERMS)
     return Inspection(f"{settings}: {', '.join(parts)}{named}", about, classes, columns, shown, text, data)
 
 

@@ -84,7 +84,10 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
         default=10,
     ),
     option("--column NAME", "Show one column: its counts, or mean and deviation, in each class."),
-    options.picture("--plot", "Draw the --column"),
+    options.picture(
+        "--plot", "Draw the --column; of discriminants and linear models without one, the regions of the classes"
+    ),
+    options.picture("--losses", "Of softmax regression: draw how its loss fell, step by step"),
     options.picture("--nomogram", "Draw the nomogram, by which a person can work out answers with a ruler", (".svg",)),
     option("--class CLASS", "Of the nomogram: the class whose probability it shows.", "class_"),
     option("--against CLASS", "Of the nomogram: the other class, where there are more than two."),
@@ -99,23 +102,28 @@ def inspect(model: str, top: int, column: str | None, as_json: bool, **given: An
     ingenuo inspect weather.ingenuo
     ingenuo inspect weather.ingenuo --column outlook --plot outlook.svg
     ingenuo inspect weather.ingenuo --nomogram nomogram.svg --class yes
+    ingenuo inspect iris.ingenuo --plot regions.svg
     ingenuo inspect weather.ingenuo --json
     """
     if (given["class_"] or given["against"]) and not given["nomogram"]:
         raise click.UsageError("--class and --against are of the --nomogram; give that too")
-    if given["plot"] and column is None:
-        raise click.UsageError("--plot draws one column; say which by --column")
     options.check_inputs(model)
     from ingenuo.explanation.explain import column_view, inspect
     from ingenuo.explanation.nomogram import nomogram
 
     loaded = options.load(model)
+    if given["plot"] and column is None and not hasattr(loaded, "discriminant"):
+        raise click.UsageError("--plot draws one column of this model; say which by --column")
+    if given["losses"] and not hasattr(loaded, "plot_losses"):
+        raise click.UsageError(f"--losses is of softmax regression, and this is a {type(loaded).__name__}")
     drawn = nomogram(loaded, given["class_"], given["against"]).svg() if given["nomogram"] else None
     shown: Any = (
         inspect(loaded, options.about(model), top) if column is None else column_view(loaded, column, max(top, 1))
     )
     if given["plot"]:
-        options.draw(shown.plot(), given["plot"])
+        options.draw((loaded if column is None else shown).plot(), given["plot"])
+    if given["losses"]:
+        options.draw(loaded.plot_losses(), given["losses"])
     if drawn is not None:
         options.write(str(drawn), given["nomogram"])
     options.show(shown, as_json)
