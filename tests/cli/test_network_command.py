@@ -185,7 +185,8 @@ def test_show_prints_the_graph_or_tables_and_writes_by_ending(folder: Path) -> N
     assert done("show", "n.yaml") == f"{network}\n"
     assert done("show", "n.yaml", "cancer", "age") == f"{network.shown('cancer', 'age')}\n"
     assert json.loads(done("show", "n.yaml", "--json"))["nodes"]["cancer"]["states"] == network.states["cancer"]
-    wanted = {".txt": "P(cancer", ".md": "| --- |", ".html": "<table", ".json": '"tables"'}
+    wanted = {".txt": "P(cancer", ".md": "| --- |", ".tex": "tabular", ".csv": "cancer = ill", ".html": "<table"}
+    wanted |= {".json": '"tables"'}
     for ending, what in wanted.items():
         done("show", "n.yaml", "cancer", "-o", f"shown{ending}")
         assert what in (folder / f"shown{ending}").read_text()
@@ -269,7 +270,7 @@ BAD = {
     "draw bare.ingenuo -o x.svg --tables": "no tables yet",
     "show n.yaml cancr": "no node 'cancr'; did you mean 'cancer'",
     "show bare.ingenuo a": "no tables yet",
-    "show n.yaml -o x.png": "'x.png' has none of the endings .txt, .md, .html, .json",
+    "show n.yaml -o x.png": "'x.png' has none of the endings .txt, .md",
     "show n.yaml -o n.yaml": "none of the endings",
     "classify n.yaml --row smoke=yes": "which node is the class?",
     "classify n.yaml --target cancr --row smoke=yes": "did you mean 'cancer'",

@@ -18,6 +18,7 @@ from tests.cli.people import people, write
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.cli import main
+from ingenuo.datasets import play_tennis
 
 
 @pytest.fixture
@@ -549,3 +550,26 @@ def test_weights_go_with_more_rows_and_with_judging(folder: Path) -> None:
     assert measured["accuracy"]["value"] == pytest.approx(right.mean())
     said = refused("evaluate", "m.ingenuo", "people.csv", "--weight", "tims")
     assert "there is no column 'tims'" in said
+
+
+def test_select_ranks_columns_in_bits(folder: Path) -> None:
+    play_tennis().to_pandas().to_csv("tennis.csv", index=False)
+    result = CliRunner().invoke(main, ["select", "tennis.csv", "--target", "Play"])
+    assert result.exit_code == 0, result.output
+    wanted = ing.AttributeSelector().fit(play_tennis(), "Play")
+    assert result.stdout == f"{wanted}\n"
+    assert "Outlook      0.247" in result.stdout
+    assert "ingenuo train tennis.csv --target Play --ignore Wind --ignore Temperature" in result.stderr
+    found = json.loads(
+        CliRunner().invoke(main, ["select", "tennis.csv", "-n", "1", "--json", "--target", "Play"]).stdout
+    )
+    assert found["kept"] == ["Outlook"]
+    assert found["ranking"][0]["information"] == pytest.approx(0.2467, abs=1e-4)
+    for arguments, said in (
+        (["--target", "Plya"], "did you mean 'Play'"),
+        (["--target", "Play", "-n", "9"], "n_attributes=9, and the table has 4"),
+        (["--target", "Play", "-n", "0"], "0 is not in the range"),
+    ):
+        refused = CliRunner().invoke(main, ["select", "tennis.csv", *arguments])
+        assert refused.exit_code != 0
+        assert said in refused.stderr

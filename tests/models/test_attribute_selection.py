@@ -16,6 +16,7 @@ from sklearn.metrics import log_loss
 from sklearn.pipeline import make_pipeline
 
 import ingenuo as ing
+from ingenuo.datasets import play_tennis
 from ingenuo.errors import InputError, KindError
 from ingenuo.models.attribute_selection import METHODS
 
@@ -50,7 +51,8 @@ def test_a_gain_is_what_the_column_alone_takes_from_the_log_loss() -> None:
     selector = ing.AttributeSelector("gain").fit(COPIED, KIND)
     alone = selector.losses_[0]
     for each in selector.ranking_:
-        assert each.gain == pytest.approx(alone - left_out(COPIED[:, list(each.columns)], KIND), abs=1e-9)
+        nats = alone - left_out(COPIED[:, list(each.columns)], KIND)
+        assert each.gain == pytest.approx(nats / np.log(2), abs=1e-9)
     gains = [each.gain for each in selector.ranking_]
     assert gains == sorted(gains, reverse=True)
     assert all(each.chosen == (each.gain > 0) for each in selector.ranking_)
@@ -111,13 +113,44 @@ def test_missing_values_say_nothing() -> None:
     X[np.random.default_rng(5).random(X.shape) < 0.2] = np.nan
     selector = ing.AttributeSelector("gain").fit(X, KIND)
     assert {each.columns[0] for each in selector.ranking_[:2]} == {2, 3}
-    assert all(0 < each.gain < np.log(3) for each in selector.ranking_)
+    assert all(0 < each.gain < np.log2(3) for each in selector.ranking_)
 
 
 def test_what_it_found_prints() -> None:
     text = str(ing.AttributeSelector().fit(COPIED, KIND))
-    assert text.splitlines()[0].split() == ["column", "gain", "alone", "kept"]
+    assert text.splitlines()[0].split() == ["column", "information,", "bits", "gain", "alone,", "bits", "kept"]
     assert "columns are kept; log loss of rows left out" in text
+    assert text.endswith(" bits.")
+
+
+def test_the_information_of_play_tennis_is_that_of_the_textbooks() -> None:
+    selector = ing.AttributeSelector("gain").fit(play_tennis(), "Play")
+    found = {each.columns[0]: each.information for each in selector.ranking_}
+    assert found == pytest.approx({"Outlook": 0.247, "Humidity": 0.152, "Wind": 0.048, "Temperature": 0.029}, abs=5e-4)
+    assert "Outlook      0.247 " in str(selector)
+    given_ = selector.to_dict()
+    assert given_["unit"] == "bits"
+    assert given_["ranking"][0]["columns"] == ["Outlook"]
+    weights = np.arange(1, 15)
+    repeated = play_tennis().take(np.repeat(np.arange(14), weights))
+    one = ing.AttributeSelector("gain").fit(play_tennis(), "Play", weights)
+    other = ing.AttributeSelector("gain").fit(repeated, "Play")
+    assert {e.columns: e.information for e in one.ranking_} == pytest.approx(
+        {e.columns: e.information for e in other.ranking_}
+    )
+
+
+def test_numbers_are_cut_and_texts_have_no_information() -> None:
+    found = {each.columns[0]: each.information for each in ing.AttributeSelector().fit(COPIED, KIND).ranking_}
+    assert found[2] == pytest.approx(found[4])
+    assert 1.3 < found[2] < np.log2(3)
+    assert found[5] == found[6] == 0.0  # no cut tells anything
+    missing = IRIS.copy()
+    missing[::3] = np.nan
+    bits = {each.columns[0]: each.information for each in ing.AttributeSelector().fit(missing, KIND).ranking_}
+    assert bits[3] > 1.2  # of the rows that have a value
+    (text,) = ing.AttributeSelector().fit(["good film", "bad film"] * 5, ["+", "-"] * 5).ranking_
+    assert text.information is None
     assert str(ing.AttributeSelector()) == "AttributeSelector()"
 
 

@@ -46,6 +46,7 @@ COMMANDS = {
     "network": "Bayesian networks: learn, show, query, draw and convert them; classify by one.",
     "predict": "Append the answers of a model to the rows of a file.",
     "report": "Write one page about a model and how good it is.",
+    "select": "Which columns of files are worth having, in bits.",
     "train": "Learn a model from files.",
     "update": "Learn more rows.",
 }
@@ -57,6 +58,7 @@ _MODULES = {
     "judge": ("audit", "compare", "evaluate"),
     "predict": ("generate",),
     "report": ("card",),
+    "train": ("select",),
 }
 
 

@@ -1,5 +1,7 @@
 """Which attributes are worth having: ranked one by one, or added one after the other, by rows that were left out.
 
+Scores of attributes are in bits a row.
+
 A row's log joint is a sum over attributes, so with each attribute's scores (the row left out) at hand, trying a set of
 attributes is adding numbers up: no set of them is ever fitted.
 """
@@ -16,16 +18,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
 from ingenuo.families import attributes_of
+from ingenuo.families.discretise import mdl_cuts
 from ingenuo.families.family import LearnedRows
 from ingenuo.kernels import counts
 from ingenuo.models.classifier import keep_weighted, tally_chunk
 from ingenuo.models.left_out import log_priors
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.tuning import best_of, mean_loss
+from ingenuo.networks.columns import Labelled, read_column
+from ingenuo.networks.inference import LN_2
+from ingenuo.networks.trees import information
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of
-from ingenuo.rows.schema import column_name
+from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import is_texts, open_source
+from ingenuo.show.format import plain
 from ingenuo.show.table import PrintedTable
 
 METHODS = ("forward", "gain")
@@ -34,12 +41,19 @@ _MOST = 1 << 31  # bytes of scores
 
 @dataclass(frozen=True)
 class Ranked:
-    """An attribute: its columns, by how much it alone lowers the log loss, and when it was added."""
+    """An attribute: its columns, by how much it alone lowers the log loss, and when it was added.
+
+    >>> Ranked(("Outlook",), 0.05, True, 1, 0.247).information  # that the counts tell of the class, in bits
+    0.247
+    """
 
     columns: tuple[Any, ...]
-    gain: float
+    gain: float  # in bits a row, rows left out
     chosen: bool
     step: int | None = None
+    information: float | None = (
+        None  # the gain by the counts of all rows, numbers in intervals; None of several columns
+    )
 
 
 class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,8 +73,9 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     ranking_, losses_, support_
-        The attributes, the best first; the log loss, rows left out, of the class shares alone, then with each attribute
-        that is kept; which columns are kept.
+        The attributes, the best first, each with its `information` on the class (in bits, by the counts; numbers are
+        cut where that tells the classes apart) and its `gain` (in bits, rows left out); the log loss in nats, rows left
+        out, of the class shares alone, then with each attribute that is kept; which columns are kept.
 
     Examples
     --------
@@ -85,7 +100,8 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise KindError(f"model must be a NaiveBayes, got {type(self.model).__name__} {self.model!r}")
         model = NaiveBayes() if self.model is None else clone(self.model)
         model._check_settings()
-        schema, chunk = model._encode_all(rows_of(X, y, sample_weight).in_memory())
+        given = rows_of(X, y, sample_weight).in_memory()
+        schema, chunk = model._encode_all(given)
         tally = tally_chunk(chunk)
         model._check_whole(schema, chunk.classes, tally)
         classes = tally.labels("class", 0)
@@ -118,8 +134,15 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             kept.append(left.pop(at))
             joint = joint + scores[kept[-1]]
         called = [tuple(each.columns.tolist()) for each in attributes]
-        self.ranking_ = [Ranked(called[j], float(gains[j]), True, step) for step, j in enumerate(kept, 1)]
-        self.ranking_ += [Ranked(called[j], float(gains[j]), False) for j in left]
+        labelled = Labelled(
+            given.X, *checks.labels(model, given.y, given.X.n_rows), checks.weights(given.weights, given.X.n_rows)
+        )
+        single = [own[0] if len(own) == 1 and own[0] not in schema.texts else None for own in called]
+        bits = [None if name is None else information_of(labelled, name, schema) for name in single]
+        steps = {j: step for step, j in enumerate(kept, 1)}
+        self.ranking_ = [
+            Ranked(called[j], float(gains[j]) / LN_2, j in steps, steps.get(j), bits[j]) for j in (*kept, *left)
+        ]
         self.losses_ = np.array(losses)
         names = {name for j in kept for name in called[j]}
         self.support_ = np.array([name in names for name in schema.names.tolist()])
@@ -158,15 +181,36 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __str__(self) -> str:
         if "ranking_" not in self.__dict__:
             return str(super().__repr__())
-        rows = [[_name(e.columns), e.gain, f"step {e.step}" if e.step else ""] for e in self.ranking_]
-        kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_
-        text = PrintedTable(["column", "gain alone", "kept"], rows, ["", ".4f"], rule=True).text()
-        return f"{text}\n{kept} columns are kept; log loss of rows left out {loss[0]:.4f} → {loss[-1]:.4f}."
+        heads = ["column", "information, bits", "gain alone, bits", "kept"]
+        rows = [[_name(e.columns), e.information, e.gain, f"step {e.step}" if e.step else ""] for e in self.ranking_]
+        kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_ / LN_2
+        text = PrintedTable(heads, rows, ["", ".3f", ".3f"], rule=True).text()
+        return f"{text}\n{kept} columns are kept; log loss of rows left out {loss[0]:.3f} → {loss[-1]:.3f} bits."
+
+    def to_dict(self) -> dict[str, Any]:
+        """The ranking as plain data; scores are in bits."""
+        check_is_fitted(self)
+        ranking = [{**vars(each), "columns": list(map(column_name, each.columns))} for each in self.ranking_]
+        kept = self.get_feature_names_out().tolist()
+        return plain({"kept": kept, "ranking": ranking, "losses": self.losses_ / LN_2, "unit": "bits"})  # type: ignore[no-any-return]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = tags.input_tags.sparse = tags.target_tags.required = True
         return tags
+
+
+def information_of(rows: Labelled, name: Any, schema: Schema) -> float:
+    """I(column; class) in bits, by the counts of the rows that have a value; numbers are cut by the classes first."""
+    place, cuts = rows.source.names.tolist().index(name), None
+    if FAMILIES[schema.family(name)] in ("number", "count"):
+        cuts = mdl_cuts(rows.values_by_class([name])[name])
+    codes, values = read_column(rows.source, place, cuts)
+    known = (codes >= 0) & (rows.labels >= 0)
+    cells, weights = codes[known].astype(np.int64) * len(rows.classes) + rows.labels[known], rows.weights
+    size = len(values) * len(rows.classes)
+    counted = np.bincount(cells, None if weights is None else weights[known], size)
+    return information(counted.astype(np.float64).reshape(1, len(values), -1)) / LN_2
 
 
 def _name(columns: tuple[Any, ...]) -> str:

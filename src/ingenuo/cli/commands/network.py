@@ -86,14 +86,11 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     options.say(f"{found}\nwritten to {output}")
 
 
-_SHOWN = {".txt": "to_text", ".md": "to_markdown", ".html": "to_html", ".json": "to_dict"}
-
-
 @options.command(
     "show",
     _NETWORK,
     click.argument("nodes", nargs=-1),
-    option("-o --output FILE", f"Where to write it: a file that ends with {', '.join(_SHOWN)}  [standard output]"),
+    option("-o --output FILE", f"Where to write it, by its ending: {', '.join(options.TABLES)}  [standard output]"),
     JSON,
     of=network,
 )
@@ -105,15 +102,10 @@ def show(path: str, nodes: tuple[str, ...], output: str | None, as_json: bool) -
     ingenuo network show asia.bif lung dysp
     ingenuo network show asia.bif lung -o lung.md
     """
-    ending = ".json" if as_json else Path(output or "x.txt").suffix.lower()
-    if ending not in _SHOWN:
-        raise click.BadParameter(f"{output!r} has none of the endings {', '.join(_SHOWN)}", param_hint="-o")
+    form = options.form_of(output, "json" if as_json else None, options.TABLES)
     options.check_writable(output, [path])
-    from ingenuo.show.table import json_text
-
     found = _read(path)
-    shown = getattr(found.shown(*nodes) if nodes else found, _SHOWN[ending])()
-    options.write(shown if isinstance(shown, str) else json_text(shown), output)
+    options.write(getattr(found.shown(*nodes) if nodes else found, f"to_{form}")(), output)
 
 
 @options.command(
