@@ -62,6 +62,18 @@ def test_all_columns_are_carried_along_with_their_values() -> None:
     assert found[0][-2:] == ["predicted", "probability"]
 
 
+def test_reasons_leave_names_as_they_are(tmp_path: Path) -> None:
+    rows = [("a-b", "Own-child", "no"), ("a-b", "Not-in-family", "yes")] * 4
+    text = "x-y,rel-ation,y\n" + "".join(f"{a},{b},{c}\n" for a, b, c in rows)
+    (tmp_path / "hyphens.csv").write_text(text)
+    done("train", str(tmp_path / "hyphens.csv"), "--target", "y", "-o", str(tmp_path / "h.ingenuo"))
+    found = done(
+        "predict", str(tmp_path / "h.ingenuo"), str(tmp_path / "hyphens.csv"), "--reasons", "2", "--to", "jsonl"
+    )
+    first = json.loads(found.split("\n")[0])["reasons"]
+    assert first == "rel-ation = Own-child +1.61; x-y = a-b +0.00"
+
+
 def test_reasons_are_the_largest_log_odds() -> None:
     row = people().iloc[[0]]
     row.to_csv("one.csv", index=False)

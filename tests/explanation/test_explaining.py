@@ -8,6 +8,7 @@ import io
 import json
 import math
 import re
+import time
 
 import numpy as np
 import pandas as pd
@@ -20,6 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from ingenuo.datasets import diabetes, play_tennis, weather
 from ingenuo.errors import IngenuoError
+from ingenuo.explanation.evidence import reasons
 from ingenuo.explanation.explain import explain
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
 from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
@@ -28,12 +30,13 @@ from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
-from ingenuo.models.scikit_learn import CategoricalNB, GaussianNB, MultinomialNB
+from ingenuo.models.scikit_learn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows.typed import parse_row
 from ingenuo.show import arithmetic
 from ingenuo.show import table as table_module
 from ingenuo.tally.prior import MaximumLikelihood
+from ingenuo.text.words import Words
 
 IRIS, SPECIES = load_iris(return_X_y=True)
 TEXTS = ["a fine film", "fine music and a fine cast", "a dull film", "dull, dull, dull", "a long dull day", "fine wine"]
@@ -382,6 +385,57 @@ def test_the_lines_of_every_row_have_the_same_columns_so_that_they_can_be_writte
     means, shares = (frame[frame["column"] == name].filter(like=": factor") for name in ("mean", "posterior"))
     assert (means.to_numpy() * shares.to_numpy()).sum() == pytest.approx(number.predict(IRIS[:1, :3])[0])
     assert explain(vote, IRIS[0]).to_frame()["P(0)"].iloc[-1] == pytest.approx(vote.predict_proba(IRIS[:1])[0, 0])
+
+
+def by_odds(found):
+    """Reasons by what they say: equal ones may come in any order."""
+    return sorted((round(odds, 6), name) for name, odds in found)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_reasons_of_many_rows_are_those_of_their_explanations(name):
+    model, rows = MODELS[name]()
+    n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+    wanted = [each.reasons(50) for each in explain(model, rows, rows=range(n))]
+    found = reasons(model, rows, 50)
+    assert [by_odds(each) for each in found] == [by_odds(each) for each in wanted]
+    few = reasons(model, rows, 2)
+    for two, all_ in zip(few, found):
+        assert [abs(odds) for _, odds in two] == [abs(odds) for _, odds in all_[:2]]
+
+
+def test_reasons_of_counts_sets_and_tuned_texts_are_those_of_their_explanations():
+    rng = np.random.default_rng(3)
+    counts, y = rng.poisson(0.7, (40, 6)), rng.choice(["a", "b", "c"], 40)
+    two = pa.table({"title": [*TEXTS, "fine"], "said": [None, *TEXTS], "mood": [*MOODS, "good"]})
+    texts = [f"{rng.choice(['fine', 'dull', 'long'])} film {rng.choice(['wine', 'day'])} {k % 3}" for k in range(40)]
+    for model, rows, labels in (
+        (MultinomialNB(), csr_matrix(counts), y),
+        (BernoulliNB(), counts, y),
+        (ComplementNB(), counts, y),
+        (NaiveBayes(counts="bernoulli", columns=dict.fromkeys(range(6), "count")), counts, y),
+        (NaiveBayes(text=Words(binary=True)), TEXTS, MOODS),
+        (NaiveBayes(text=Words(norm="l2", weighting="tfidf")), TEXTS, MOODS),
+        (NaiveBayes(columns={"title": "text", "said": "text"}), two, "mood"),
+        (NaiveBayes(tune=True), texts, rng.choice(["a", "b"], 40)),
+    ):
+        model.fit(rows, labels)
+        n = rows.shape[0] if hasattr(rows, "shape") else len(rows)
+        wanted = [each.reasons(50) for each in explain(model, rows, rows=range(n))]
+        assert [by_odds(each) for each in reasons(model, rows, 50)] == [by_odds(each) for each in wanted], model
+
+
+def test_the_reasons_of_many_rows_take_microseconds_a_row():
+    rng, n = np.random.default_rng(0), 20_000
+    frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    for name in "ghijklmn":
+        frame[name] = rng.choice([f"value {k}" for k in range(12)], n)
+    frame["y"] = rng.choice(["yes", "no"], n)
+    model = NaiveBayes().fit(frame, "y")
+    rows = pa.Table.from_pandas(frame.drop(columns="y"))
+    began = time.process_time()
+    reasons(model, rows, 3)
+    assert (time.process_time() - began) / n < 100e-6
 
 
 HOSTILE = "a&b_c%d$e#f{g}h~i^j\\k<l>|m*n`o[p](q)"

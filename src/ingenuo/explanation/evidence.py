@@ -8,18 +8,23 @@ classes; models whose columns do not add up are refused, with the reason. A miss
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.family import Bags, Categories, Measure, WordTable, most_of
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.words import ColumnParameters
+from ingenuo.rows import checks
+from ingenuo.rows.part import Block
 from ingenuo.rows.schema import FAMILIES, column_name
-from ingenuo.show.arithmetic import Floats
-from ingenuo.tally.labels import Labels, labels_of
+from ingenuo.show.arithmetic import Floats, RowsOf, name_reason
+from ingenuo.tally.labels import Labels, labels_of, recognise
 
 
 @dataclass(frozen=True)
@@ -126,3 +131,153 @@ def _linear_words(part: Any, own: Floats, p: ColumnParameters) -> WordTable:
         part.name, part.bag, np.asarray(part.weights != 0), lambda k: own[:, k], p, "linear", typical=typical,
         weights=own,
     )  # fmt: skip
+
+
+# What decided the answers to many rows: what each column says for the answer and against the next best class.
+
+Reasons = list[tuple[str, float]]
+
+
+class _Said(NamedTuple):
+    """What a column says of rows: which rows, the log odds of each, and how it is called, by place."""
+
+    rows: NDArray[Any]
+    odds: Floats
+    name: Callable[[int], str]
+
+
+def reasons(model: Any, rows: Any, n: int) -> list[Reasons]:
+    """Of each row of a table what speaks most for its answer, or against it, with the log odds.
+
+    They are those of `model.explain(row).reasons(n)`, but where columns add up they are worked out column by column.
+    """
+    try:
+        found = evidence(model, "list of reasons")
+        if any(part.kind == "number" and part.together for part in found.parts):
+            raise InputError("what a column says is shown given the columns before it")
+    except InputError:
+        return [model.explain(row).reasons(n) for row in RowsOf(rows, range(checks.count_rows(rows)))]
+    order = np.argsort(-np.asarray(model.predict_proba(rows)), axis=1, kind="stable")
+    pair = order[:, 0], order[:, min(1, order.shape[1] - 1)]
+    blocks, n_rows = model._rows(rows)
+    said: list[_Said] = []
+    if hasattr(model, "_shifts") and (shifts := model._shifts(found.classes)).any():
+        said.append(_Said(np.arange(n_rows), shifts[pair[0]] - shifts[pair[1]], lambda place: "shift = tuned"))
+    texts = len(model.schema_.texts)
+    for part, block, weights in _with_blocks(model, found, blocks):
+        for rows_, odds, name in _SAY[part.kind](part, block, pair, texts):
+            said.append(_Said(rows_, odds * (weights[rows_, 0] if np.ndim(weights) else weights), name))
+    return _strongest(said, n_rows, n)
+
+
+def _strongest(said: list[_Said], n_rows: int, n: int) -> list[Reasons]:
+    """Of each row the n largest; of equal ones, those of the first columns."""
+    found: list[Reasons] = [[] for _ in range(n_rows)]
+    sizes = [len(each.rows) for each in said]
+    if not sum(sizes):
+        return found
+    owners, rows = np.repeat(np.arange(len(said)), sizes), np.concatenate([each.rows for each in said])
+    odds = np.nan_to_num(np.concatenate([each.odds for each in said]), nan=0.0, posinf=np.inf, neginf=-np.inf)
+    order = np.lexsort((owners, -np.abs(odds), rows))
+    starts = np.searchsorted(rows[order], np.arange(n_rows))
+    kept = order[np.arange(len(order)) - starts[rows[order]] < n]
+    places = kept - np.append(0, np.cumsum(sizes))[owners[kept]]
+    for row, owner, place, log in zip(*(each.tolist() for each in (rows[kept], owners[kept], places, odds[kept]))):
+        found[row].append((said[owner].name(place), log))
+    return found
+
+
+def _with_blocks(model: Any, found: Evidence, blocks: Mapping[str, Block]) -> Iterator[tuple[Part, Any, Any]]:
+    """The evidence of each column, the rows' values, and the weight of the column, or of each row's."""
+    if found.linear:
+        homes = {name: block for block in blocks.values() for name in block.names.tolist()}
+        yield from ((part, homes[part.column], 1.0) for part in found.parts)
+        return
+    for each in model._parameters().attributes:
+        if each.attribute.weight:
+            lengths = each.lengths(blocks) if each.attribute.exponent else None
+            weights = 1.0 if each.attribute.plain else each.attribute.weights_of(lengths)
+            yield from ((part, each.block(blocks), weights) for part in each.own.evidence(1.0, found.priors, ""))
+
+
+Pair = tuple[NDArray[np.intp], NDArray[np.intp]]  # of each row: the answer, and the next best class
+
+
+def _differences(logs: Any, pair: Pair, rows: NDArray[Any], places: NDArray[Any]) -> Floats:
+    """What a table of logs (places × classes) says of rows."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(logs[places, pair[0][rows]] - logs[places, pair[1][rows]])
+
+
+def _say_category(part: Categories, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:
+    block, j = labelled(block), block.names.tolist().index(part.column)
+    labels, codes = block.labels[j], np.asarray(column_codes(block, j), np.intp)
+    places = np.append(recognise(part.values, labels), -1)[codes]
+    there = np.flatnonzero(places >= 0)
+    names = [name_reason(column_name(part.column), str(label)) for label in labels.tolist()]
+    given = codes[there].tolist()
+    yield _Said(there, _differences(part.logs, pair, there, places[there]), lambda place: names[given[place]])
+
+
+def _say_number(part: Measure, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:
+    x, name = np.asarray(block.column(block.names.tolist().index(part.column)), np.float64), column_name(part.column)
+    there = np.zeros(0, np.intp) if part.silent else np.flatnonzero(~np.isnan(x))
+    values, at = x[there].tolist(), np.asarray(part.at(x[there])) if len(there) else np.zeros((0, 1))
+    odds = _differences(at, pair, there, np.arange(len(there))) if len(there) else np.zeros(0)
+    yield _Said(there, odds, lambda place: name_reason(name, f"{values[place]:.6g}"))
+
+
+def _say_count(part: Bags, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:
+    matrix = block.matrix.tocoo() if block.sparse else None
+    rows, columns = np.nonzero(block.matrix) if matrix is None else (matrix.row, matrix.col)
+    x = np.asarray(block.matrix[rows, columns] if matrix is None else matrix.data, np.float64)
+    rows, columns, x = rows[x != 0], columns[x != 0], x[x != 0]
+    names = [column_name(name) for name in part.columns.tolist()]
+    times = x if part.absent is None else np.ones(len(x))
+
+    def name(place: int) -> str:
+        return name_reason(names[columns[place]], f"{x[place]:g}")
+
+    yield _Said(rows, _differences(part.each, pair, rows, columns) * times, name)
+    if part.absent is not None:
+        there = np.zeros((block.n_rows, len(names)), np.bool_)
+        there[rows, columns] = True
+        rows_, columns_ = np.nonzero(~there)
+        odds = _differences(part.absent, pair, rows_, columns_)
+        yield _Said(rows_, odds, lambda place: name_reason(names[columns_[place]], "absent"))
+
+
+def _say_words(part: WordTable, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:
+    p, column = part.parameters, column_name(part.column)
+    text = block.columns[block.names.tolist().index(part.column)]
+    rows, nodes, counts = p.lookup(text).entries(text.pieces(p.words.errors), part.used)
+    own, places = np.unique(nodes, return_inverse=True)
+    classes = np.unique(np.concatenate(pair))
+    each = np.zeros((len(own), int(classes.max(initial=0)) + 1))
+    for k in classes.tolist():
+        each[:, k] = part.each(k)[own]
+    absent = None
+    if p.absent is not None:  # log odds and log (1 - p) are log p
+        absent = np.array([p._log_absent(node) for node in own.tolist()]).reshape(len(own), -1)
+        each += absent[:, : each.shape[1]]
+    times = np.ones(len(rows)) if p.once else counts.astype(np.float64)
+    if p.words.norm is not None:
+        squares = np.bincount(rows, (times * p.weights[nodes]) ** 2, block.n_rows)
+        times = times / np.sqrt(np.where(squares > 0, squares, 1))[rows]
+    words = p.bag.vocabulary.texts(own.tolist())
+    front = f"{column}: " if texts > 1 else ""
+    yield _Said(rows, _differences(each, pair, rows, places) * times, lambda place: front + words[places[place]])
+    if absent is not None:
+        there = np.flatnonzero(~text.missing(p.words.errors))
+        rest = p.absent - np.array([np.bincount(rows, own_, block.n_rows) for own_ in absent[places].T]).T
+        others = np.count_nonzero(part.used) - np.bincount(rows, minlength=block.n_rows)
+        odds = _differences(rest, pair, there, there)
+        yield _Said(there, odds, lambda place: name_reason(column, f"{others[there[place]]:,} absent"))
+
+
+_SAY: dict[str, Callable[..., Iterator[_Said]]] = {
+    "category": _say_category,
+    "number": _say_number,
+    "count": _say_count,
+    "text": _say_words,
+}

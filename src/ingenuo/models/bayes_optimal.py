@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,10 @@ class Vote(Shown):
     def as_logs(self) -> Vote:
         """It has no products of factors."""
         raise InputError("a vote is a sum, and has no product; leave out form='log', or ask each of its classifiers")
+
+    def reasons(self, n: int) -> NoReturn:
+        """It has none of its own."""
+        raise InputError("a vote has no reasons of its own: each of its classifiers has; ask one of them")
 
     def to_dict(self) -> dict[str, Any]:
         """The table as plain data."""

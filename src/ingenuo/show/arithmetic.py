@@ -377,9 +377,14 @@ class Explanation(Shown):
         found = []
         for each in (factor for factor in self.factors if factor.terms):
             first, other = each.terms[best].log, each.terms[second].log
-            named = f"{each.column} = {each.value}" if each.value and not each.value.startswith("×") else each.column
+            named = name_reason(each.column, each.value)
             found.append((named, float(first - other) if first != other else 0.0))
         return sorted(found, key=lambda each: -abs(each[1]))[:n]
+
+
+def name_reason(column: str, value: str) -> str:
+    """What speaks for a class: a column's value, or a word."""
+    return f"{column} = {value}" if value and not value.startswith("×") else column
 
 
 def _cut(text: str) -> str:

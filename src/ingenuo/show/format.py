@@ -46,6 +46,11 @@ def count(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.2f}"
 
 
+def signed(value: float) -> str:
+    """A number with its sign, to two decimals: +0.25, −1.50."""
+    return f"{value:+.2f}".replace("-", "−")
+
+
 def percent(share: float) -> str:
     """A share in a sentence; what is not quite all, or not quite nothing, is not called so."""
     if 0 < share < 0.0005:

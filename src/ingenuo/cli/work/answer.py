@@ -9,12 +9,14 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import InputError, KindError
+from ingenuo.explanation import evidence
 from ingenuo.models.classifier import table_of
 from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
+from ingenuo.show.format import signed
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
@@ -53,8 +55,10 @@ def answers(model: Any, rows: pa.Table, all_classes: bool, reasons: int) -> dict
     else:
         found = {"predicted": pa.array(model.predict(rows).tolist())}
     if reasons:
-        explained = (model.explain(rows.slice(row, 1)).reasons(reasons) for row in range(rows.num_rows))
-        lines = ["; ".join(f"{what} {odds:+.2f}".replace("-", "−") for what, odds in each) for each in explained]
+        lines = [
+            "; ".join(f"{what} {signed(odds)}" for what, odds in each)
+            for each in evidence.reasons(model, rows, reasons)
+        ]
         found["reasons"] = pa.array(lines, pa.string())
     return found
 
