@@ -64,7 +64,9 @@ def test_siphash_gives_what_its_authors_print() -> None:
 def test_equal_labels_have_equal_bytes_and_others_do_not() -> None:
     assert canonical_bytes(1) == canonical_bytes(1.0) == canonical_bytes(True) == canonical_bytes(np.float32(1))
     assert canonical_bytes(frozenset({"a", "b"})) == canonical_bytes(frozenset({"b", "a"}))
-    others = [1, "1", 1.5, -1, "a", ("a",), ("a", "b"), ("ab",), frozenset({"a"}), "sa", float("inf"), 1e300, None]
+    assert canonical_bytes("1") == canonical_bytes(1)  # a file that spells it
+    assert canonical_bytes("True") == canonical_bytes(True)
+    others = [1, "01", 1.5, -1, "a", ("a",), ("a", "b"), ("ab",), frozenset({"a"}), "sa", float("inf"), 1e300, None]
     assert len({canonical_bytes(each) for each in others}) == len(others)
 
 

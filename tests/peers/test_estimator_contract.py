@@ -47,6 +47,12 @@ LEARNED_BESIDES = {
     "check_sample_weight_equivalence_on_sparse_data": LEFT_OUT,
 }
 
+# Of densities that are chosen by the rows.
+CHOSEN_DENSITIES = {
+    "check_class_weight_classifiers": "a row of weight 1000 counts as 1000 rows, so a kernel may follow each, and "
+    "leaves other rows to a class of no weight; with another choice of densities it may pass",
+}
+
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "NaiveBayes": {
         "check_parameters_default_constructible": "the default priors are objects, Laplace() and MaximumLikelihood(); "
@@ -83,9 +89,11 @@ def _checks() -> list[Any]:
         expected = EXPECTED_FAILURES[type(estimator).__name__]
         if getattr(estimator, "tune", False):
             expected = {**expected, **LEARNED_BESIDES}
+        if getattr(estimator, "numbers", None) == "auto" and hasattr(estimator, "class_weight"):
+            expected = {**expected, **CHOSEN_DENSITIES}
         for made, check in estimator_checks_generator(estimator, expected_failed_checks=expected, mark=None):
             name = getattr(check, "func", check).__name__
-            sure = "on some machines" not in expected.get(name, "")
+            sure = not any(words in expected.get(name, "") for words in ("on some machines", "may pass"))
             marks = [pytest.mark.xfail(reason=expected[name], strict=sure)] if name in expected else []
             found.append(pytest.param(made, check, id=f"{type(estimator).__name__}-{name}", marks=marks))
     return found

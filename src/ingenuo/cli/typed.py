@@ -13,7 +13,7 @@ from typing import Any
 
 from ingenuo.errors import IngenuoError, InputError, did_you_mean
 from ingenuo.models.hypotheses import Hypotheses
-from ingenuo.networks.files import parse_yaml
+from ingenuo.networks.files import read_yaml
 
 _KEYS = ("priors", "likelihoods", "normalise", "observations")
 _LONGEST = 100  # letters of a number
@@ -23,11 +23,7 @@ _SHORT = 15  # longer fractions are not shown
 def read(path: str | os.PathLike[str]) -> Hypotheses:
     """The hypotheses of a file that has `likelihoods` and perhaps `priors`, `observations` and `normalise`."""
     name = os.fspath(path)
-    try:
-        with open(name, encoding="utf-8-sig") as file:
-            given = parse_yaml(file.read(), name)
-    except UnicodeDecodeError:
-        raise InputError(f"{name}: this is no sound YAML in UTF-8") from None
+    given = read_yaml(name)
     if not isinstance(given, dict) or not given:
         raise InputError(f"{name}: found no mapping, expected {', '.join(_KEYS)}")
     for key in given:

@@ -235,7 +235,7 @@ def _subtract(
     began = time.perf_counter()
     rows = left_out.learnable(clone(model), X, y, weights)
     one_by_one = len(splits) == len(rows) and all(train is None for train, _ in splits)
-    quick = isinstance(model, NaiveBayes) and model._is_additive and rows.divisible
+    quick = isinstance(model, NaiveBayes) and model._is_additive and rows.divisible and model.class_weight is None
     if not (one_by_one and quick and isinstance(rows, ChunkRows)):
         yield from left_out.out_of_fold(rows, splits)
         return

@@ -34,6 +34,7 @@ from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import is_texts, open_source
 from ingenuo.show.format import plain
 from ingenuo.show.table import PrintedTable
+from ingenuo.tally.prior import prior_of
 
 METHODS = ("forward", "gain")
 _MOST = 1 << 31  # bytes of scores
@@ -105,9 +106,10 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tally = tally_chunk(chunk)
         model._check_whole(schema, chunk.classes, tally)
         classes = tally.labels("class", 0)
-        chunk = keep_weighted(chunk, classes)
+        model._set_tally(schema, tally)
+        tally, chunk = model._weigh(keep_weighted(chunk, classes))
         checks.refuse_one_class(chunk.classes, "selector")
-        attributes = attributes_of(schema, model.prior, to_tune=model.tune)
+        attributes = attributes_of(schema, prior_of(model.prior), to_tune=model.tune)
         learned = LearnedRows(schema, tally, chunk)
         wanted = len(attributes) if auto else int(self.n_attributes)
         if wanted > len(attributes):

@@ -213,7 +213,7 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
         From 0 (the estimated covariance) to 1 (its mean variance for every column and no correlation):
         (1 - a) Σ + a tr(Σ)/d · I. "auto" is the oracle approximating shrinkage, which needs only the tally; of
         variances on their own ("diagonal") it is the one of least expected squared error.
-    class_prior : Prior or mapping
+    class_prior : Prior, mapping or "uniform"
         Imaginary rows of each class; or, as a mapping, the probability of each class.
     unbiased : bool
         Divide the scatter by N less the number of means, in place of N (maximum likelihood).
@@ -240,7 +240,7 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
 
     covariance: str = "shared"
     shrinkage: str | float | None = None
-    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood()  # noqa: RUF009 (immutable)
     unbiased: bool = False
 
     @classmethod
@@ -317,7 +317,7 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
         if self.shrinkage not in (None, "auto"):
             checks.check_number("shrinkage", self.shrinkage, most=1.0)
         checks.check_flag("unbiased", self.unbiased)
-        model.check_class_prior(self.class_prior)
+        model.class_prior_of(self.class_prior)
 
     @property
     def _family(self) -> str:

@@ -404,7 +404,7 @@ class LanguageModelClassifier(SequenceModel, Classifier):
     order, smoothing, discount, text, boundaries, min_count, vocabulary
         As for `LanguageModel`. All classes have one vocabulary. With an order of 1, no boundaries and a closed
         vocabulary this is multinomial naive Bayes.
-    class_prior : Prior or mapping
+    class_prior : Prior, mapping or "uniform"
         Imaginary texts of each class; or, as a mapping, the probability of each class.
     base : {"observed", "uniform"}
         As for `LanguageModel`; "uniform", so that no class is ruled out by a word that it never had.
@@ -420,12 +420,12 @@ class LanguageModelClassifier(SequenceModel, Classifier):
     _free = (*SequenceModel._free, "class_prior")
 
     order: int = 2
-    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood()  # noqa: RUF009 (immutable)
     base: str = field(default="uniform", kw_only=True)
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        model.check_class_prior(self.class_prior)
+        model.class_prior_of(self.class_prior)
 
     def _rows(self, X: Any) -> tuple[Any, int]:
         found = self._reading().sequences(texts_of(self._without_target(X)))

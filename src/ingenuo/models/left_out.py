@@ -78,7 +78,7 @@ def refuse_alone(tally: Tally, chunk: Chunk) -> None:
 
 def log_priors(given: Any, tally: Tally, classes: Labels, chunk: Chunk) -> Floats:
     """The log prior of each class without the row; -inf for a class that has no other row."""
-    sums = tally.over(CLASS, classes)
+    given, sums = model.class_prior_of(given), tally.over(CLASS, classes)
     exact, rows = (sums.fractions() if isinstance(sums, Exact) else None), sums.floats()
     weights = np.ones(1) if chunk.weights is None else np.unique(chunk.weights)
     at = 0 if chunk.weights is None else np.searchsorted(weights, chunk.weights)

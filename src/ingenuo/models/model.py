@@ -25,8 +25,8 @@ from ingenuo.models import packing
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import Schema
 from ingenuo.show.arithmetic import Term, fraction, term
-from ingenuo.tally.labels import Labels, find, labels_of, unite
-from ingenuo.tally.prior import Prior
+from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise, unite
+from ingenuo.tally.prior import Prior, Settings, number_of, prior_of
 from ingenuo.tally.tally import Tally
 
 CLASS = "class"  # the table of the rows of each class
@@ -66,9 +66,10 @@ class _WithoutScikitLearn:
         """The parameters of the constructor; if deep, those of estimators among them too, as `name__parameter`."""
         params: dict[str, Any] = {}
         for name in self._get_param_names():
-            value = params[name] = getattr(self, name)
+            value = getattr(self, name)
             if deep and hasattr(value, "get_params") and not isinstance(value, type):
                 params.update({f"{name}__{inner}": its for inner, its in value.get_params().items()})
+            params[name] = value
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -118,6 +119,22 @@ class Estimator(_WithoutScikitLearn):
         if is_loaded():
             join_scikit_learn()
         return super().__new__(cls)
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters by their names: `prior`, or `prior__alpha` of the prior, `text__binary` of the `Words`.
+
+        Priors and `Words` are never changed: another one takes their place.
+        """
+        for given in [name for name in params if "__" in name]:
+            name, _, inner = given.partition("__")
+            held = self._settings_of(name, params.get(name, getattr(self, name))) if hasattr(self, name) else None
+            if isinstance(held, Settings):
+                params[name] = held.with_params(**{inner: params.pop(given)})
+        return super().set_params(**params)
+
+    def _settings_of(self, name: str, held: Any) -> Any:
+        """The priors or words that the value of a parameter stands for."""
+        return prior_of(held) if name == "prior" else held
 
 
 class ClassifierBase(Estimator):
@@ -603,14 +620,26 @@ def tally_rows(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 # The prior of the classes: imaginary rows of each, or probabilities that are given.
 
 
-def check_class_prior(given: Any) -> None:
-    """Raise if this can be no prior of any classes."""
-    if isinstance(given, Prior):
-        return
+UNIFORM = "uniform"
+
+
+def class_prior_of(given: Any) -> Any:
+    """The prior of the classes that is meant: a Prior, a mapping from class to probability, or "uniform"; else raise.
+
+    >>> class_prior_of("Yes=1/4,No=3/4"), class_prior_of("laplace")
+    ({'Yes': 0.25, 'No': 0.75}, Laplace(variance_floor=1e-09))
+    """
+    if isinstance(given, str) and "=" in given and ":" not in given:
+        pairs = [part.rpartition("=") for part in given.split(",")]
+        given = {name.strip(): number_of(share, given) for name, _, share in pairs}
+    if isinstance(given, str) and given != UNIFORM:
+        return prior_of(given)
+    if isinstance(given, Prior) or given == UNIFORM:
+        return given
     if not isinstance(given, Mapping):
         raise KindError(
-            "class_prior must be a Prior such as MaximumLikelihood(), or a mapping from class to probability, "
-            f"got {type(given).__name__} {given!r}"
+            "class_prior must be a Prior such as MaximumLikelihood(), 'uniform', or a mapping from class to "
+            f"probability, got {type(given).__name__} {given!r}"
         )
     for name, share in given.items():
         if isinstance(share, bool) or not isinstance(share, int | float | np.number) or not 0 <= share <= 1:
@@ -618,19 +647,27 @@ def check_class_prior(given: Any) -> None:
     total = float(sum(given.values()))
     if abs(total - 1) > 1e-9:
         raise InputError(f"the probabilities of class_prior sum to {total:g}; they must sum to 1")
+    return given
 
 
-def share_classes(given: Prior | Mapping[Any, float], rows: Floats, classes: Labels) -> tuple[Floats, tuple[Term, ...]]:
+def share_classes(given: Any, rows: Floats, classes: Labels) -> tuple[Floats, tuple[Term, ...]]:
     """The probability of each class, and how it comes about."""
+    given = class_prior_of(given)
     if isinstance(given, Prior):
         pseudo = given.pseudo_counts(classes)
         found = (rows + pseudo) / (rows + pseudo).sum()
         total, imagined = rows.sum(), pseudo.sum()
         return found, tuple(term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, found))
-    absent = classes[find(labels_of(given), classes) < 0].tolist()
-    if absent:
-        raise InputError(f"class_prior has no probability for class {absent[0]!r}; give one for every class")
-    found = np.array([given[name] for name in classes.tolist()], np.float64)
+    if given == UNIFORM:
+        return np.full(len(classes), 1 / len(classes)), (term(f"1/{len(classes)}", 1 / len(classes)),) * len(classes)
+    places, found = recognise(classes, objects(list(given))), np.full(len(classes), np.nan)
+    found[places[places >= 0]] = np.array(list(given.values()), np.float64)[places >= 0]  # others may come
+    if np.isnan(found).any():
+        absent = classes.tolist()[int(np.argmax(np.isnan(found)))]
+        raise InputError(
+            f"class_prior has no probability for class {absent!r}; give one for every class"
+            f"{did_you_mean(absent, given)}"
+        )
     if found.sum() == 0:
         raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")
     found = found / found.sum()

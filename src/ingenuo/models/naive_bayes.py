@@ -41,13 +41,13 @@ from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
-from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, column_name, family_of
+from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, category_table, column_name, family_of
 from ingenuo.rows.source import Source
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
 from ingenuo.tally.fingerprints import UnlearnedRows, hasher
 from ingenuo.tally.histogram import bins_name
-from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects
-from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
+from ingenuo.tally.labels import Labels, find, is_missing, labels_of, objects, recognise
+from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior, prior_of
 from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
@@ -64,11 +64,11 @@ class NaiveBayes(Classifier):
     columns : mapping, optional
         Column (name, or position) to kind: "number", "category", "count", "text", "ignore", the name of a family,
         or a list of the categories it can take. Columns that are not named are inferred from the data.
-    prior : Prior
+    prior : Prior, str or float
         Imaginary data for the columns: `MaximumLikelihood()`, `Laplace()`, `Lidstone(alpha)`,
-        `MEstimate(m, weights)`, `Dirichlet(alphas)`.
-    class_prior : Prior or mapping
-        Imaginary rows of each class; or, as a mapping, the probability of each class.
+        `MEstimate(m, weights)`, `Dirichlet(alphas)`; by name ("laplace", "m-estimate:3"), or the alpha of `Lidstone`.
+    class_prior : Prior, mapping or str
+        Imaginary rows of each class; or, as a mapping, the probability of each class; "uniform" makes them equal.
     numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "equal-mass-10", "auto"} or mapping
         How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1; a histogram;
         a kernel estimate; a mixture of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); or for each
@@ -86,6 +86,9 @@ class NaiveBayes(Classifier):
     fingerprints : bool or str
         Keep a salted hash of 128 bits of every row, by which `forget` knows the rows that were learned: for any other
         it raises `ForgetError` and names it. A text is a salt of your own; models merge where the salts are the same.
+    class_weight : mapping or "balanced", optional
+        How often each row of a class counts; "balanced" makes all classes count the same. It is applied to the tally,
+        so it may be changed at any time.
 
     Attributes
     ----------
@@ -122,19 +125,20 @@ class NaiveBayes(Classifier):
     _calibrated_as: str | None
 
     _fixed = ("columns", "numbers", "counts", "text", "tune", "fingerprints")
-    _free = ("prior", "class_prior")
+    _free = ("prior", "class_prior", "class_weight")
 
     def __init__(
         self,
         columns: Mapping[Any, Any] | None = None,
-        prior: Prior = Laplace(),  # noqa: B008 (immutable)
-        class_prior: Prior | Mapping[Any, float] = MaximumLikelihood(),  # noqa: B008 (immutable)
+        prior: Prior | str | float = Laplace(),  # noqa: B008 (immutable)
+        class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood(),  # noqa: B008 (immutable)
         numbers: str | Mapping[Any, str] = "gaussian",
         counts: str | Mapping[Any, str] = "multinomial",
         text: Words | Mapping[Any, Words] | None = None,
         calibration: str | None = None,
         tune: bool = False,
         fingerprints: bool | str = False,
+        class_weight: Mapping[Any, float] | str | None = None,
     ) -> None:
         self.columns = columns
         self.prior = prior
@@ -145,6 +149,10 @@ class NaiveBayes(Classifier):
         self.calibration = calibration
         self.tune = tune
         self.fingerprints = fingerprints
+        self.class_weight = class_weight
+
+    def _settings_of(self, name: str, held: Any) -> Any:
+        return Words() if name == "text" and held is None else super()._settings_of(name, held)
 
     @property
     def _is_additive(self) -> bool:
@@ -156,9 +164,12 @@ class NaiveBayes(Classifier):
             raise KindError(f"fingerprints is True, False or a text to salt with, got {self.fingerprints!r}")
         if self.calibration is not None:
             check_choice("calibration", self.calibration, [AUTOMATIC, *calibration.KINDS])
-        if not isinstance(self.prior, Prior):
-            raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
-        model.check_class_prior(self.class_prior)
+        prior_of(self.prior)
+        model.class_prior_of(self.class_prior)
+        if self.class_weight is not None and not isinstance(self.class_weight, Mapping):
+            check_choice("class_weight", self.class_weight, ["balanced"])
+        for name, weight in self.class_weight.items() if isinstance(self.class_weight, Mapping) else ():
+            checks.check_number(f"class_weight of {name!r}", weight, above=True)
         if self.columns is not None and not isinstance(self.columns, Mapping):
             raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
         for name, kind in (("numbers", "number"), ("counts", "count")):
@@ -171,6 +182,18 @@ class NaiveBayes(Classifier):
                     "text must be Words(...), or a mapping from column to Words(...), "
                     f"got {type(words).__name__} {words!r}"
                 )
+
+    def _check_against_data(self) -> None:
+        given, columns = prior_of(self.prior).given, [*zip(self.schema_.names.tolist(), self.schema_.families.tolist())]
+        kinds = {name: list(FAMILIES.values())[family] for name, family in columns}
+        if not isinstance(given, Mapping) or prior_of(self.prior).columns() or "text" in kinds.values():
+            return
+        tables = [category_table(name) for name, kind in kinds.items() if kind == "category"]
+        known = {value for table in tables for value in self.tally_.labels(table, 1).tolist()}
+        known |= {value for labels in self.schema_.categories.values() for value in labels.tolist()}
+        if known and given and known.isdisjoint(given):
+            first = next(iter(given))
+            raise InputError(f"the prior has a value {first!r} that no column has{did_you_mean(first, known)}")
 
     def _schema_of(self, source: Source) -> Schema:
         names, declared = source.names.tolist(), _places(self.columns or {}, source)
@@ -208,7 +231,7 @@ class NaiveBayes(Classifier):
                         "drop one of the two"
                     )
                 families[place], why[name] = family, "declared"
-        named = self.prior.columns() if self.prior.by_name else []
+        named = prior_of(self.prior).columns()
         unknown = [name for name in named if name not in set(names)]
         if unknown:
             raise InputError(
@@ -320,14 +343,39 @@ class NaiveBayes(Classifier):
                 "rows only; learn both with the same fingerprints"
             )
 
+    def _class_factors(self, tally: Tally, classes: Labels) -> Floats:
+        """How often the rows of each class count, by `class_weight`."""
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        if isinstance(self.class_weight, str):
+            rows = tally.over(CLASS, classes).floats()
+            return np.where(rows > 0, rows.sum() / np.maximum((rows > 0).sum() * rows, 1e-300), 1.0)
+        names, found = list(self.class_weight), np.ones(len(classes))
+        places = recognise(classes, objects(names))
+        if len(places) and places.min() < 0:
+            name = names[int(np.argmin(places))]
+            raise InputError(f"class_weight has a class {name!r} that was not learned{did_you_mean(name, classes)}")
+        found[places] = list(self.class_weight.values())
+        return found
+
+    def _weigh(self, chunk: Chunk) -> tuple[Tally, Chunk]:
+        """The tally, and some of its rows, with the weights of their classes."""
+        if self.class_weight is None:
+            return self.tally_, chunk
+        classes = labels_of(self.classes_)
+        factors = self._class_factors(self.tally_, classes)
+        own = np.append(factors, 1.0)[find(classes, chunk.classes)][chunk.coded]
+        weights = own if chunk.weights is None else own * chunk.weights
+        return self.tally_.weigh(classes, factors), replace(chunk, weights=weights)
+
     def _tune_and_calibrate(self, chunk: Chunk) -> None:
         """Find the settings by the rows that the tally is of."""
         refuse_alone(self.tally_, chunk)
         chunk = keep_weighted(chunk, labels_of(self.classes_))
         if self.tune:
-            given = isinstance(self.class_prior, Mapping)  # probabilities that are given are not shifted
-            attributes = attributes_of(self.schema_, self.prior, to_tune=True)
-            learned = LearnedRows(self.schema_, self.tally_, chunk)
+            given = not isinstance(model.class_prior_of(self.class_prior), Prior)  # what is given is not shifted
+            attributes = attributes_of(self.schema_, prior_of(self.prior), to_tune=True)
+            learned = LearnedRows(self.schema_, *self._weigh(chunk))
             self.tuning_ = tune(learned, attributes, self.class_prior, shifted=not given)
             self._estimates.parameters = None
         if self.calibration is not None:
@@ -389,10 +437,12 @@ class NaiveBayes(Classifier):
             raise InputError(f"row {row} is of class {label!r}, which the model has not learned; leave such rows out")
         plain = copy.copy(self)
         plain.calibration = None
+        tally, chunk = self._weigh(chunk)
         if learned:
-            log_posterior = leave_one_out(plain, self.schema_, chunk, self.tally_, exact=False)
-            rows = LearnedRows(self.schema_, self.tally_, keep_weighted(chunk, self.tally_.labels(CLASS, 0)))
-            lengths = _sum(each.left_out_lengths(rows) for each in attributes_of(self.schema_, self.prior))
+            plain.class_weight = None  # which the tally has
+            log_posterior = leave_one_out(plain, self.schema_, chunk, tally, exact=False)
+            rows = LearnedRows(self.schema_, tally, keep_weighted(chunk, tally.labels(CLASS, 0)))
+            lengths = _sum(each.left_out_lengths(rows) for each in attributes_of(self.schema_, prior_of(self.prior)))
         else:
             log_posterior = plain._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
             lengths = self._lengths(chunk.blocks)
@@ -413,7 +463,7 @@ class NaiveBayes(Classifier):
         known = {name for each in tuned for name in each.columns.tolist()}
         later = [
             each
-            for each in attributes_of(schema, self.prior, to_tune=self.tune)
+            for each in attributes_of(schema, prior_of(self.prior), to_tune=self.tune)
             if each.columns.tolist()[0] not in known
         ]
         return in_order([*tuned, *later], schema) if tuned else later
@@ -433,10 +483,11 @@ class NaiveBayes(Classifier):
 
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
-        shares, prior = model.share_classes(self.class_prior, self.class_count_, classes)
-        attributes = [
-            each.estimate(self.tally_, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))
-        ]
+        tally = self.tally_
+        if self.class_weight is not None:
+            tally = tally.weigh(classes, self._class_factors(tally, classes))
+        shares, prior = model.share_classes(self.class_prior, tally.over(CLASS, classes).floats(), classes)
+        attributes = [each.estimate(tally, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))]
         for remark in (remark for each in attributes for remark in each.own.remarks):
             warnings.warn(remark, stacklevel=6)
         return Parameters(classes, logs(shares) + self._shifts(classes), {}, prior, attributes)

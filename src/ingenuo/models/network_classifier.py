@@ -38,7 +38,7 @@ from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
 from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise, unite
-from ingenuo.tally.prior import Lidstone, MaximumLikelihood, Prior
+from ingenuo.tally.prior import Lidstone, MaximumLikelihood, Prior, prior_of
 from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
@@ -207,7 +207,7 @@ class NetworkClassifier(Classifier):
     _free = ("prior", "frequency")
 
     structure: str | Network = "tan"
-    prior: Prior = Lidstone(0.5)  # noqa: RUF009 (immutable)
+    prior: Prior | str | float = Lidstone(0.5)  # noqa: RUF009 (immutable)
     columns: Mapping[Any, Any] | None = None
     criterion: str | None = None
     ess: float = 1.0
@@ -237,8 +237,7 @@ class NetworkClassifier(Classifier):
 
     def _check_settings(self) -> None:
         super()._check_settings()
-        if not isinstance(self.prior, Prior):
-            raise KindError(f"prior must be a Prior such as Laplace(), got {type(self.prior).__name__} {self.prior!r}")
+        prior_of(self.prior)
         if not isinstance(self.structure, str | Network):
             known = ", ".join(repr(name) for name in (*STRUCTURES, AODE))
             raise KindError(f"structure must be one of {known}, or a Network, got {self.structure!r}")
@@ -276,7 +275,7 @@ class NetworkClassifier(Classifier):
         network = Network(found.nodes, found.parents, cuts=cuts, target=found.nodes[0], search=found.search)
         network._set_tables(tables.tables, tables.labels, network.cuts)
         network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
-        network.prior = self.prior
+        network.prior = prior_of(self.prior)
         return network
 
     @property
@@ -437,13 +436,15 @@ class NetworkClassifier(Classifier):
         declared |= {column_name(name): np.arange(len(each.points) + 1) for name, each in found.cuts.items()}
         if self._averages:
             named = list(found.nodes[1:])
-            average = averaged.estimate(self.tally_, named, declared, classes, self.prior, float(self.frequency))
+            average = averaged.estimate(
+                self.tally_, named, declared, classes, prior_of(self.prior), float(self.frequency)
+            )
             return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
         declared[found.nodes[0]] = classes
-        labels = learn.labels_known(self.tally_, found.nodes, found.parents, declared, self.prior)
+        labels = learn.labels_known(self.tally_, found.nodes, found.parents, declared, prior_of(self.prior))
         labels = [own if len(own) else objects([None]) for own in labels]  # all of a column's values were forgotten
         counts = learn.counts_over(self.tally_, found.nodes, found.parents, labels)
-        tables, imagined = learn.tables_of(found.nodes, counts, labels, self.prior)
+        tables, imagined = learn.tables_of(found.nodes, counts, labels, prior_of(self.prior))
         shares = inference.posteriors(found.parents, tables, {}, [0])[0][0]
         own = Tables(found.parents, tuple(labels), counts, imagined, tables, Flat.of(found.parents, tables))
         return Parameters(classes, logs(shares), {FAMILY: own}, ())

@@ -8,14 +8,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping
 from contextlib import suppress
-from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import ingenuo
 from ingenuo.errors import InputError, KindError, did_you_mean
-
-if TYPE_CHECKING:
-    from ingenuo.tally.prior import Prior
 
 # What commands call a model, with its class.
 COMMANDS: dict[str, str] = {
@@ -28,7 +24,6 @@ COMMANDS: dict[str, str] = {
     "least-squares": "LeastSquaresClassifier",
     "regressor": "NaiveBayesRegressor",
 }
-PRIORS = ("laplace", "maximum-likelihood", "lidstone:ALPHA", "m-estimate:M")
 _FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -106,7 +101,7 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
     if not isinstance(text, str):
         return text
     if hasattr(default, "pseudo_counts") or (key == "smoothing" and ":" in text):
-        return parse_prior(text)
+        return _parse_prior(key, text)
     if key == "ngrams":  # "2" is words and pairs of words, "2-3" only longer ones
         low, _, high = text.partition("-")
         try:
@@ -136,22 +131,18 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
     return text
 
 
-def parse_prior(text: str) -> Prior:
-    """A prior by its name: "laplace", "maximum-likelihood", "lidstone:0.5", "m-estimate:3"."""
-    from ingenuo.tally.prior import Laplace, Lidstone, MaximumLikelihood, MEstimate
+def _parse_prior(key: str, text: str) -> Any:
+    """A prior as it is typed, or in a YAML file."""
+    from ingenuo.models.model import class_prior_of
+    from ingenuo.tally.prior import number_of, prior_of
 
-    name, _, number = text.partition(":")
-    try:
-        amount = [float(Fraction(number))] if number else []
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"{number!r} in {text!r} is no number; priors are {', '.join(PRIORS)}") from None
-    known: dict[tuple[str, int], Any] = {
-        ("laplace", 0): Laplace,
-        ("maximum-likelihood", 0): MaximumLikelihood,
-        ("lidstone", 1): Lidstone,
-        ("m-estimate", 1): MEstimate,
-    }
-    if (name, len(amount)) not in known:
-        raise InputError(f"{text!r} is no prior; take one of {', '.join(PRIORS)}")
-    found: Prior = known[name, len(amount)](*amount)
-    return found
+    given: Any = text
+    if text.endswith((".yaml", ".yml", ".json")):
+        from ingenuo.networks.files import read_yaml
+
+        given = read_yaml(text)
+        if key == "class_prior" and isinstance(given, dict) and "name" not in given:
+            given = {name: number_of(str(share), f"{text}: {name}") for name, share in given.items()}
+        elif key == "class_prior":
+            given = prior_of(given)
+    return class_prior_of(given) if key == "class_prior" else prior_of(given)

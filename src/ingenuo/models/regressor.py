@@ -349,7 +349,7 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     prior : Prior
         As for `NaiveBayes`, but with a higher floor of the variances: bins have few rows each, and one whose rows
         happen to agree in a column would else draw every row to itself that agrees too.
-    class_prior : Prior or mapping
+    class_prior : Prior, mapping or "uniform"
         Imaginary rows of each bin that has any; or, as a mapping, the probability of each bin by its (low, high).
 
     Attributes
@@ -380,8 +380,8 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     bins: int | Sequence[float] = 20
     binning: str = "equal-frequency"
     columns: Mapping[Any, Any] | None = None
-    prior: Prior = Laplace(variance_floor=0.01)  # noqa: RUF009 (immutable)
-    class_prior: Prior | Mapping[Any, float] = MaximumLikelihood()  # noqa: RUF009 (immutable)
+    prior: Prior | str | float = Laplace(variance_floor=0.01)  # noqa: RUF009 (immutable)
+    class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood()  # noqa: RUF009 (immutable)
     numbers: str | Mapping[Any, str] = "gaussian"
     counts: str | Mapping[Any, str] = "multinomial"
     text: Words | Mapping[Any, Words] | None = None

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, MergeError
 from ingenuo.kernels import text as loops
-from ingenuo.tally.exact import Exact
+from ingenuo.tally.exact import Exact, Real
 from ingenuo.tally.labels import Labels, find, same, unite
 from ingenuo.tally.tally import AnyTable, Sums
 
@@ -293,6 +293,13 @@ class Bag(AnyTable):
         if vocabulary is self.vocabulary and classes is self.classes:
             return self
         return Bag(vocabulary, classes, starts, codes, self.sums)
+
+    def weigh(self, factors: NDArray[np.float64]) -> Bag:
+        """The sums of each class times its factor; in doubles where a factor is not whole, as with weights of rows."""
+        own, whole = factors[self.codes], bool((factors == np.rint(factors)).all())
+        if whole and self.sums.whole and isinstance(self.sums, Exact) and len(self.sums.limbs):
+            return replace(self, sums=Exact.counts(self.sums.limbs[0] * own.astype(np.int64)))
+        return replace(self, sums=Real(self.sums.floats() * own))
 
     def _is_like(self, other: Bag) -> bool:
         return (

@@ -39,9 +39,10 @@ def salt_of(given: bool | str) -> bytes:
 
 
 def canonical_bytes(value: Any) -> bytes:
-    """A label as bytes: the same for labels that are equal, such as 1, 1.0 and True."""
+    """A label as bytes: the same for labels that are equal, such as 1, 1.0 and True, and for what spells them."""
     if isinstance(value, np.generic):
         value = value.item()
+    value = spelled_value(value) if isinstance(value, str) else value
     value = spelled_value(value) if isinstance(value, str) else value  # "True" meets True
     if isinstance(value, str):
         return b"s" + value.encode("utf-8", "surrogatepass")

@@ -106,6 +106,15 @@ class Moments(AnyTable):
         means = [[float(s / n - c) if n else 0.0 for s, c in zip(row, centres)] for row, n in rows]
         return np.array(means, np.float64).reshape(self.sums.shape)
 
+    def weigh(self, factors: Floats) -> Moments:
+        """The sums of each class times its factor."""
+        if self.pooled and len({*factors.tolist()}) > 1:
+            raise RefusedError(
+                "the covariance that classes share is known of all of them together, so they cannot get weights "
+                "afterwards; take 'gaussian-full', or give weights to the rows: sample_weight"
+            )
+        return super().weigh(factors) if not self.pooled else self
+
     def over(self, classes: Labels) -> Moments:
         """The same for these classes, all of its own among them; there is nothing of the others."""
         if same(self.classes, classes):

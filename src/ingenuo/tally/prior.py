@@ -14,21 +14,46 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError
+from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.tally.labels import Labels, labels_of, meet, objects, recognise
 
 Floats = NDArray[np.float64]
 Given = float | Sequence[float] | Mapping[Any, Any] | None
 
 
+class Settings:
+    """Mix-in of frozen dataclasses whose parameters scikit-learn reaches, as `prior__alpha`; they are replaced."""
+
+    def parameters(self) -> dict[str, Any]:
+        """The parameters by name."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}  # type: ignore[arg-type]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, as scikit-learn asks for them."""
+        return self.parameters()
+
+    def with_params(self, **params: Any) -> Any:
+        """The same with other parameters."""
+        known = self.get_params()
+        for name in params:
+            if name not in known:
+                raise InputError(f"{type(self).__name__} has no parameter {name!r}{did_you_mean(name, known)}")
+        return replace(self, **params)  # type: ignore[type-var]
+
+    def __sklearn_clone__(self) -> Self:
+        """Itself: nobody can change it."""
+        return self
+
+
 @dataclass(frozen=True)
-class Prior(ABC):
+class Prior(Settings, ABC):
     """Imaginary observations of each value, and the least variance of a number."""
 
     by_name: ClassVar[bool] = False  # whether values and columns may be given by their names
@@ -59,10 +84,6 @@ class Prior(ABC):
         """The columns that the prior names."""
         return [name for name, _ in _by_column(self.given) if name is not None]
 
-    def parameters(self) -> dict[str, Any]:
-        """The parameters by name."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
-
 
 @dataclass(frozen=True)
 class MaximumLikelihood(Prior):
@@ -92,6 +113,16 @@ class Laplace(Prior):
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """One of each."""
         return np.ones(len(labels))
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name: alpha is 1, and with another this is a `Lidstone`."""
+        return {"alpha": 1.0, **self.parameters()}
+
+    def with_params(self, **params: Any) -> Prior:
+        """The same with other parameters."""
+        if "alpha" not in params:
+            return super().with_params(**params)  # type: ignore[no-any-return]
+        return Lidstone(**self.parameters()).with_params(**params)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
@@ -195,6 +226,82 @@ class Dirichlet(Prior):
 PRIORS: dict[str, type[Prior]] = {
     kind.__name__: kind for kind in (MaximumLikelihood, Laplace, Lidstone, MEstimate, Dirichlet)
 }
+_TYPED = {
+    "laplace": Laplace,
+    "maximum-likelihood": MaximumLikelihood,
+    "lidstone": Lidstone,
+    "m-estimate": MEstimate,
+    "dirichlet": Dirichlet,
+}
+FORMS = "laplace, maximum-likelihood, lidstone:ALPHA, m-estimate:M[,VALUE=SHARE,...], dirichlet:ALPHA|VALUE=ALPHA,..."
+
+
+def prior_of(given: Any) -> Prior:
+    """The prior that is meant: as it is, by its name, or by a number, the alpha of `Lidstone`.
+
+    >>> prior_of("m-estimate:3,Sunny=1/2,Rain=1/2,variance_floor=.01")
+    MEstimate(m=3.0, weights={'Sunny': 0.5, 'Rain': 0.5}, variance_floor=0.01)
+    >>> prior_of(0.5) == Lidstone(0.5)
+    True
+    """
+    if isinstance(given, Prior):
+        return given
+    if isinstance(given, int | float | np.number) and not isinstance(given, bool):
+        return Lidstone(float(given))
+    if isinstance(given, Mapping):
+        return _from_mapping(given)
+    if not isinstance(given, str):
+        raise KindError(
+            f"prior must be a Prior such as Laplace(), its name, or a number, got {type(given).__name__} {given!r}"
+        )
+    name, _, rest = given.replace(",", ":", 1).partition(":") if ":" not in given else given.partition(":")
+    if name not in _TYPED:
+        raise InputError(f"{given!r} is no prior{did_you_mean(name, _TYPED)}; take one of {FORMS}")
+    class_, numbers, named = _TYPED[name], list[Any](), dict[str, Any]()
+    by_value: dict[str, float] = {}
+    settings = {each.name for each in fields(class_) if each.kw_only}
+    for part in rest.split(",") if rest else []:
+        key, equals, number = part.rpartition("=")
+        value = number_of(number, given)
+        if not equals:
+            numbers.append(value)
+        else:
+            own = key.replace("-", "_") in settings
+            (named if own else by_value)[key.replace("-", "_") if own else key.strip()] = value
+    arguments = [*numbers, *([by_value] if by_value else [])]
+    wanted = len(fields(class_)) - len(settings)
+    if not min(wanted, 1) <= len(arguments) <= wanted or len(numbers) > 1 or (by_value and not class_.by_name):
+        raise InputError(f"{given!r} is no prior; take one of {FORMS}")
+    return class_(*arguments, **named)
+
+
+def _from_mapping(given: Mapping[Any, Any]) -> Prior:
+    """The prior of a file: its name and its parameters."""
+    name = given.get("name")
+    if name not in _TYPED:
+        raise InputError(f"a prior has a name{did_you_mean(name, _TYPED)}; got {name!r}")
+    class_, known = _TYPED[name], {each.name for each in fields(_TYPED[name])}
+    for key in given:
+        if key not in known and key != "name":
+            raise InputError(f"the prior {name} has no {key!r}{did_you_mean(key, sorted(known))}")
+    return class_(**{key: _numbers(value, key) for key, value in given.items() if key != "name"})
+
+
+def _numbers(given: Any, where: str) -> Any:
+    """Numbers that were written as text, in mappings and lists too."""
+    if isinstance(given, Mapping):
+        return {key: _numbers(value, f"{where}: {key}") for key, value in given.items()}
+    if isinstance(given, list):
+        return [_numbers(value, where) for value in given]
+    return number_of(given, where) if isinstance(given, str) else given
+
+
+def number_of(text: str, where: str) -> float:
+    """A number as it is written: 3, .5, 1e-9, 1/3."""
+    try:
+        return float(Fraction(text.strip()))
+    except (ValueError, ZeroDivisionError, OverflowError):
+        raise InputError(f"{text!r} in {where!r} is no number") from None
 
 
 def _check_number(name: str, value: object) -> None:

@@ -13,9 +13,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
+from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.tally.exact import Exact, Real
@@ -106,6 +109,16 @@ class AnyTable(ABC):
     def scale(self, factor: float | int | Fraction) -> Self:
         """Every sum times the factor."""
         return self._combine(lambda a: a.scale(factor)).trimmed()
+
+    def weigh(self, factors: NDArray[np.float64]) -> Self:
+        """The sums of each class, the first axis, times its factor."""
+
+        def each(sums: Any) -> Any:
+            masks = [(factor, (factors == factor).reshape(-1, *(1,) * (len(sums.shape) - 1))) for factor in {*factors}]
+            parts = [sums.where(mask & np.ones(sums.shape, np.bool_)).scale(float(factor)) for factor, mask in masks]
+            return reduce(add, parts)
+
+        return self._combine(each)
 
     def _is_like(self, other: Any) -> bool:
         """Whether both have the same labels."""
@@ -306,6 +319,19 @@ class Tally(Mapping[str, AnyTable]):
         if isinstance(factor, np.number):
             factor = factor.item()
         return Tally({name: table.scale(factor) for name, table in self.items()})
+
+    def weigh(self, classes: Labels, factors: NDArray[np.float64]) -> Tally:
+        """The sums of each class times its factor, as if its rows had that weight; of other classes, as they are.
+
+        >>> tally = Tally({"class": Table.of({"class": ["a", "b"]}, [3, 1])})
+        >>> print(tally.weigh(tally.labels("class", 0), np.array([1.0, 3.0])))
+        class: a 3, b 3
+        """
+        found = dict(self._tables)
+        for name, table in self.items():
+            if table.names[0] == "class":
+                found[name] = table.weigh(np.append(factors, 1.0)[find(classes, table.axes[0])])
+        return Tally(found)
 
     def without_rare(self, minimum: int) -> Tally:
         """The sums without what is known of few rows, for others to see.

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, check_choice
+from ingenuo.tally.prior import Settings
 from ingenuo.text.lexicons import Given, Lexicon, read_text
 
 Cut = str | Callable[[str], Iterable[str]]  # what finds the words of a text
@@ -162,7 +163,7 @@ LONGEST = 100  # words of an n-gram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Words:
+class Words(Settings):
     r"""Which words of a text count, and how.
 
     Parameters

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, NetworkError, NetworkFileError, did_you_mean
+from ingenuo.errors import InputError, KindError, NetworkError, NetworkFileError, did_you_mean, missing_file
 from ingenuo.networks.build import Builder, Definition, describe
 from ingenuo.networks.files.bif import from_bif, from_xmlbif, to_bif, to_xmlbif
 from ingenuo.tally.container import replace_file
@@ -145,6 +145,17 @@ def _name_of(path: str | os.PathLike[str]) -> str:
 def from_yaml(text: str, name: str) -> Definition:
     """The network that a text in YAML describes; `name` is what errors call the text."""
     return _definition(parse_yaml(text, name), name, len(text))
+
+
+def read_yaml(path: str) -> Any:
+    """The mappings, lists and texts of a file in YAML."""
+    try:
+        with open(path, encoding="utf-8-sig") as file:
+            return parse_yaml(file.read(), path)
+    except FileNotFoundError:
+        raise missing_file(path) from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: this is no sound YAML in UTF-8") from None
 
 
 def parse_yaml(text: str, name: str) -> Any:
