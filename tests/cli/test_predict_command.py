@@ -43,7 +43,7 @@ def done(*arguments: str) -> str:
 
 def test_answers_are_the_librarys() -> None:
     model, rows = ing.load("m.ingenuo"), people().drop(columns="outcome")
-    found = pd.read_csv(io.StringIO(done("predict", "m.ingenuo", "people.csv", "--all")))
+    found = pd.read_csv(io.StringIO(done("predict", "m.ingenuo", "people.csv", "--all", "--digits", "17")))
     assert found["predicted"].tolist() == model.predict(rows).tolist()
     np.testing.assert_array_equal(found[["P(ill)", "P(well)"]], model.predict_proba(rows))
     np.testing.assert_array_equal(found["probability"], model.predict_proba(rows).max(axis=1))
@@ -60,6 +60,21 @@ def test_all_columns_are_carried_along_with_their_values() -> None:
         ["", "Pisa", "", "false", "ill", "x\ny"],
     ]
     assert found[0][-2:] == ["predicted", "probability"]
+
+
+def test_numbers_are_rounded_in_text_and_whole_in_columns() -> None:
+    model, rows = ing.load("m.ingenuo"), people().drop(columns="outcome")
+    exact = model.predict_proba(rows)
+    text = done("predict", "m.ingenuo", "people.csv", "--all", "--only")
+    assert all(len(cell) <= 12 for line in text.split()[1:] for cell in line.split(",")[1:])
+    found = pd.read_csv(io.StringIO(text))[["P(ill)", "P(well)"]].to_numpy()
+    np.testing.assert_allclose(found, exact, rtol=5e-6)
+    assert (found != exact).any()
+    three = pd.read_csv(io.StringIO(done("predict", "m.ingenuo", "people.csv", "--all", "--digits", "3")))
+    np.testing.assert_allclose(three["P(ill)"], exact[:, 0], rtol=5e-3)
+    done("predict", "m.ingenuo", "people.csv", "--all", "-o", "whole.parquet")
+    np.testing.assert_array_equal(pq.read_table("whole.parquet")["P(ill)"].to_numpy(), exact[:, 0])
+    assert run("predict", "m.ingenuo", "people.csv", "--digits", "0").exit_code == 2
 
 
 def test_reasons_leave_names_as_they_are(tmp_path: Path) -> None:
@@ -157,7 +172,7 @@ def test_rows_are_judged_by_the_column_that_is_named() -> None:
 def test_numbers_that_a_network_cuts_are_read_as_numbers() -> None:
     frame = people().drop(columns=["key", "said"])
     ing.save(ing.NetworkClassifier("naive").fit(frame, "outcome"), "network.ingenuo")
-    found = pd.read_csv(io.StringIO(done("predict", "network.ingenuo", "people.csv", "--all")))
+    found = pd.read_csv(io.StringIO(done("predict", "network.ingenuo", "people.csv", "--all", "--digits", "17")))
     wanted = ing.load("network.ingenuo").predict_proba(frame.drop(columns="outcome"))
     np.testing.assert_array_equal(found[["P(ill)", "P(well)"]], wanted)
 

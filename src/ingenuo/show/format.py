@@ -11,6 +11,9 @@ from html import escape
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+_EXACT = 22  # the largest power of ten that a double holds exactly
 
 
 def plain(value: Any) -> Any:
@@ -49,6 +52,22 @@ def count(value: float) -> str:
 def signed(value: float) -> str:
     """A number with its sign, to two decimals: +0.25, −1.50."""
     return f"{value:+.2f}".replace("-", "−")
+
+
+def rounded(values: Any, digits: int) -> NDArray[np.float64]:
+    """Numbers with so many digits after the point; of those below 0.1, so many that are not leading zeros.
+
+    >>> rounded([0.9999997327322282, 0.8731234567, 0.00012345678, 1234.5], 6).tolist()
+    [1.0, 0.873123, 0.000123457, 1234.5]
+    """
+    found = np.array(values, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        places = digits - 1 - np.minimum(np.floor(np.log10(np.abs(found))), -1.0)
+        exact = (places <= _EXACT) & (np.abs(found) * 10.0**places < 1 << 53)  # others are left as they are
+    for each in np.unique(places[exact]).tolist():
+        own = exact & (places == each)
+        found[own] = np.round(found[own], int(each))
+    return found
 
 
 def percent(share: float) -> str:

@@ -12,6 +12,7 @@ from ingenuo.cli.options import FILES, MODEL, READING, SEED, option
 
 FORMATS = "csv|tsv|jsonl|parquet|arrow"
 BINARY = ("parquet", "arrow")
+_DIGITS = 6  # of numbers in text
 
 
 @options.command(
@@ -29,6 +30,11 @@ BINARY = ("parquet", "arrow")
         show_default=False,
     ),
     option("--only", "Write the answers alone, without the rows."),
+    option(
+        "--digits N",
+        "How many digits numbers are rounded to  [6; all in Parquet and Arrow]",
+        type=click.IntRange(1, 17),
+    ),
     READING,
 )
 def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, **given: Any) -> None:
@@ -50,12 +56,13 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     from ingenuo.tally.container import replace_file
 
     kind = write.format_of(output, given["to"])
+    digits = _DIGITS if given["digits"] is None and kind not in BINARY else given["digits"]
     loaded = options.load(model, answers=True)
     rows = rows_for(
         loaded, options.open_files(files, given, model=loaded, keep_all=True), labelled=False, others=not only
     )
     with options.watched(rows, "answering"):
-        tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only)
+        tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only, digits=digits)
         pieces = write.write(tables, kind)
         if output is None or output == "-":
             options.out_data(pieces, output, binary=kind in BINARY)

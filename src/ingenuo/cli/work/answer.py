@@ -16,15 +16,21 @@ from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
-from ingenuo.show.format import signed
+from ingenuo.show.format import rounded, signed
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
 
-def answer_rows(model: Any, rows: Any, all_classes: bool, reasons: int, *, only: bool = False) -> Iterator[pa.Table]:
-    """The rows of `rows_for(…, others=True)` with their answers; with `only`, the answers alone."""
+def answer_rows(
+    model: Any, rows: Any, all_classes: bool, reasons: int, *, only: bool = False, digits: int | None = None
+) -> Iterator[pa.Table]:
+    """The rows of `rows_for(…, others=True)` with their answers, perhaps rounded; with `only`, the answers alone."""
     for shown, taken in rows.pairs():
         found = answers(model, taken, all_classes, reasons)
+        if digits is not None:
+            for name, column in found.items():
+                if pa.types.is_floating(column.type):
+                    found[name] = pa.array(rounded(column.to_numpy(zero_copy_only=False), digits), from_pandas=True)
         known = {} if only else dict(zip(shown.column_names, shown.columns))
         yield pa.table({**known, **{free_name(name, list(known)): column for name, column in found.items()}})
 
