@@ -21,7 +21,11 @@ from sklearn.naive_bayes import MultinomialNB
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.explanation.evidence import evidence
+from ingenuo.explanation.explain import inspect
+from ingenuo.families.word_features import totals
 from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.report.page import _schema
 from ingenuo.rows.part import ArrowText, ListText
 from ingenuo.tally import container
 from ingenuo.tally.prior import Dirichlet, Laplace, Lidstone, MaximumLikelihood
@@ -947,3 +951,74 @@ def test_a_word_that_cannot_be_is_named_by_its_row(source):
     texts = source(["a good film", "a bad\0 film", "a film"])
     with pytest.raises(InputError, match=r"column 'text', row 1: the word 'bad\\x00' has a control character"):
         NaiveBayes(text=Words(token="[^ ]+")).fit(texts, [1, 0, 1])
+
+
+@every_kind
+def test_a_matrix_gives_other_estimators_what_is_counted_here(kind):
+    """Whatever the words: its columns are the nodes that are used, and its sums what the tally has of them."""
+    words = KINDS[kind]
+    found = words.transform(TEXTS)
+    assert found.matrix.shape == (len(TEXTS), len(found.names))
+    if words.weighting == "count" and words.model != "bernoulli" and not words.hashed:
+        (view,) = [part for part in evidence(fitted(words)).parts if part.kind == "text"]
+        sums = totals(view.bag)
+        wanted = {view.bag.vocabulary.texts([i])[0]: sums[i] for i in np.flatnonzero(view.used)}
+        assert dict(zip(found.names.tolist(), np.asarray(found.matrix.sum(axis=0))[0].tolist())) == wanted
+    again = found.transform(TEXTS)
+    np.testing.assert_array_equal(again.matrix.toarray(), found.matrix.toarray())
+    assert found.transform([]).matrix.shape == (0, len(found.names))
+
+
+@pytest.mark.parametrize("source", [list, pa.array, pd.Series, pl.Series, lambda texts: np.array(texts, object)])
+def test_texts_of_a_matrix_come_in_any_column(source):
+    texts = ["good film", None, "good good"]
+    found = Words().transform(source(texts))
+    assert found.names.tolist() == ["film", "good"]
+    assert found.matrix.toarray().tolist() == [[1, 1], [0, 0], [0, 2]]
+
+
+def test_pairs_do_not_reach_over_the_end_of_a_text():
+    counts, names = Words(token=r"\w+", stop_words=["and"]).bigram_counts(["a b", "", "b and a", "c"])
+    assert names.tolist() == ["a", "b", "c"]
+    assert counts.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    one, same = Words(token=r"\w+").bigram_counts("a a b")
+    assert (one.tolist(), same.tolist()) == ([[1, 1], [0, 0]], ["a", "b"])
+    assert Words().bigram_counts([""])[0].shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("ask", "error", "said"),
+    [
+        (lambda: Words().transform(5), KindError, "texts must be a list of strings, got int 5"),
+        (lambda: Words().transform({"a": 1}), KindError, "texts must be a list of strings, got dict"),
+        (lambda: Words().transform([["a"]]), KindError, "has a list in row 0"),
+        (lambda: Words().transform(np.array([["a", "b"]])), KindError, "texts must be a list of strings"),
+        (lambda: Words(hashed=8).bigram_counts(["a b"]), InputError, "hashed=8 keeps no words"),
+        (
+            lambda: Words().bigram_counts([" ".join(f"w{i}" for i in range(20_000))]),
+            InputError,
+            "20,000 words have 400,000,000 pairs, and 268,435,456 at most make an array; take fewer words",
+        ),
+    ],
+)
+def test_what_makes_no_matrix_is_refused(ask, error, said):
+    with pytest.raises(error, match=said):
+        ask()
+
+
+@pytest.mark.parametrize(
+    "settings", [{}, {"ngrams": (2, 2)}, {"model": "bernoulli"}, {"weighting": "tfidf", "norm": "l2"}]
+)
+def test_the_most_frequent_words_that_were_left_out_are_shown(settings):
+    texts = ["the film and the cast", "the cast and a plot", "the end", "an end, the cast"]
+    for model in (
+        NaiveBayes(text=Words(stop_words=2, **settings)),
+        NaiveBayes(text=Words(stop_words=["the"], **settings)),
+    ):
+        model.fit(texts, ["+", "-", "+", "-"])
+        own = model.text.most_frequent > 0
+        words = ["cast", "and"] if "ngrams" in settings else ["the", "cast"]  # there, by how often they end a pair
+        shown = inspect(model)
+        assert shown.to_dict().get("stop words") == ({"text": words} if own else None)
+        assert (f"left out, the most frequent: {', '.join(words)}" in str(shown)) == own
+        assert (f"left out, the most frequent: {', '.join(words)}" in _schema(model)["columns"][0][3]) == own

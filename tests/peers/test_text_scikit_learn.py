@@ -118,6 +118,40 @@ def test_the_same_features_give_the_same_joints(name, alpha, model, features):
     compare(name, words, vectorizer, model, alpha)
 
 
+@pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("name", ["messages", "italian tweets"])
+def test_the_matrix_is_that_of_the_vectoriser(name, features):
+    words, vectorizer = FEATURES[features]
+    texts, _, asked = halves(name)
+    wanted = vectorizer.fit_transform(texts)
+    found = words.transform(texts)
+    assert found.names.tolist() == vectorizer.get_feature_names_out().tolist()
+    assert found.get_feature_names_out() is found.names
+    assert found.matrix.dtype == wanted.dtype
+    for ours, theirs in ((found, wanted), (found.transform(asked), vectorizer.transform(asked))):
+        theirs.sort_indices()
+        np.testing.assert_array_equal(ours.matrix.indptr, theirs.indptr)
+        np.testing.assert_array_equal(ours.matrix.indices, theirs.indices)
+        np.testing.assert_allclose(ours.matrix.data, theirs.data, rtol=1e-12)
+
+
+@pytest.mark.parametrize("words", [Words(), Words(token=r"[\w']+", stop_words=STOPS), Words(min_documents=3)], ids=repr)
+def test_an_array_of_pairs_has_the_counts_of_the_vectoriser(words):
+    texts = halves("messages")[0][:150]
+    counts, names = words.bigram_counts(texts)
+    how = {"token_pattern": words.token, "stop_words": STOPS if words.stops else None}
+    singles = CountVectorizer(**how, min_df=words.min_documents).fit(texts)
+    assert names.tolist() == singles.get_feature_names_out().tolist()
+    pairs = CountVectorizer(**how, ngram_range=(2, 2))
+    sums = np.asarray(pairs.fit_transform(texts).sum(axis=0))[0]
+    wanted = np.zeros_like(counts)
+    for pair, n in zip(pairs.get_feature_names_out(), sums):
+        i, j = (singles.vocabulary_.get(word) for word in pair.split(" "))
+        if i is not None and j is not None:
+            wanted[i, j] = n
+    np.testing.assert_array_equal(counts, wanted)
+
+
 @pytest.mark.parametrize("name", real_texts.SETS)
 @pytest.mark.parametrize("model", PEERS)
 def test_every_set_gives_the_same_joints(name, model):

@@ -13,7 +13,7 @@ from ingenuo.explanation.evidence import evidence
 from ingenuo.explanation.strongest import Strongest, strongest, values_of_node
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.ngrams import END, START, UNKNOWN
-from ingenuo.families.word_features import totals
+from ingenuo.families.word_features import stopped_words, totals
 from ingenuo.models.language import LanguageModel
 from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
@@ -178,7 +178,7 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
             lines.append(f"{said}: {', '.join(f'{word} {p:.4g}' for word, p in data[key].items())}")
         what = f"{settings}: {rows:,.10g} texts, {len(known):,} different words"
         return Inspection(what, about, text="\n".join(lines), data=data)
-    columns = tuple(model.schema_.rows(len(model.schema_)))
+    columns = describe_columns(model, len(model.schema_))
     parts = [f"{rows:,.10g} rows"]
     classes: tuple[tuple[str, float, float], ...] = ()
     shown: Strongest | None = None
@@ -198,11 +198,23 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     target = getattr(model, "_target", None)
     named = f"; the class is {target!r}" if target else ""
     data, text = {"rows": rows}, ""
+    if stopped := stopped_words(model.tally_, model.schema_):
+        data["stop words"] = stopped
     if hasattr(model, "network_"):  # an average of networks has none of its own
         text, data["arcs"] = str(model.network_), [list(arc) for arc in model.network_.arcs]
     elif hasattr(model, "coef_") and hasattr(model, "discriminant"):
         text = data["discriminant"] = model.discriminant(most=_TERMS)
     return Inspection(f"{settings}: {', '.join(parts)}{named}", about, classes, columns, shown, text, data)
+
+
+def describe_columns(model: Any, most: int) -> tuple[tuple[str, str, str, str], ...]:
+    """(column, kind, family, why) of a fitted model's first columns; of texts, the frequent words left out, too."""
+    stopped = stopped_words(model.tally_, model.schema_) if hasattr(model, "tally_") else {}
+    shown = {name: ", ".join(words[:_WORDS]) + ", …" * (len(words) > _WORDS) for name, words in stopped.items()}
+    return tuple(
+        (name, kind, family, f"{why}; left out, the most frequent: {shown[name]}" if name in shown else why)
+        for name, kind, family, why in model.schema_.rows(most)
+    )
 
 
 def _describe_origin(about: Mapping[str, Any]) -> list[list[str]]:

@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, KindError
 from ingenuo.families.family import count_cells
 from ingenuo.kernels import portable
 from ingenuo.kernels import text as kernel
 from ingenuo.kernels.text import Lookup, Raw, add_cells
 from ingenuo.kernels.threads import run, width
-from ingenuo.rows.part import Chunk, Share, Text, Texts
+from ingenuo.rows.part import Chunk, Share, Text, Texts, is_arrow, text_columns
 from ingenuo.rows.schema import Reference, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats
 from ingenuo.tally.bag import Bag, Vocabulary
 from ingenuo.tally.exact import Exact, Real
-from ingenuo.tally.labels import Labels, labels_of
+from ingenuo.tally.labels import Labels, labels_of, objects
 from ingenuo.tally.prior import Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.tokens import changes, translation
@@ -229,14 +230,36 @@ def _ranked(vocabulary: Vocabulary, sums: NDArray[Any], among: NDArray[np.intp],
     return np.concatenate([above, at[by_text]])
 
 
+def _word_sums(vocabulary: Vocabulary, sums: NDArray[Any]) -> NDArray[Any]:
+    """The sums of single words; where n-grams have none among them, a word is as frequent as what ends with it."""
+    words = sums[: vocabulary.levels[1]]
+    for level in range(1, vocabulary.order):
+        if not words.any():
+            ending = sums[vocabulary.levels[level] : vocabulary.levels[level + 1]]
+            words = np.bincount(vocabulary.lasts[level - 1], ending, len(words))
+    return words
+
+
+def stopped_words(tally: Tally, schema: Schema) -> dict[str, list[str]]:
+    """Of the columns whose most frequent words are left out: which these are, the most frequent first."""
+    found = {}
+    for column, words in schema.texts.items():
+        reference = schema.references.get(column)
+        bag = tally.bag(table_name(column, counted_as(words, schema.family(column) == "words-bernoulli")))
+        if not words.most_frequent or bag is None:
+            continue
+        vocabulary = bag.vocabulary if reference is None else reference.vocabulary
+        sums = _word_sums(vocabulary, totals(bag) if reference is None else reference.counts)
+        nodes = _ranked(vocabulary, sums, np.arange(len(sums)), words.most_frequent)
+        pairs = zip((-sums[nodes]).tolist(), vocabulary.texts(nodes.tolist()))
+        found[column_name(column)] = [word for _, word in sorted(pairs)]
+    return found
+
+
 def _with_frequent(vocabulary: Vocabulary, sums: NDArray[Any], n: int) -> NDArray[np.bool_]:
     """The n most frequent words, and every n-gram that has one of them."""
     found = np.zeros(len(vocabulary), np.bool_)
-    words = sums[: vocabulary.levels[1]]
-    for level in range(1, vocabulary.order):
-        if not words.any():  # n-grams without words among them: a word is as frequent as what ends with it
-            ending = sums[vocabulary.levels[level] : vocabulary.levels[level + 1]]
-            words = np.bincount(vocabulary.lasts[level - 1], ending, len(words))
+    words = _word_sums(vocabulary, sums)
     found[_ranked(vocabulary, words, np.arange(len(words)), n)] = True
     for level in range(1, vocabulary.order):
         above = found[vocabulary.levels[level - 1] : vocabulary.levels[level]]
@@ -360,3 +383,115 @@ def count_normalised(chunk: Chunk, text: Text, words: Words, reference: Referenc
         shares = shares * chunk.weights
     (result,) = count(text, words, chunk.coded, chunk.classes, shares, counts=not words.binary, documents=words.binary)
     return result
+
+
+# Texts as a matrix, for other estimators.
+
+_MOST_CELLS = 1 << 28  # of an array of pairs
+
+
+@dataclass(frozen=True, eq=False)
+class TextMatrix:
+    """Texts as the rows of a sparse matrix, with a column for each word or n-gram that is used.
+
+    Attributes
+    ----------
+    matrix : scipy.sparse.csr_matrix
+        Counts, ones where `binary`, or TF-IDF.
+    names : array of str
+        The words or n-grams, in the order of the columns: sorted.
+
+    Examples
+    --------
+    >>> found = Words(ngrams=(1, 2)).transform(["warm soup", "warm warm bread"])
+    >>> found.names.tolist()
+    ['bread', 'soup', 'warm', 'warm bread', 'warm soup', 'warm warm']
+    >>> found.matrix.toarray().tolist()
+    [[0, 1, 1, 0, 1, 0], [1, 0, 2, 1, 0, 1]]
+    >>> found.transform(["cold soup"]).matrix.toarray().tolist()
+    [[0, 1, 0, 0, 0, 0]]
+    """
+
+    matrix: Any
+    names: NDArray[Any]
+    _words: Words = field(repr=False)
+    _vocabulary: Vocabulary = field(repr=False)
+    _weights: Floats = field(repr=False)  # of each node; 0: it is not used
+    _columns: NDArray[np.int64] = field(repr=False)  # of each node
+
+    def get_feature_names_out(self) -> NDArray[Any]:
+        """The names, as scikit-learn's vectorisers give them."""
+        return self.names
+
+    def transform(self, texts: Any) -> TextMatrix:
+        """Other texts by the same columns and weights; what these do not know is left out."""
+        return replace(self, matrix=self._matrix_of(_one_column(texts)))
+
+    def _matrix_of(self, text: Text) -> Any:
+        from scipy.sparse import csr_matrix
+
+        words, look = self._words, lookup(self._vocabulary, self._words, text)
+        rows, nodes, counts = look.entries(text.cut(words), self._weights != 0)
+        values: Array = np.ones(len(rows), np.int64) if words.binary else counts.astype(np.int64)
+        if words.weighting == "tfidf":
+            values = values * self._weights[nodes]
+        if words.norm is not None:
+            squares = np.bincount(rows, values * values, text.n_rows)
+            values = values / np.sqrt(squares)[rows]
+        found = csr_matrix((values, (rows, self._columns[nodes])), (text.n_rows, len(self.names)))
+        found.sort_indices()
+        return found
+
+
+def _one_column(texts: Any) -> Text:
+    """Texts as a column: a list, an array or a series of strings; a single string is one text."""
+    if isinstance(texts, str):
+        texts = [texts]
+    if hasattr(texts, "to_arrow"):  # of polars
+        texts = texts.to_arrow()
+    if isinstance(texts, bytes | Mapping) or not hasattr(texts, "__len__") or getattr(texts, "ndim", 1) != 1:
+        raise KindError(f"texts must be a list of strings, got {type(texts).__name__} {texts!r}")
+    given = texts if is_arrow(texts) else np.asarray(texts, object) if hasattr(texts, "dtype") else list(texts)
+    (column,) = text_columns(objects(["text"]), [given])
+    return column
+
+
+def transform(words: Words, texts: Any) -> TextMatrix:
+    """The matrix of some texts, whose words and document frequencies are those that count."""
+    text, one = _one_column(texts), labels_of(["all"])
+    labels = np.zeros(text.n_rows, np.int32)
+    bags = count(text, words, labels, one, counts=True, documents=True)
+    vocabulary, (counts, documents) = bags[0].vocabulary, map(totals, bags)
+    rows = float(np.count_nonzero(~text.missing(words.errors)))
+    weights = _used(words, vocabulary, documents if words.binary else counts, documents, rows)
+    if words.weighting == "tfidf":
+        weights = weights * _inverse_frequencies(documents, rows)
+    nodes = np.flatnonzero(weights)
+    names = vocabulary.texts(nodes.tolist())
+    order = np.arange(len(names)) if words.hashed else np.array(sorted(range(len(names)), key=names.__getitem__), int)
+    columns = np.full(len(vocabulary), -1, np.int64)
+    columns[nodes[order]] = np.arange(len(order))
+    found = TextMatrix(None, objects(names)[order], words, vocabulary, weights, columns)
+    return replace(found, matrix=found._matrix_of(text))
+
+
+def bigram_counts(words: Words, texts: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """How often each word that is used follows each other in the same text (n × n), and the n words."""
+    if words.hashed:
+        raise InputError(f"hashed={words.hashed} keeps no words, so there are no pairs of them; leave it out")
+    text, single = _one_column(texts), replace(words, ngrams=(1, 1), lexicon=None)
+    found = transform(single, texts)
+    n = len(found.names)
+    if n * n > _MOST_CELLS:
+        raise InputError(
+            f"{n:,} words have {n * n:,} pairs, and {_MOST_CELLS:,} at most make an array; take fewer words "
+            "(max_words, min_count), or Words(ngrams=(2, 2)).transform, which is sparse"
+        )
+    look = lookup(found._vocabulary, single, text)
+    nodes, ends = look.nodes(text.cut(single), text.n_rows)
+    places = np.append(found._columns, -1)[nodes]
+    joined = np.ones(max(len(places) - 1, 0), np.bool_)  # whether a word is followed by one of the same text
+    joined[ends[(ends > 0) & (ends < len(places))] - 1] = False
+    joined &= (places[:-1] >= 0) & (places[1:] >= 0)
+    pairs = (places[:-1] * n + places[1:])[joined]
+    return np.bincount(pairs, minlength=n * n).reshape(n, n), found.names

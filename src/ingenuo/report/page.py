@@ -17,7 +17,7 @@ from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.evaluation.evaluation import Evaluation, EvaluationDisplay, evaluate
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.evaluation.reliability import Reliability
-from ingenuo.explanation.explain import explain
+from ingenuo.explanation.explain import describe_columns, explain
 from ingenuo.explanation.nomogram import nomogram
 from ingenuo.explanation.strongest import strongest
 from ingenuo.rows import checks
@@ -308,7 +308,8 @@ def _schema(model: Any) -> Data:
     found = schema_of(model)
     if found is None:
         return {"columns": None, "unlisted": "", "texts": hasattr(model, "order")}
-    rows = [[shortened(name), kind, family, shortened(why, 200)] for name, kind, family, why in found.rows(COLUMNS)]
+    described = describe_columns(model, COLUMNS)
+    rows = [[shortened(name), kind, family, shortened(why, 200)] for name, kind, family, why in described]
     return {"columns": rows, "unlisted": _unlisted(found), "texts": False}
 
 

@@ -10,13 +10,16 @@ from functools import partial
 from numbers import Integral
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ingenuo.errors import InputError, KindError, check_choice
 from ingenuo.tally.prior import Settings
 from ingenuo.text.lexicons import Given, Lexicon, read_text
+
+if TYPE_CHECKING:
+    from ingenuo.families.word_features import TextMatrix
 
 Cut = str | Callable[[str], Iterable[str]]  # what finds the words of a text
 
@@ -316,6 +319,42 @@ class Words(Settings):
         if isinstance(self.lexicon, Lexicon):
             values["lexicon"] = self.lexicon.plain()
         return values
+
+    def transform(self, texts: Any) -> TextMatrix:
+        """Texts as a sparse matrix, a row for each, with its columns' names: for other estimators.
+
+        With the same settings it is that of scikit-learn's CountVectorizer or TfidfVectorizer. `model`, which is what a
+        classifier makes of counts, says nothing here.
+
+        Parameters
+        ----------
+        texts : list, array or series of str
+            A missing text is an empty row.
+
+        Examples
+        --------
+        >>> found = Words(stop_words=["and"]).transform(["warm soup", "soup and soup"])
+        >>> found.names.tolist(), found.matrix.toarray().tolist()
+        (['soup', 'warm'], [[1, 1], [2, 0]])
+        """
+        from ingenuo.families.word_features import transform
+
+        return transform(self, texts)
+
+    def bigram_counts(self, texts: Any) -> tuple[Any, Any]:
+        """How often each word follows each other in these texts, or in one: an n × n array, and the n words.
+
+        Row i, column j: how often word j stands right behind word i. Words that are left out stand for nothing.
+
+        Examples
+        --------
+        >>> counts, names = Words().bigram_counts("warm soup, warm bread")
+        >>> names.tolist(), counts.tolist()
+        (['bread', 'soup', 'warm'], [[0, 0, 0], [0, 0, 1], [1, 1, 0]])
+        """
+        from ingenuo.families.word_features import bigram_counts
+
+        return bigram_counts(self, texts)
 
     def to_file(self) -> dict[str, Any]:
         """The settings as a model file holds them, which names no code to run."""
