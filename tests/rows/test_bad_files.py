@@ -129,7 +129,11 @@ def test_other_things_than_tables_are_named(tmp_path):
         ("nulls.jsonl", b"\nnull\n", "line 2: 'None' is no object"),
         ("latin.jsonl", b'{"a": "x"}\n{"a": "caf\xe9"}\n', "line 2: the byte 0xe9 at offset 21 is not UTF-8"),
         ("list.json", b'[{"a": 1}, {"a": "y"}]', "element 2: the field 'a' is 'y' here and 1 before"),
-        ("list2.json", b'[{"a": 1},\n {"a" 2}]', "line 2, column 7: this is no JSON"),
+        ("list2.json", b'[{"a": 1},\n {"a" 2}]', "element 2, column 8: this is no JSON"),
+        ("list3.json", b'[{"a": 1},, {"a": 2}]', "element 2: there is nothing between two commas"),
+        ("list4.json", b'[{"a": 1},\n]', "a comma before the end of the list"),
+        ("list5.json", b'[{"a": 1}] [{"a": 1}]', "something after the end of the list"),
+        ("list6.json", b'[{"a": 1}, {"a": 2}', "the list is never closed"),
         ("labels.txt", b"__label__a __label__b text\n", "line 1: the line has several labels"),
         ("labels2.txt", b"__label__a text\nno label\n", "line 2: the line begins with 'no' and not with a label"),
     ]:

@@ -126,6 +126,12 @@ READING = (
         "columns",
     ),
     option("--ignore NAME...", "A column to set aside; may be repeated."),
+    option("--max-line MIB", "How long a line or a cell may be  [64]", type=click.FloatRange(min=0, min_open=True)),
+    option(
+        "--max-ratio N",
+        "How many bytes one may unpack to in a packed file that is read whole  [100]",
+        type=click.FloatRange(min=1),
+    ),
 )
 AUDITED = (
     option(
@@ -180,6 +186,7 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, mo
     """The scan of some files for a model, as the options of `READING` say; what was detected is printed."""
     if not any(given.get(name) for name in ("engine", "scheduler", "master")):
         _leave_pandas_out()
+    from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO
     from ingenuo.rows.files.scan import scan
     from ingenuo.rows.streams import text_columns
 
@@ -193,6 +200,8 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, mo
         errors=given.get("errors") or "strict",
         header=given.get("header"),
         missing=list(given["missing"]) if given.get("missing") else None,
+        max_line=int((given.get("max_line") or 0) * (1 << 20)) or MAX_LINE,
+        max_ratio=given.get("max_ratio") or MAX_RATIO,
         columns=kinds(given) | more.pop("columns", {}),
         target=target,
         texts=text_columns(model),

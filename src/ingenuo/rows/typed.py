@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
@@ -15,6 +16,53 @@ from ingenuo.tally.labels import Labels, unite
 
 MISSING = ("", "?")
 _QUOTES = ("'", '"')
+
+
+MAX_DEPTH = 64  # brackets within brackets of JSON: parsers call themselves for each
+_SIGNS = np.zeros(256, np.int8)  # what parts JSON: 1 opens, -1 closes, 2 is a comma or a line end
+_SIGNS[list(b"[{")], _SIGNS[list(b"]}")], _SIGNS[list(b",\n\r")] = 1, -1, 2
+
+
+class JsonSigns:
+    """The brackets, commas and line ends of JSON that are in no string, block after block."""
+
+    def __init__(self) -> None:
+        self.depth, self._inside, self._escaped = 0, 0, False
+
+    def find(self, data: bytes | bytearray) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+        """Where they stand, and how deep it is after each."""
+        signs = np.frombuffer(data, np.uint8)
+        quotes = np.flatnonzero(signs == ord('"'))
+        if self._escaped or b"\\" in data:
+            quotes = quotes[~self._escapes(signs)[quotes]]
+        places = np.flatnonzero(_SIGNS[signs])
+        places = places[(np.searchsorted(quotes, places) + self._inside) % 2 == 0]
+        self._inside = (self._inside + len(quotes)) % 2
+        steps = _SIGNS[signs[places]]
+        depths = self.depth + np.cumsum(np.where(steps == 2, 0, steps), dtype=np.int64)
+        self.depth = int(depths[-1]) if len(depths) else self.depth
+        return places, depths
+
+    def _escapes(self, signs: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Of each byte, whether a backslash before it that is not itself escaped takes its meaning away."""
+        slashes = np.flatnonzero(signs == ord("\\"))
+        number = np.arange(len(slashes))
+        begins = np.diff(slashes, prepend=-2) > 1  # a run of them, of which each second one is escaped
+        nth = number - np.maximum.accumulate(np.where(begins, number, 0))
+        if self._escaped and len(slashes) and slashes[0] == 0:
+            nth[: len(nth) if begins[1:].sum() == 0 else int(np.argmax(begins[1:])) + 1] += 1
+        escaped = np.zeros(len(signs) + 1, np.bool_)
+        escaped[slashes[nth % 2 == 0] + 1] = True
+        escaped[0] = self._escaped
+        self._escaped = bool(escaped[-1])
+        return escaped[:-1]
+
+
+def too_deep(data: bytes | bytearray) -> int:
+    """Where JSON is too deep for a parser; -1 where it is not."""
+    places, depths = JsonSigns().find(data)
+    deep = depths > MAX_DEPTH
+    return int(places[np.argmax(deep)]) if deep.any() else -1
 
 
 def reads_texts(model: Any) -> bool:
@@ -59,6 +107,8 @@ def _schema_of(model: Any) -> Schema | None:
 
 
 def _from_json(text: str) -> dict[str, Any]:
+    if too_deep(text.encode("utf-8", "replace")) >= 0:
+        raise InputError(f"the row has more than {MAX_DEPTH} brackets within brackets; give one value for each column")
     try:
         found: dict[str, Any] = json.loads(text)  # it begins with a brace
     except ValueError as error:

@@ -25,6 +25,10 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, did_you_mean, missing_file
 from ingenuo.rows.rows import STANDARD_INPUT as STANDARD_INPUT
 
+# What is packed may unpack to any size, and what has no line end is one line: these are the limits of what is held.
+MAX_LINE = 1 << 26  # bytes of a line, and of a cell
+MAX_RATIO = 100.0  # bytes for each packed one, of what is read whole
+_FREE = 1 << 26  # bytes that are read whole at whatever ratio
 _PACKED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".xz": "xz", ".zip": "zip"}
 _MAGIC = {
     b"\x1f\x8b": "gzip",
@@ -103,13 +107,27 @@ class File:
             stream.read(encoding.mark)
             yield stream if encoding.is_utf8 else io.BufferedReader(_Decoded(self.name, stream, encoding, errors))
 
-    def buffer(self) -> Any:
+    def buffer(self, max_ratio: float = MAX_RATIO) -> Any:
         """All of it, unpacked, for formats that are read from their end."""
         if not self.is_stream and not self.is_packed():
             with explain_refusal(self.path):
                 return pa.memory_map(self.path)
+        pieces, size = [], 0
         with self.open() as stream:
-            return pa.BufferReader(stream.read())
+            while piece := stream.read(1 << 22):
+                pieces.append(piece)
+                size += len(piece)
+                refuse_ratio(self.name, size, max(self.n_read, 1), max_ratio)
+        return pa.BufferReader(b"".join(pieces))
+
+
+def refuse_ratio(name: str, unpacked: int, packed: int, most: float) -> None:
+    """Raise where what must be read whole unpacks to far more than it is."""
+    if unpacked > _FREE and unpacked > most * packed:
+        raise FileError(
+            f"{name}: {packed:,} bytes unpack to {unpacked:,} or more, over {most:g} times as many, and this format is "
+            "read whole; if that is meant, raise the limit (--max-ratio N; scan(…, max_ratio=N))"
+        )
 
 
 class _Again(io.RawIOBase):

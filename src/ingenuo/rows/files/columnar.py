@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError
-from ingenuo.rows.files.bytes import File, explain_refusal
+from ingenuo.rows.files.bytes import File, explain_refusal, refuse_ratio
 from ingenuo.rows.files.contents import Content, Options, Types
 from ingenuo.rows.kinds import as_types, is_string
 
@@ -37,7 +37,7 @@ class Typed(Content):
     @cached_property
     def _held(self) -> Any:
         """The bytes of what cannot be opened twice, or is packed."""
-        return self.file.buffer().read_buffer()
+        return self.file.buffer(self.options.max_ratio).read_buffer()
 
     def _source(self) -> Any:
         """The bytes, from the start."""
@@ -103,7 +103,24 @@ class Parquet(Typed):
         return parquet.ParquetFile(self._source(), **options)
 
     def _schema(self) -> Any:
-        return self._file().schema_arrow
+        file = self._file()
+        self._refuse_bomb(file.metadata)
+        return file.schema_arrow
+
+    def _refuse_bomb(self, metadata: Any) -> None:
+        """Raise where a column has cells that are too long on the average, or unpacks to far more than it is."""
+        name, most = self.file.name, self.options.max_line
+        unpacked = packed = 0
+        for group in map(metadata.row_group, range(metadata.num_row_groups)):
+            for chunk in map(group.column, range(group.num_columns)):
+                unpacked += chunk.total_uncompressed_size
+                packed += chunk.total_compressed_size
+                if chunk.total_uncompressed_size > most * max(chunk.num_values, 1):
+                    raise FileError(
+                        f"{name}: the cells of column {chunk.path_in_schema!r} are longer than {most / (1 << 20):g} "
+                        "MiB; if they are meant, raise the limit (--max-line MIB; scan(…, max_line=BYTES))"
+                    )
+        refuse_ratio(name, unpacked, max(packed, 1), self.options.max_ratio)
 
     def _tables(self, types: Mapping[str, Any] | None, rows: int) -> Iterator[tuple[Any, float]]:
         columns, own = None if types is None else list(types), self.own_schema

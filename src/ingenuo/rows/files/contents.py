@@ -14,12 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError
-from ingenuo.rows.files.bytes import File, detect_encoding, find_bad_byte
+from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO, File, detect_encoding, find_bad_byte
 from ingenuo.rows.kinds import Kind, as_types
 
 MISSING = ("", "NA", "N/A", "NaN", "nan", "null", "NULL", "?")
 BLOCK = 1 << 22  # bytes: measured, the least that parses as fast as larger ones
-LONGEST = 1 << 28  # bytes of one row
 _AHEAD = 4  # at most so many blocks are parsed, or batches read, before they are asked for
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,6 +40,8 @@ class Options:
     known: Sequence[str] = ()  # names of columns that a header would have
     block_size: int = BLOCK
     look: int = 1 << 20  # bytes from which the form of a file is inferred
+    max_line: int = MAX_LINE
+    max_ratio: float = MAX_RATIO
     texts: Sequence[str] = ()  # where rows are texts: their column and others that a header may name
 
 
@@ -132,17 +133,20 @@ class TextContent(Content):
 
     def __init__(self, file: File, options: Options) -> None:
         super().__init__(file, options)
-        self._size = max(options.look, self.least)
+        self._size = min(max(options.look, self.least), options.max_line)
         while True:
             head = file.head(self._size)
             complete = len(head) < self._size
             self.encoding = detect_encoding(head, file.name, options.encoding)
-            text = self.encoding.decode(head)
-            self._begin(text, complete)
-            self._whole = len(text) if complete else find_row_end(text, self.dialect)[0]
-            if complete or self._whole > self.body or self._size > LONGEST:
-                break
-            self._size *= 4  # a first row that is longer
+            text = self._text(head)
+            if complete or b"\n" in text or b"\r" in text[:-1]:  # what is not all of a line has no form
+                self._begin(text, complete)
+                self._whole = len(text) if complete else find_row_end(text, self.dialect)[0]
+                if complete or self._whole > self.body:
+                    break
+            if self._size >= options.max_line:
+                raise too_long(file.name, 1 + text.count(b"\n", 0, self.body), options.max_line)
+            self._size = min(4 * self._size, options.max_line)  # a first row that is longer
         self.notes = [self.encoding.note] if self.encoding.note else []
 
     def _begin(self, text: bytes, complete: bool) -> None:
@@ -156,8 +160,12 @@ class TextContent(Content):
         """What is wrong with rows that cannot be read, should it be found; they begin at a line."""
         return None
 
+    def _text(self, head: bytes) -> bytes:
+        """The first bytes as UTF-8."""
+        return self.encoding.decode(head)
+
     def _head(self) -> bytes:
-        return self.encoding.decode(self.file.head(self._size))
+        return self._text(self.file.head(self._size))
 
     def first(self) -> Any:
         """The first rows; of strings, where numbers are written so."""
@@ -171,7 +179,7 @@ class TextContent(Content):
 
     def _blocks(self) -> Iterator[Block]:
         with self.file.open_text(self.encoding, self.options.errors) as text:
-            yield from cut(text, self.file.name, self.dialect, self.options.block_size)
+            yield from cut(text, self.file.name, self.dialect, self.options.block_size, self.options.max_line)
 
     def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[Any, int]]:
         """The rows, a block at a time."""
@@ -243,7 +251,7 @@ def ahead(items: Iterator[T], work: Callable[[T], R], workers: int = _AHEAD) -> 
 # stands elsewhere (5" nails), the cells are walked through one by one.
 
 
-def cut(stream: Any, name: str, dialect: Dialect, size: int = BLOCK) -> Iterator[Block]:
+def cut(stream: Any, name: str, dialect: Dialect, size: int = BLOCK, longest: int = MAX_LINE) -> Iterator[Block]:
     """Blocks of about so many bytes; an error where a quote is never closed."""
     rest: Data = b""
     wanted, offset, line = size, 0, 1
@@ -257,15 +265,14 @@ def cut(stream: Any, name: str, dialect: Dialect, size: int = BLOCK) -> Iterator
         more = at > len(rest)
         del data[at:]
         end, opened = find_row_end(data, dialect)
-        if (more and end == 0 and len(data) > LONGEST) or (not more and opened >= 0):
-            if opened < 0:
-                raise FileError(
-                    f"{name}, line {line}: the line is longer than {LONGEST >> 20} MB, which is no row of a table"
-                )
+        if (more and end == 0 and len(data) >= longest) or (not more and opened >= 0):
+            if opened < 0 or more:
+                raise too_long(name, line, longest)
             cell = data[opened : opened + 30].decode("utf-8", "replace")
             raise never_closed(name, line + data.count(dialect.line_end, 0, opened), cell)
         if more and end == 0:
-            rest, wanted = data, len(data)  # twice as much, so that long rows cost no square of their length
+            # Twice as much, so that long rows cost no square of their length.
+            rest, wanted = data, min(len(data), max(longest - len(data), 1))
             continue
         end = end if more else len(data)
         rest, wanted = bytes(data[end:]), size
@@ -321,6 +328,14 @@ def _walk(data: Data, dialect: Dialect) -> tuple[int, int]:
             return end, found.start()
         at = close.end()
     return max(end, data.rfind(dialect.line_end, at) + 1), -1
+
+
+def too_long(name: str, line: int, longest: int) -> FileError:
+    """The error for a line, or a cell, that is longer than any is taken to be."""
+    return FileError(
+        f"{name}, line {line}: the line is longer than {longest / (1 << 20):g} MiB, which is no row of a table (or a "
+        "quote is never closed); if it is meant, raise the limit (--max-line MIB; scan(…, max_line=BYTES))"
+    )
 
 
 def never_closed(name: str, line: int, cell: str) -> FileError:

@@ -171,7 +171,8 @@ def infer_dialect(head: bytes, file: File, options: Options, complete: bool = Tr
     """The form of a text whose first bytes are given."""
     separator, quote, missing = options.separator, options.quote, options.missing
     lines = re.match(rb"(?:[^\n]*\n){3}", head)
-    enough = max(_BYTES, lines.end() if lines else len(head))
+    lined = len(head) if complete else max(head.rfind(b"\n"), head.rfind(b"\r")) + 1  # a line that is cut tells nothing
+    enough = max(_BYTES, lines.end() if lines else lined)
     complete = complete and len(head) <= enough
     text = head[:enough].decode("utf-8", "surrogateescape")
     skipped = 0

@@ -2,72 +2,71 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from pyarrow import json as arrow_json
 
 from ingenuo.errors import FileError
 from ingenuo.rows.files.bytes import File, detect_encoding, explain_refusal, find_bad_byte
-from ingenuo.rows.files.contents import Block, Content, Data, Options, TextContent, Types, require_utf8
+from ingenuo.rows.files.contents import Block, Content, Data, Options, TextContent, Types, cut, require_utf8, too_long
 from ingenuo.rows.kinds import CATEGORY, TEXT, Kind, as_types, not_a_number
+from ingenuo.rows.typed import MAX_DEPTH, JsonSigns, too_deep
 
 _NO_OBJECT = re.compile(rb"^[ \t]*null", re.MULTILINE)
+_NOTHING = re.compile(rb"(?:\A|\n)[ \t\r]*\n")  # an element of a list that is nothing
 _MARK = "__label__"
+_LIST = 1 << 24  # bytes of a list by which its fields are inferred: later objects may have some that the first lack
+_START = 256
+NEW_LINE = b"\n"
 
 
 class JsonLines(TextContent):
-    """The fields of the objects are the columns; a field that an object lacks is missing. A list is read whole."""
+    """The fields of the objects are the columns; a field that an object lacks is missing.
+
+    A list of objects is read as if each had a line.
+    """
 
     may_lack_columns = True
+    _is_list = False
 
     def __init__(self, file: File, options: Options) -> None:
-        self._list: bytes | None = None  # the objects of a list, as if each had a line
+        if file.head(_START).lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"[":
+            self.least = _LIST
         super().__init__(file, options)
         self.names = list(self.first().column_names)
         if not self.names:
             raise FileError(f"{file.name}: the objects have no fields; give some with a field for each column")
 
+    def _text(self, head: bytes) -> bytes:
+        text = super()._text(head)
+        self._is_list = text.lstrip()[:1] == b"["
+        return bytes(_Listed(self.file.name).change(text)) if self._is_list else text
+
     def _begin(self, text: bytes, complete: bool) -> None:
-        start = text.lstrip()[:1]
-        if not start:
+        if not text.strip():
             raise FileError(f"{self.file.name}: the file is empty; give one with a JSON object in each line")
-        if start == b"[" and self._list is None:
-            self._list = self._read_list()
-
-    def _read_list(self) -> bytes:
-        with self.file.open_text(self.encoding, self.options.errors) as stream:
-            text = stream.read()
-        bad = find_bad_byte(text, self.encoding.mark, 1, self.file.name)
-        if bad is not None and self.options.errors == "strict":
-            raise bad
-        try:
-            rows = json.loads(text.decode("utf-8", "replace"))
-        except json.JSONDecodeError as error:
-            where = f"{self.file.name}, line {error.lineno}, column {error.colno}"
-            raise FileError(f"{where}: this is no JSON ({error.msg}); mend it") from None
-        return b"\n".join(json.dumps(row).encode() for row in rows)
-
-    def _head(self) -> bytes:
-        return super()._head() if self._list is None else self._list
-
-    def first(self) -> Any:
-        """The first rows (of a list: all)."""
-        if self._list is not None:
-            self._whole = len(self._list)
-        return super().first()
 
     def _blocks(self) -> Iterator[Block]:
-        return super()._blocks() if self._list is None else iter([Block(self._list, 0, 1)])
+        if not self._is_list:
+            yield from super()._blocks()
+            return
+        with self.file.open_text(self.encoding, self.options.errors) as text:
+            lines = io.BufferedReader(_Listed(self.file.name, text))
+            yield from cut(lines, self.file.name, self.dialect, self.options.block_size, self.options.max_line)
 
     def _parse(self, data: Data, types: Mapping[str, Any]) -> Any:
         require_utf8(data)
         if b"null" in data and _NO_OBJECT.search(data):  # Arrow takes it for a row, and dies where there is no other
             raise pa.ArrowInvalid("null is no object")
+        if too_deep(data) >= 0 or (self._is_list and _NOTHING.search(data)):
+            raise pa.ArrowInvalid("too deep, or an element that is nothing")
         plain = [(name, t.value_type if pa.types.is_dictionary(t) else t) for name, t in types.items()]
         table = arrow_json.read_json(
             pa.BufferReader(data),
@@ -81,10 +80,18 @@ class JsonLines(TextContent):
     def _diagnose(self, data: Data, line: int, types: Types) -> FileError | None:
         """The first line that is no object, or whose value is of another type than before."""
         seen: dict[str, Any] = {}
+        called = f"{self.file.name}, {'element' if self._is_list else 'line'}"
+        if (deep := too_deep(data)) >= 0:
+            return FileError(
+                f"{called} {line + data.count(NEW_LINE, 0, deep)}: there are more than {MAX_DEPTH} brackets within "
+                "brackets; give each field one value"
+            )
         for number, text in enumerate(bytes(data).split(b"\n"), line):
+            where = f"{called} {number}"
             if not text.strip():
+                if self._is_list and _NOTHING.search(data):
+                    return FileError(f"{where}: there is nothing between two commas; take one out")
                 continue
-            where = f"{self.file.name}, {'line' if self._list is None else 'element'} {number}"
             try:
                 row = json.loads(text)
             except json.JSONDecodeError as error:
@@ -109,6 +116,48 @@ class JsonLines(TextContent):
                 if isinstance(value, int) and expected is not None and not -(2**63) <= value < 2**63:
                     return FileError(f"{where}: the field {name!r} is {value}, out of the range of whole numbers")
         return None
+
+
+class _Listed(io.RawIOBase):
+    """A JSON list as lines: its commas become line ends, its own brackets and line ends spaces; all else stays."""
+
+    def __init__(self, name: str, stream: Any = None) -> None:
+        self._name, self._stream, self._signs, self._waiting = name, stream, JsonSigns(), b""
+        self._last, self._began = b"", False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._waiting:
+            data = self._stream.read(len(buffer))
+            if not data and self._signs.depth:
+                raise FileError(f"{self._name}: the list is never closed; the file may be cut short: fetch it again")
+            self._waiting = bytes(self.change(data))
+        n = min(len(buffer), len(self._waiting))
+        buffer[:n] = self._waiting[:n]
+        self._waiting = self._waiting[n:]
+        return n
+
+    def change(self, data: bytes) -> bytearray:
+        """The next bytes, of which there are as many as before."""
+        found = bytearray(data)
+        before = self._signs.depth
+        places, depths = self._signs.find(data)
+        signs = np.frombuffer(data, np.uint8)[places]
+        out = np.frombuffer(found, np.uint8)
+        out[places[(signs == 10) | (signs == 13)]] = 32
+        out[places[(signs == ord(",")) & (depths == 1)]] = 10
+        steps = np.diff(depths, prepend=before)
+        outer = np.flatnonzero(((steps == 1) & (depths == 1)) | ((steps == -1) & (depths == 0)))
+        out[places[outer]] = 32
+        for place in places[outer[depths[outer] == 0]][:1].tolist():
+            last = data[:place].rstrip()[-1:] or self._last
+            if last == b"," or data[place + 1 :].strip():
+                what = "a comma before the end of the list" if last == b"," else "something after the end of the list"
+                raise FileError(f"{self._name}: this is no JSON ({what}); mend it")
+        self._last = data.rstrip()[-1:] or self._last
+        return found
 
 
 def _sort(value: Any) -> str:
@@ -230,6 +279,8 @@ class Folder(Content):
     def _text(self, path: Path) -> bytes:
         """A text as UTF-8."""
         with explain_refusal(str(path)):
+            if path.stat().st_size > self.options.max_line:
+                raise too_long(str(path), 1, self.options.max_line)
             data = path.read_bytes()
         encoding = detect_encoding(data, str(path), self.options.encoding)
         data = encoding.decode(data)

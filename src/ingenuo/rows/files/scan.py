@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
-from ingenuo.rows.files.bytes import STANDARD_INPUT, File, detect_encoding
+from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO, STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
 from ingenuo.rows.kinds import Kind, MixedColumn, as_labels, declared_kinds, describe, infer_kind, not_a_number, sort_of
 from ingenuo.rows.streams import Stream, concatenate, read_alike
@@ -152,6 +152,8 @@ def scan(
     keep_all: bool = False,
     only: bool = False,
     block_size: int = BLOCK,
+    max_line: int = MAX_LINE,
+    max_ratio: float = MAX_RATIO,
     texts: Sequence[str] = (),
 ) -> Scan:
     r"""What files hold: their columns, what each is and why, and their rows, which can then be read a batch at a time.
@@ -186,6 +188,10 @@ def scan(
         Whether to read the declared columns alone, those of them that the files have.
     block_size : int
         How many bytes of text are parsed at a time; the first of them tell what the columns are.
+    max_line : int
+        How many bytes a line, or a cell, may have.
+    max_ratio : float
+        How many bytes a packed one may unpack to where a format is read whole: packed Parquet and Arrow files.
     texts : list of str
         For a model whose rows are texts, the name of their column, and of others that it knows. A file of no known
         format whose first line names none of them has then a text in each line.
@@ -206,7 +212,9 @@ def scan(
     known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
     separator = "\t" if format == "tsv" and separator is None else separator
     look = min(block_size, Options.look)
-    options = Options(format, separator, quote, encoding, header, empty, errors, known, block_size, look, texts)
+    options = Options(
+        format, separator, quote, encoding, header, empty, errors, known, block_size, look, max_line, max_ratio, texts
+    )
     contents = _contents(paths, options)
     first = contents[0]
     if target is not None and target not in first.names:
