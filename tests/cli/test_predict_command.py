@@ -269,3 +269,50 @@ def test_a_regressor_is_judged_by_how_far_off_it_is() -> None:
     assert found["within_interval"]["low"] <= found["within_interval"]["value"] <= found["within_interval"]["high"]
     assert "R²" in done("evaluate", "ages.ingenuo", "ages.csv")
     assert run("evaluate", "ages.ingenuo", "ages.csv", "--reliability").exit_code == 2
+
+
+def test_values_that_were_never_seen_are_counted_by_column(tmp_path: Path) -> None:
+    rows = people().drop(columns="outcome")
+    rows.loc[:4, "town"] = ["Lodi", "Lodi", "Asti", "Como", "Nola"]
+    rows.loc[0, "smoker"] = "perhaps"
+    rows.to_csv("new.csv", index=False)
+    found = run("predict", "m.ingenuo", "new.csv", "-o", "out.csv")
+    assert [line for line in found.stderr.splitlines() if line.startswith("note:")] == [
+        "note: column 'smoker': 1 row has a value that the model never saw ('perhaps')",
+        "note: column 'town': 5 rows have a value that the model never saw ('Lodi', 'Asti', 'Como' and 1 more)",
+    ]
+    assert run("predict", "m.ingenuo", "people.csv", "-o", "out.csv").stderr.startswith("written to")
+    assert run("predict", "m.ingenuo", "new.csv", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("name", ["naive-bayes", "softmax", "network"])
+def test_every_model_says_what_it_never_saw(name: str, tmp_path: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "--ignore", "said", "--model", name, "-o", "other.ingenuo")
+    people().replace({"town": {"Bari": "Lodi"}}).to_csv("new.csv", index=False)
+    said = run("predict", "other.ingenuo", "new.csv", "-o", "out.csv").stderr
+    n = int((people()["town"] == "Bari").sum())
+    assert f"column 'town': {n} rows have a value that the model never saw ('Lodi')" in said
+
+
+def test_one_row_is_typed() -> None:
+    model = ing.load("m.ingenuo")
+    row = {"age": 60.5, "town": "Roma", "said": "tired, and sore", "smoker": None}
+    typed = "age=60.5, town=Roma, said='tired, and sore'"
+    found = pd.read_csv(io.StringIO(done("predict", "m.ingenuo", "--row", typed)))
+    assert found["predicted"].tolist() == model.predict(pd.DataFrame([row])).tolist()
+    assert found["probability"][0] == pytest.approx(model.predict_proba(pd.DataFrame([row])).max(), abs=1e-6)
+    answer = json.loads(done("predict", "m.ingenuo", "--row", '{"town": "Roma"}', "--only", "--to", "jsonl"))
+    assert set(answer) == {"predicted", "probability"}
+    odd = run("predict", "m.ingenuo", "--row", "town=Lodi")
+    assert odd.stderr.count("never seen") == 1
+    for wrong in ([], ["people.csv", "--row", "age=1"]):
+        assert run("predict", "m.ingenuo", *wrong).exit_code == 2
+    assert "did you mean 'town'" in run("predict", "m.ingenuo", "--row", "twon=Roma").stderr
+
+
+def test_one_text_is_typed() -> None:
+    Path("texts.csv").write_text("text,y\nvery good,yes\nvery bad,no\n" * 5)
+    done("train", "texts.csv", "--target", "y", "--column", "text=text", "-o", "texts.ingenuo")
+    assert done("predict", "texts.ingenuo", "--row", "good, good", "--only").splitlines()[1].startswith("yes,")
+    done("train", "texts.csv", "--target", "y", "--column", "text=text", "--model", "language", "-o", "texts.ingenuo")
+    assert done("predict", "texts.ingenuo", "--row", "very bad", "--only").splitlines()[1].startswith("no,")

@@ -86,6 +86,7 @@ RUNS = [
     "predict m.ingenuo FILE -o outESC.csv",
     "predict noneESC.ingenuo FILE",
     "report m.ingenuo FILE -o pageESC.html",
+    "select FILE --target LABEL",
     "train FILE --target noneESC",
     "train FILE --target LABEL --model noneESC",
     "train FILE --target LABEL --column NAME=ESC",

@@ -100,6 +100,11 @@ def _keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> bool:
 
 MODEL = click.argument("model", metavar="MODEL", type=click.Path())
 FILES = click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path())
+ROW = option(
+    "--row TEXT",
+    "One row: 'COLUMN=VALUE, COLUMN=VALUE', a JSON object, or, where the model reads texts, the text itself. ? and "
+    "columns that are left out are missing.",
+)
 TARGET = option("--target COLUMN", "The column that holds the class.")
 JSON = option("--json", "Print JSON.", "as_json")
 SEED = option("--seed", "Seed of what is drawn.", type=click.IntRange(min=0), default=0)

@@ -8,18 +8,14 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.options import JSON, MODEL, READING, option
+from ingenuo.cli.options import JSON, MODEL, READING, ROW, option
 
 
 @options.command(
     "explain",
     MODEL,
     click.argument("file", type=click.Path(), required=False, metavar="[FILE]"),
-    option(
-        "--row TEXT",
-        "One row: 'COLUMN=VALUE, COLUMN=VALUE', a JSON object, or, where the model reads texts, the text itself. ? and "
-        "columns that are left out are missing.",
-    ),
+    ROW,
     option(
         "--rows LIST",
         "Which rows of FILE, such as 3,7-9; they are counted from 1, and the header is none of them  [1]",

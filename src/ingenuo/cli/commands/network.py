@@ -133,7 +133,7 @@ def classify(path: str, file: str | None, target: str | None, row: str | None, *
         raise click.UsageError("give a row by --row, or a FILE")
     options.check_writable(given["output"], [path, *([file] if file else [])])
     check_inputs(path, file)
-    from ingenuo.cli.work.answer import answer_rows
+    from ingenuo.cli.work.answer import Answers
     from ingenuo.models.network_classifier import NetworkClassifier
     from ingenuo.rows.files import write
     from ingenuo.rows.streams import rows_for
@@ -145,7 +145,7 @@ def classify(path: str, file: str | None, target: str | None, row: str | None, *
         return
     rows = rows_for(model, options.open_files([str(file)], given, keep_all=True), labelled=False, others=True)
     kind = "jsonl" if given["as_json"] else write.format_of(given["output"])
-    pieces = write.write(answer_rows(model, rows, True, 0), kind)
+    pieces = write.write(Answers(model, True, 0).tables(rows.pairs()), kind)
     options.write(b"".join(pieces), given["output"])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ingenuo.cli import options
-from ingenuo.cli.options import FILES, MODEL, READING, SEED, option
+from ingenuo.cli.options import MODEL, READING, ROW, SEED, option
 
 FORMATS = "csv|tsv|jsonl|parquet|arrow"
 BINARY = ("parquet", "arrow")
@@ -18,7 +18,8 @@ _DIGITS = 6  # of numbers in text
 @options.command(
     "predict",
     MODEL,
-    FILES,
+    click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path()),
+    ROW,
     option("-o --output FILE", "Where to write the rows  [standard output]"),
     option(f"--to {FORMATS}", "What to write  [by the name of the output, else csv]"),
     option("--all", "The probability of every class (quantiles of a regressor).", "all_classes"),
@@ -37,20 +38,23 @@ _DIGITS = 6  # of numbers in text
     ),
     READING,
 )
-def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, **given: Any) -> None:
-    """Append the most probable class and its probability to each row of FILEs.
+def predict(model: str, files: tuple[str, ...], row: str | None, output: str | None, only: bool, **given: Any) -> None:
+    """Append the most probable class and its probability to each row of FILEs, or to the one of --row.
 
     Rows are read, answered and written a part at a time, each value as it was read. Columns that the model does not
-    know, its class among them, are carried along.
+    know, its class among them, are carried along. Values that it never saw are counted on stderr.
 
     \b
     ingenuo predict mail.ingenuo new.csv -o answers.csv
     ingenuo predict mail.ingenuo new.csv --all --reasons 3 | head
+    ingenuo predict tennis.ingenuo --row 'Outlook=Sunny, Wind=Strong'
     cat new.csv | ingenuo predict mail.ingenuo - --to jsonl
     """
+    if bool(files) == (row is not None):
+        raise click.UsageError("give FILEs, or one row by --row")
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
-    from ingenuo.cli.work.answer import answer_rows
+    from ingenuo.cli.work.answer import Answers, typed_table
     from ingenuo.rows.files import write
     from ingenuo.rows.streams import rows_for
     from ingenuo.tally.container import replace_file
@@ -58,17 +62,23 @@ def predict(model: str, files: tuple[str, ...], output: str | None, only: bool, 
     kind = write.format_of(output, given["to"])
     digits = _DIGITS if given["digits"] is None and kind not in BINARY else given["digits"]
     loaded = options.load(model, answers=True)
-    rows = rows_for(
-        loaded, options.open_files(files, given, model=loaded, keep_all=True), labelled=False, others=not only
-    )
+    found = Answers(loaded, given["all_classes"], given["reasons"], only=only, digits=digits)
+    if row is None:
+        scanned = options.open_files(files, given, model=loaded, keep_all=True)
+        rows = rows_for(loaded, scanned, labelled=False, others=not only)
+        pairs = rows.pairs()
+    else:
+        rows, taken = None, typed_table(loaded, row)
+        pairs = iter([(taken, taken)])
     with options.watched(rows, "answering"):
-        tables = answer_rows(loaded, rows, given["all_classes"], given["reasons"], only=only, digits=digits)
-        pieces = write.write(tables, kind)
+        pieces = write.write(found.tables(pairs), kind)
         if output is None or output == "-":
             options.out_data(pieces, output, binary=kind in BINARY)
-            return
-        replace_file(os.path.realpath(output), write.pack(pieces, output))
-    options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
+        else:
+            replace_file(os.path.realpath(output), write.pack(pieces, output))
+    options.say(*(f"note: {note}" for note in found.notes() if row is None))  # of one row it was said already
+    if output is not None and output != "-":
+        options.say(f"written to {output} ({os.path.getsize(output):,} bytes)")
 
 
 @options.command(

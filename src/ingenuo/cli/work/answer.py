@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingenuo.errors import InputError, KindError
 from ingenuo.explanation import evidence
@@ -15,24 +17,77 @@ from ingenuo.models.language import LanguageModel, LanguageModelClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
 from ingenuo.models.remote import answer_columns, free_name
 from ingenuo.networks.network import Network
-from ingenuo.rows.schema import column_name
-from ingenuo.show.format import rounded, signed
+from ingenuo.rows.schema import FAMILIES, column_name
+from ingenuo.rows.typed import known_categories, parse_row
+from ingenuo.show.format import listed, rounded, signed
+from ingenuo.tally.labels import Labels, objects, recognise
 
 _QUANTILES = (0.05, 0.5, 0.95)
 
 
-def answer_rows(
-    model: Any, rows: Any, all_classes: bool, reasons: int, *, only: bool = False, digits: int | None = None
-) -> Iterator[pa.Table]:
-    """The rows of `rows_for(…, others=True)` with their answers, perhaps rounded; with `only`, the answers alone."""
-    for shown, taken in rows.pairs():
-        found = answers(model, taken, all_classes, reasons)
-        if digits is not None:
+class Answers:
+    """The answers of a model beside rows; what the model never saw is counted on the way."""
+
+    def __init__(
+        self, model: Any, all_classes: bool, reasons: int, *, only: bool = False, digits: int | None = None
+    ) -> None:
+        self._model, self._only, self._digits, self._asked = model, only, digits, (all_classes, reasons)
+        self._known = _categories(model)
+        self.unseen: dict[str, Counter[Any]] = {}  # values of each column, with their rows
+
+    def tables(self, pairs: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[pa.Table]:
+        """The rows as they are shown with the answers to those that the model takes, or the answers alone."""
+        for shown, taken in pairs:
+            found = answers(self._model, taken, *self._asked)
             for name, column in found.items():
-                if pa.types.is_floating(column.type):
-                    found[name] = pa.array(rounded(column.to_numpy(zero_copy_only=False), digits), from_pandas=True)
-        known = {} if only else dict(zip(shown.column_names, shown.columns))
-        yield pa.table({**known, **{free_name(name, list(known)): column for name, column in found.items()}})
+                if self._digits is not None and pa.types.is_floating(column.type):
+                    numbers = column.to_numpy(zero_copy_only=False)
+                    found[name] = pa.array(rounded(numbers, self._digits), from_pandas=True)
+            known = {} if self._only else dict(zip(shown.column_names, shown.columns))
+            yield pa.table({**known, **{free_name(name, list(known)): column for name, column in found.items()}})
+            for name in self._known.keys() & set(taken.column_names):
+                counts = {each["values"]: each["counts"] for each in pc.value_counts(taken.column(name)).to_pylist()}
+                counts.pop(None, None)  # which is missing
+                places = recognise(self._known[name], objects(list(counts)))
+                strange = {value: n for (value, n), place in zip(counts.items(), places.tolist()) if place < 0}
+                if strange:
+                    self.unseen.setdefault(name, Counter()).update(strange)
+
+    def notes(self) -> list[str]:
+        """A sentence for each column that had values which the model never saw."""
+        return [
+            f"column {name!r}: {found.total():,} row{'s have' if found.total() > 1 else ' has'} a value that the model "
+            f"never saw ({listed([repr(value) for value, _ in found.most_common()], 3)})"
+            for name, found in sorted(self.unseen.items())
+        ]
+
+
+def _categories(model: Any) -> dict[str, Labels]:
+    """The values that a model knows, of each column of categories that it learned."""
+    schema = getattr(model, "schema_", None)
+    if schema is None:
+        return {}
+    names = [name for name in schema.names.tolist() if FAMILIES[schema.family(name)] == "category"]
+    known = {column_name(name): known_categories(model, name, schema) for name in names}
+    return {name: labels for name, labels in known.items() if labels is not None and len(labels)}
+
+
+def typed_table(model: Any, text: str) -> pa.Table:
+    """A row as it was typed as a table of all the columns that a model takes; what was left out is missing."""
+    row, schema = parse_row(text, model), getattr(model, "schema_", None)
+    if not isinstance(row, dict) or schema is None:
+        name = "text" if schema is None or not len(schema) else column_name(schema.names[0])
+        return pa.table({name: pa.array([row], pa.string())})
+    kinds = {column_name(name): FAMILIES[schema.family(name)] for name in schema.names.tolist()}
+    given = {column_name(name): value for name, value in row.items()}
+    types = {"number": pa.float64(), "count": pa.float64(), "text": pa.string()}
+    return pa.table(
+        {
+            name: pa.array([given[name]]) if given.get(name) is not None else pa.nulls(1, types.get(kind, pa.string()))
+            for name, kind in kinds.items()
+            if kind != "ignore"
+        }
+    )
 
 
 def answers(model: Any, rows: pa.Table, all_classes: bool, reasons: int) -> dict[str, pa.Array]:
