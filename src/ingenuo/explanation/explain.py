@@ -19,7 +19,7 @@ from ingenuo.networks.network import Network
 from ingenuo.rows.schema import column_name
 from ingenuo.rows.typed import parse_row, reads_texts
 from ingenuo.show.arithmetic import Explanations, Floats, RowsOf
-from ingenuo.show.plots import new_axes
+from ingenuo.show.plots import VALUES, bars
 from ingenuo.show.table import Block, PrintedTable, Shown
 from ingenuo.tally.labels import Labels, labels_of
 from ingenuo.tally.tally import Tally
@@ -295,22 +295,10 @@ class ColumnView(Shown):
             return self.density(self.column, ax)
         if self.kind == _FIGURES:
             raise InputError(f"the column {self.column!r} has no density by itself, so that there is nothing to draw")
-        n, k = len(self.values), min(len(self.classes), _VIEW_CLASSES)
-        ax = new_axes(ax, (6.4, max(2.4, 0.8 + 0.18 * n * (k + 1))))
-        height = 0.8 / k
-        for place in range(k):
-            middle = np.arange(n) + (place - (k - 1) / 2) * height
-            ax.barh(middle, self.numbers[:, place], height, label=str(self.classes[place]))
-        ax.set_yticks(np.arange(n), [value if len(value) <= 30 else value[:29] + "…" for value in self.values])
-        ax.invert_yaxis()
-        ax.set_xlabel(self.kind)
-        ax.set_title(self.column, fontsize="medium")
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.legend(title="class", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
-        return ax
+        return bars(self.values, self.numbers, self.classes, self.kind, self.column, ax)
 
 
-def column_view(model: Any, column: str, n: int = 20) -> ColumnView:
+def column_view(model: Any, column: str, n: int = VALUES) -> ColumnView:
     """What a classifier knows of one column; of many values or words, the n most frequent."""
     if not hasattr(model, "classes_"):
         raise InputError(f"a {type(model).__name__} has no classes, so there is nothing to show of a column in each")

@@ -18,7 +18,7 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError, did_you_mean
-from ingenuo.models.classifier import Answering, Explains, summary_html
+from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.rows import checks
@@ -333,6 +333,8 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         if unknown is not None:
             raise InputError(f"the row has a column {unknown!r} that was not learned{did_you_mean(unknown, names)}")
         return getattr(self._table, "from_pydict", self._table)({name: [row.get(name)] for name in names})
+
+    _repr_mimebundle_ = TableModel._repr_mimebundle_
 
     def _repr_html_inner(self) -> str:
         shell: str = super()._repr_html_inner()

@@ -151,6 +151,13 @@ def tally_correct(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
 class TableModel:
     """Mix-in: what a notebook shows, and scikit-learn knows, of a model of tables."""
 
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, str]:
+        """What a notebook asks for first: scikit-learn's has no room for what was learned."""
+        from sklearn import get_config
+
+        shown = {"text/html": self._repr_html_inner()} if get_config()["display"] == "diagram" else {}
+        return {"text/plain": repr(self), **shown}
+
     def _repr_html_inner(self) -> str:
         model: Any = self
         shell: str = super()._repr_html_inner()  # type: ignore[misc]

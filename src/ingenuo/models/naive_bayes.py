@@ -43,6 +43,7 @@ from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, category_table, column_name, family_of
 from ingenuo.rows.source import Source
+from ingenuo.show import plots
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
 from ingenuo.tally.fingerprints import UnlearnedRows, hasher
 from ingenuo.tally.histogram import bins_name
@@ -560,13 +561,13 @@ class NaiveBayes(Classifier):
         return list(self.schema_.names[np.isin(self.schema_.families, own)].tolist())
 
     def plot(self, column: Any = None, ax: Any = None) -> Any:
-        """Draw the density of a column of numbers within each class, over the histogram of its values.
+        """Draw a column: the density of numbers over their histogram, or P(value | class) of categories as bars.
 
         Parameters
         ----------
         column : str or int, optional
-            Its name, or its position; needed where there are several columns of numbers. Columns without names are
-            also called 'x0', 'x1', …, as in messages.
+            Its name, or its position; needed where there are several columns of numbers, or none. Columns without names
+            are also called 'x0', 'x1', …, as in messages.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
 
@@ -576,34 +577,35 @@ class NaiveBayes(Classifier):
             `ax.figure.savefig(path)` writes the picture.
         """
         check_is_fitted(self)
-        name = self._column_to_draw(column, [column_name(name) for name in self._numbers()])
-        bins = self.tally_.bins(bins_name(name))
-        return density.draw_densities(self._density(name), name, labels_of(self.classes_), bins, ax)
+        name, classes = self._column_to_draw(column), labels_of(self.classes_)
+        if name in self._numbers():
+            return density.draw_densities(self._density(name), name, classes, self.tally_.bins(bins_name(name)), ax)
+        equal = np.full(len(classes), 1 / len(classes))
+        part = next(each for each in self._density(name).evidence(1.0, equal, "") if each.column == name)
+        most = np.argsort(-part.counts.sum(axis=0), kind="stable")[: plots.VALUES]
+        shown = [str(value) for value in part.values[most].tolist()]
+        return plots.bars(shown, part.shares.T[most], classes, "P(value | class)", column_name(name), ax)
 
-    def _column_to_draw(self, column: Any, known: list[str]) -> Any:
-        """The name of the column of numbers that is meant."""
-        names = self.schema_.names
+    def _column_to_draw(self, column: Any) -> Any:
+        """The name of the column of numbers or categories that is meant."""
+        numbers, names = self._numbers(), self.schema_.names
+        drawn = [*numbers, *self.schema_.columns("categorical").tolist()]
+        known = [column_name(name) for name in drawn]
         if column is None:
-            if len(known) == 1:
-                return self._numbers()[0]
+            if len(numbers) == 1 or len(drawn) == 1:
+                return drawn[0]
             shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
-            raise InputError(
-                f"there are {len(known)} columns of numbers; say which to draw: {shown}"
-                if known
-                else "there is no column of numbers, and only those have a density to draw"
-            )
+            what = f"there are {len(known)} columns; say which to draw: {shown}"
+            raise InputError(what if known else "there is no column of numbers or of categories to draw")
         place = _place(column, names)
-        why = "is not there: only columns of numbers have a density to draw"
-        if place is not None:
-            column = names.tolist()[place]
-            if column in self._numbers():
-                return column
+        if place is None:
+            raise InputError(f"column {column!r} is not there{did_you_mean(column, known)}")
+        found = names.tolist()[place]
+        if found not in drawn:
             family = list(FAMILIES)[int(self.schema_.families[place])]
-            why = f"is {family}, and only columns of numbers have a density to draw"
-            if family in (SHARED, FULL):
-                why = f"is {family}, together with others, and has no density of its own to draw"
-            column = column_name(column)
-        raise InputError(f"column {column!r} {why}{did_you_mean(column, known)}")
+            together = ", together with others" if family in (SHARED, FULL) else ""
+            raise InputError(f"column {column_name(found)!r} is {family}{together}, and has nothing of its own to draw")
+        return found
 
     @property
     def class_count_(self) -> Any:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, MergeError, did_you_mean
 from ingenuo.tally.bag import Vocabulary
 from ingenuo.tally.labels import Labels, is_missing, labels_of, objects, same, unite
+from ingenuo.tally.tally import html_table
 from ingenuo.text.words import Words
 
 EQUAL_MASS = (5, 10, 20)  # bins of equal mass
@@ -229,6 +230,10 @@ class Schema:
         if len(self) > 50:
             lines.append(f"… and {len(self) - 50:,} more")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        more = f"<p>… and {len(self) - 50:,} more</p>" if len(self) > 50 else ""
+        return html_table(("column", "kind", "family", "why"), self.rows()) + more
 
 
 def column_name(name: object) -> str:

@@ -11,6 +11,7 @@ from html import escape, unescape
 from typing import Any
 
 from ingenuo.show import format
+from ingenuo.show.plots import on_a_page
 from ingenuo.show.table import STYLE, PrintedTable
 
 
@@ -86,8 +87,12 @@ def drawing() -> Iterator[None]:
         "svg.hashsalt": "ingenuo",
         "font.family": ["DejaVu Sans"],  # whose letters are as wide as any that a browser may take instead
     }
-    with style.context(["default", settings]):
-        yield
+    before = on_a_page.set(True)
+    try:
+        with style.context(["default", settings]):
+            yield
+    finally:
+        on_a_page.reset(before)
 
 
 def svg(axes: Any, name: str, key: str, *, crowded: bool = False, own_colours: bool = False) -> str:

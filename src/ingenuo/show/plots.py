@@ -1,12 +1,16 @@
 """Pictures by matplotlib, which is imported only when one is drawn: curves, reliability, regions, audits.
 
-No picture needs a window or a global state of matplotlib: without axes of the caller's a figure of its own is made.
+No picture needs a window or a global state of matplotlib: without axes of the caller's a figure of its own is made, by
+pyplot where that shows its figures, in a notebook or in windows.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +26,8 @@ _GRID = 240  # points along a side
 _NUMBERED = 20  # classes: the cells of a larger matrix have no room for numbers
 _NAMED = 6  # curves: of more, those of the smallest areas are named
 _WORST = 3
+VALUES = 20  # of a column: of more, the most frequent are drawn
+_BARS = 8  # classes of which bars stand side by side
 _SHOWN = 20  # comparisons or groups of an audit
 _AUDIT_NAME = 44  # letters
 # Colours that those who do not see red and green apart tell apart too (Okabe and Ito); then matplotlib's own.
@@ -46,9 +52,31 @@ def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
 
 def new_panels(rows: int, columns: int, size: tuple[float, float]) -> list[Any]:
     """Axes for several panels on a new figure, line by line."""
-    from matplotlib.figure import Figure
+    how: dict[str, Any] = {"figsize": size, "layout": "constrained"}
+    if shows_figures():
+        from matplotlib import pyplot
 
-    return list(Figure(figsize=size, layout="constrained").subplots(rows, columns, squeeze=False).ravel())
+        figure = pyplot.figure(**how)
+    else:
+        from matplotlib.figure import Figure
+
+        figure = Figure(**how)
+    return list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+on_a_page: ContextVar[bool] = ContextVar("on_a_page", default=False)  # where pictures are drawn for a file
+_SILENT = {"agg", "cairo", "pdf", "pgf", "ps", "svg", "template"}  # matplotlib's ways of drawing that show nothing
+
+
+def shows_figures() -> bool:
+    """Whether pyplot is in use and shows its figures; in a notebook it need not have been imported yet."""
+    if on_a_page.get():
+        return False
+    if "matplotlib.pyplot" not in sys.modules:
+        return "inline" in os.environ.get("MPLBACKEND", "")
+    import matplotlib
+
+    return matplotlib.get_backend().lower() not in _SILENT
 
 
 def paint(svg: str) -> Any:
@@ -215,6 +243,22 @@ def curves(
     else:
         axes[0].legend(*handles, loc="best", fontsize="small", framealpha=0.9)
     return axes
+
+
+def bars(values: Sequence[str], numbers: Floats, classes: Labels, measure: str, title: str, ax: Any = None) -> Any:
+    """Draw a bar for each value and class (numbers are values × classes); of many classes the first."""
+    n, k = len(values), min(len(classes), _BARS)
+    ax = new_axes(ax, (6.4, max(2.4, 0.8 + 0.18 * n * (k + 1))))
+    height = 0.8 / k
+    for place in range(k):
+        middle = np.arange(n) + (place - (k - 1) / 2) * height
+        ax.barh(middle, numbers[:, place], height, color=colour(place), label=str(classes[place]))
+    ax.set_yticks(np.arange(n), [shortened(value, 30) for value in values])
+    ax.invert_yaxis()
+    ax.set_xlabel(measure)
+    ax.set_title(title, fontsize="medium")
+    ax.legend(title="class", loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
+    return _frame(ax)
 
 
 def _dots(

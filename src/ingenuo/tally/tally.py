@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
+from html import escape
 from operator import add
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -413,5 +414,15 @@ class Tally(Mapping[str, AnyTable]):
     def __str__(self) -> str:
         return "\n".join(f"{name}: {table.listing(20)}" for name, table in self.items())
 
+    def _repr_html_(self) -> str:
+        return html_table(("table", "sums"), ((name, table.listing(20)) for name, table in self.items()))
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Tally, (self._tables,)
+
+
+def html_table(heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """What a notebook shows of rows of texts."""
+    lines = [("th", heads), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{tag} style='text-align:left'>{escape(cell)}</{tag}>" for cell in line) for tag, line in lines)
+    return f"<table>{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
