@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ingenuo.families.family import Categories, Family, LearnedRows, Parameters,
 from ingenuo.kernels import codes as loops
 from ingenuo.rows.part import Chunk, Codes, Places
 from ingenuo.rows.schema import Schema, category_table, column_name
-from ingenuo.show.arithmetic import Factor, Floats, fraction, logs, term
+from ingenuo.show.arithmetic import Factor, Floats, Term, fraction, logs
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, encode, find, labels_of, recode, recognise, unite
 from ingenuo.tally.prior import Prior
@@ -34,6 +35,11 @@ class ColumnParameters:
     counts: Floats  # (classes, values)
     pseudo: Floats  # (values,)
     thetas: Floats  # (classes, values)
+
+    @cached_property
+    def logs(self) -> Floats:
+        """The logarithms of the frequencies, (values, classes)."""
+        return logs(self.thetas).T
 
 
 @dataclass(frozen=True)
@@ -54,7 +60,7 @@ class CategoricalParameters(Parameters):
             log_thetas = np.zeros((len(labels), self.n_classes))
             places = recognise(table.labels, labels)
             known = places >= 0
-            log_thetas[known] = logs(table.thetas).T[places[known]]
+            log_thetas[known] = table.logs[places[known]]
             tables.append(log_thetas if floor is None else np.maximum(log_thetas, floor))
         _refuse_negative(loops.add_log_likelihood(block.columns, tables, out), block)
 
@@ -71,11 +77,13 @@ class CategoricalParameters(Parameters):
                 note = "left out" if code < 0 else "never seen: left out"
                 found.append(Factor(column_name(name), str(value), note=note))
                 continue
-            terms = []
-            for counts, thetas in zip(table.counts, table.thetas):
-                total, imagined = counts.sum(), table.pseudo.sum()
-                how = fraction(counts[place], table.pseudo[place], total, imagined)
-                terms.append(term(how if total + imagined else "as in the whole column", thetas[place]))
+            imagined, own, terms = table.pseudo.sum(), table.pseudo[place], []
+            counts, totals = table.counts[:, place].tolist(), table.counts.sum(axis=1).tolist()
+            for n, total, theta, log in zip(
+                counts, totals, table.thetas[:, place].tolist(), table.logs[place].tolist()
+            ):
+                how = fraction(n, own, total, imagined) if total + imagined else "as in the whole column"
+                terms.append(Term(how, theta, log))
             found.append(Factor(column_name(name), str(value), tuple(terms)))
         return found
 
@@ -95,7 +103,7 @@ class CategoricalParameters(Parameters):
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Categories]:
         """What each value adds."""
         for column, t in zip(self.columns.tolist(), self.tables):
-            yield Categories(column, t.labels, weight * logs(t.thetas).T, weight, t.counts, t.thetas)
+            yield Categories(column, t.labels, weight * t.logs, weight, t.counts, t.thetas)
 
 
 class Categorical(Family):

@@ -72,6 +72,8 @@ def split(n: int, parts: int, minimum: int = 1) -> list[tuple[int, int]]:
 
 def over(n: int, work: Callable[[int, int], T], minimum: int = 1, parts: int | None = None) -> list[T]:
     """What work(lo, hi) gives for ranges of 0..n, one for each thread, none shorter than the minimum."""
+    if 0 < n < 2 * minimum:  # one row, say, for which to ask for the threads would cost as much as the work
+        return [work(0, n)]
     return run([partial(work, lo, hi) for lo, hi in split(n, width() if parts is None else parts, minimum)])
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+import operator
 import sys
 import threading
 from collections.abc import Collection, Iterator, Mapping
@@ -473,7 +474,8 @@ class Learner(Packed):
         if not self._fitted or schema is not self.schema_:
             self._learned_as = freeze(self._fixed_settings())
         self.schema_, self.tally_ = schema, tally
-        self._estimates = SimpleNamespace(settings=None, parameters=None)  # the last, and what they were estimated with
+        # The last parameters, the settings that they were estimated with, and those as given, where they cannot change.
+        self._estimates = SimpleNamespace(settings=None, parameters=None, given=None)
         if not len(schema):  # texts that are no column of any table
             return
         self.n_features_in_ = len(schema)
@@ -515,16 +517,21 @@ class Learner(Packed):
 
     def _parameters(self) -> Any:
         """What is estimated from the tally: again when that, or a setting, has changed."""
-        settings = freeze((*(getattr(self, name) for name in self._free), *self._fixed_settings()))
-        if self._estimates.parameters is None or self._estimates.settings != settings:
+        given = (*(getattr(self, name) for name in self._free), *self._fixed_settings())
+        last = self._estimates
+        if last.given is not None and all(map(operator.is_, given, last.given)):
+            return last.parameters
+        settings = freeze(given)
+        if last.parameters is None or last.settings != settings:
             if CLASS not in self.tally_:
                 raise EmptyModelError("the model has forgotten every row it knew; fit it again first")
             self._check_settings()
             self._check_fixed()
             self._check_against_data()
-            self._estimates.parameters = self._estimate()
-            self._estimates.settings = settings
-        return self._estimates.parameters
+            last.parameters = self._estimate()
+            last.settings = settings
+        last.given = given if all(isinstance(each, _UNCHANGING) for each in given) else None
+        return last.parameters
 
     def drop_rare(self, minimum: int) -> Self:
         """Drop what is known of fewer rows than a minimum count, so that the model may be shown to others.
@@ -594,6 +601,9 @@ def refuse_more_than_sums(model: Any) -> None:
         raise RefusedError(
             f"the bins of this {name} end at targets of single rows, and would stay; give edges of your own: bins=[…]"
         )
+
+
+_UNCHANGING = (type(None), bool, int, float, str, Prior)  # of Python's values those that nobody can change
 
 
 def freeze(value: Any) -> Any:

@@ -378,7 +378,7 @@ class NaiveBayes(Classifier):
             attributes = attributes_of(self.schema_, prior_of(self.prior), to_tune=True)
             learned = LearnedRows(self.schema_, *self._weigh(chunk))
             self.tuning_ = tune(learned, attributes, self.class_prior, shifted=not given)
-            self._estimates.parameters = None
+            self._estimates.parameters = self._estimates.given = None
         if self.calibration is not None:
             self._calibrate(chunk)
 

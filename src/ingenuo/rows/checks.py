@@ -372,7 +372,8 @@ def without_target(X: Any, target: str | None, schema: Schema) -> Any:
     if target is None or target in schema.names.tolist():
         return X
     if is_frame(X):
-        return drop_columns(X, [target]) if target in open_source(X).names.tolist() else X
+        names = getattr(X, "column_names", None)
+        return drop_columns(X, [target]) if target in (X.columns if names is None else names) else X
     row = X.to_dict() if hasattr(X, "to_dict") else X
     return {name: value for name, value in row.items() if name != target} if isinstance(row, dict) else X
 

@@ -379,11 +379,13 @@ class FrameSource(Source):
         if len(set(names)) < len(names):
             doubled = next(name for place, name in enumerate(names) if name in names[:place])
             raise InputError(f"two columns of the table have one name, {doubled!r}; rename one")
-        # A column of pandas costs as much to take as all the cells of one row.
-        self._columns = dict(enumerate(X.to_numpy(object).T)) if self._is_pandas and self.n_rows == 1 else {}
+        self._columns: dict[int, Any] = {}
 
     def column(self, place: int) -> Any:
         """The values of a column."""
+        if not self._columns and self._is_pandas and self.n_rows == 1:
+            # A column of pandas costs as much to take as all the cells of one row.
+            self._columns = dict(enumerate(self.table.to_numpy(object).T))
         if place not in self._columns:
             self._columns[place] = self._read(place)
         return self._columns[place]
