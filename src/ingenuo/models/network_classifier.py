@@ -305,6 +305,7 @@ class NetworkClassifier(Classifier):
         grass        wet        = 0.9            = 0.05
         ───────────────────────────────────────────────────
         product                 = 0.18           = 0.04
+        their sum    P(x) = 0.22
         ÷ their sum             = 0.818182       = 0.181818
         → rain, with probability 0.818182
         """
