@@ -18,7 +18,7 @@ import pytest
 from scipy import sparse
 
 import ingenuo as ing
-from ingenuo.errors import InputError, KindError, RefusedError
+from ingenuo.errors import InputError, RefusedError
 
 N = 240
 RNG = np.random.default_rng(11)
@@ -77,8 +77,6 @@ NEEDS_ALL = {
     "NetworkClassifier, hill-climb",
     "BayesOptimalClassifier",
 }
-# What is several models, and is not sent to an engine to answer there.
-NOT_SENT = {"BayesOptimalClassifier"}
 # Numbers whose zeros are values like any other are not taken from a sparse matrix.
 NO_SPARSE = {"GaussianNB"}
 CLASSIFIERS = {name: each for name, each in MODELS.items() if hasattr(each[0], "predict_proba")}
@@ -213,10 +211,6 @@ def test_rows_evaluate_a_model_through_every_door(
     name: str, door: str, fitted: dict[str, Any], judged: dict[str, Any], tmp_path: Path
 ) -> None:
     _, frame = MODELS[name]
-    if door == "dask" and name in NOT_SENT:
-        with pytest.raises(KindError, match="cannot be sent"):
-            ing.evaluate(fitted[name], _door(door, frame, tmp_path), "paid")
-        return
     found = ing.evaluate(fitted[name], _door(door, frame, tmp_path), "paid")
     for measure in ("accuracy", "log_loss", "brier"):
         assert found[measure].value == pytest.approx(judged[name][0][measure].value, rel=1e-12)

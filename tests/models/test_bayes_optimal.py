@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from click.testing import CliRunner
+from pyarrow import csv
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
@@ -20,12 +22,16 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from ingenuo import store
+from ingenuo.cli import main
 from ingenuo.datasets import diabetes, play_tennis
-from ingenuo.errors import IngenuoError, InputError, KindError, RefusedError
+from ingenuo.errors import IngenuoError, InputError, KindError, ModelFileError, RefusedError
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.scikit_learn import GaussianNB as OurGaussianNB
+from ingenuo.tally import container
 
 X, Y = load_iris(return_X_y=True)
 PAIR = [("bayes", OurGaussianNB()), ("logistic", make_pipeline(StandardScaler(), LogisticRegression(C=0.01)))]
@@ -302,3 +308,96 @@ def test_bad_questions_are_refused(iris):
     refused(lambda: iris.explain({"a": 1}), KindError, "mapping", "column names")
     named = BayesOptimalClassifier([("a", NaiveBayes())]).fit(play_tennis(), "Play")
     refused(lambda: named.explain({"Outlok": "Rain"}), InputError, "'Outlok'", "did you mean 'Outlook'?")
+
+
+# Files, weights and the command.
+
+OURS = [("all", NaiveBayes()), ("tree", NetworkClassifier("tan")), ("two", NaiveBayes({"bmi": "ignore"}))]
+
+
+def test_a_vote_of_our_models_is_saved_with_its_weights(tmp_path):
+    model = BayesOptimalClassifier(OURS, priors={"all": 0.5, "tree": 0.25, "two": 0.25}).fit(diabetes(), "progression")
+    store.save(model, tmp_path / "vote.ingenuo")
+    again = store.load(tmp_path / "vote.ingenuo")
+    assert again.weights_ == pytest.approx(model.weights_, rel=1e-12)
+    assert again.log_likelihoods_ == pytest.approx(model.log_likelihoods_)
+    assert again.get_params(deep=False)["priors"] == model.priors
+    np.testing.assert_allclose(again.predict_proba(diabetes()), model.predict_proba(diabetes()), rtol=1e-12)
+    assert str(again.explain({"bmi": 27.0})) == str(model.explain({"bmi": 27.0}))
+    assert len(again.hypotheses_.trace) == 2  # all the rows in one step
+    store.save(again, tmp_path / "again.ingenuo")
+    assert store.load(tmp_path / "again.ingenuo").weights_ == again.weights_
+    refused(lambda: again.partial_fit(diabetes(), "progression"), RefusedError, "cannot partial_fit")
+    refused(lambda: again.sample, RefusedError, "draw from one of its classifiers")
+
+
+def test_a_vote_with_a_strange_classifier_cannot_be_saved(iris, tmp_path):
+    refused(lambda: store.save(iris, tmp_path / "x.ingenuo"), KindError, "cannot be saved")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("names", ["all", "tree"]), ("names", ["all", "all", "two"]), ("logs", [0.5, 0.0, 0.0]), ("logs", [-1.0]),
+     ("voters", []), ("logs", [{"!": "float", "value": "-inf"}] * 3), ("settings", {"!": "mapping", "items": []})],
+)  # fmt: skip
+def test_a_forged_vote_is_refused(name, value, tmp_path):
+    model = BayesOptimalClassifier(OURS).fit(diabetes(), "progression")
+    manifest, tensors = model.state()
+    container.write_file(tmp_path / "x.ingenuo", {**manifest, name: value}, tensors)
+    refused(lambda: store.load(tmp_path / "x.ingenuo"), ModelFileError, "no model that this version can build")
+
+
+def test_weights_are_how_often_a_row_counts():
+    rows, times = diabetes().slice(0, 120), np.tile([0, 1, 2], 40)
+    fitted = [(name, model.fit(diabetes().slice(120), "progression")) for name, model in (
+        ("all", NaiveBayes()), ("two", NaiveBayes({"bmi": "ignore"})))]  # fmt: skip
+    weighted = BayesOptimalClassifier(fitted, folds="prefit").fit(rows, "progression", times)
+    repeated = BayesOptimalClassifier(fitted, folds="prefit").fit(
+        rows.take(np.repeat(np.arange(120), times)), "progression"
+    )
+    assert weighted.log_likelihoods_ == pytest.approx(repeated.log_likelihoods_)
+    assert weighted.tally_ == repeated.tally_
+    both = BayesOptimalClassifier([("all", NaiveBayes()), ("two", NaiveBayes({"bmi": "ignore"}))], 3)
+    assert both.fit(rows, "progression", times).log_likelihoods_ != both.fit(rows, "progression").log_likelihoods_
+
+
+def test_the_vote_from_the_command(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    csv.write_csv(diabetes(), "ill.csv")
+    spec = "bayes-optimal:estimators=naive-bayes+network:structure=kdb;k=1,folds=3"
+
+    def run(*arguments):
+        return CliRunner().invoke(main, list(arguments))
+
+    assert run("train", "ill.csv", "--target", "progression", "--model", spec, "-o", "v.ingenuo").exit_code == 0
+    wanted = BayesOptimalClassifier([("naive-bayes", NaiveBayes()), ("k", NetworkClassifier("kdb", k=1))], 3)
+    wanted = wanted.fit(diabetes(), "progression")
+    loaded = store.load("v.ingenuo")
+    assert list(loaded.weights_) == ["naive-bayes", "network:structure=kdb;k=1"]
+    assert list(loaded.weights_.values()) == pytest.approx(list(wanted.weights_.values()))
+    explained = run("explain", "v.ingenuo", "--row", "bmi=27, s5=4.6").stdout
+    assert explained.splitlines()[-1].startswith("→ ")
+    assert "network:structure=kdb;k=1" in explained
+    answers = run("predict", "v.ingenuo", "ill.csv", "--only").stdout.splitlines()[1:]
+    assert [line.split(",")[0] for line in answers] == wanted.predict(diabetes()).tolist()
+    assert run("evaluate", "v.ingenuo", "ill.csv").exit_code == 0
+    assert "log-likelihood" in run("inspect", "v.ingenuo").stdout
+    default = run("train", "ill.csv", "--target", "progression", "--model", "bayes-optimal", "-o", "d.ingenuo")
+    assert default.exit_code == 0, default.output
+    assert list(store.load("d.ingenuo").weights_) == ["naive-bayes", "network", "softmax"]
+    for bad, said in (
+        ("estimators=naive-bayes+naive-bayes", "named twice"),
+        ("estimators=naive-bayse", "did you mean 'naive-bayes'"),
+        ("estimators=language-model", "gives no probabilities"),
+        ("folds=1", "folds"),
+    ):
+        failed = run(
+            "train", "ill.csv", "--target", "progression", "--model", f"bayes-optimal:{bad}", "-o", "x.ingenuo"
+        )
+        assert failed.exit_code == 1
+        assert said in failed.stderr
+        assert not (tmp_path / "x.ingenuo").exists()
+    drawn = run("generate", "v.ingenuo")
+    assert drawn.exit_code == 1
+    assert "draw from one of its classifiers" in drawn.stderr

@@ -202,6 +202,10 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
         data["stop words"] = stopped
     if hasattr(model, "network_"):  # an average of networks has none of its own
         text, data["arcs"] = str(model.network_), [list(arc) for arc in model.network_.arcs]
+    elif hasattr(model, "weights_"):  # of a vote
+        logs, data["weights"] = model.log_likelihoods_, model.weights_
+        voters = [[name, logs[name], weight] for name, weight in model.weights_.items()]
+        text = PrintedTable(["classifier", "log-likelihood", "weight"], voters, ["", ".2f", ".6f"]).text()
     elif hasattr(model, "coef_") and hasattr(model, "discriminant"):
         text = data["discriminant"] = model.discriminant(most=_TERMS)
     return Inspection(f"{settings}: {', '.join(parts)}{named}", about, classes, columns, shown, text, data)

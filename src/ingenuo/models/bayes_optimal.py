@@ -11,6 +11,7 @@ from itertools import chain
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils import get_tags
@@ -18,9 +19,12 @@ from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
+from ingenuo.models.registry import model_class, name_of
+from ingenuo.networks import learn
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
@@ -158,11 +162,14 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
     {'all': 0.282, 'sky and wind': 0.718}
     """
 
-    _refusals: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("partial_fit", "forget", "merge"),
-        "its weights come from rows that the classifiers had not learned from, and other rows would make other "
-        "classifiers; fit it on all the rows together",
-    )
+    _refusals: ClassVar[Mapping[str, str]] = {
+        **dict.fromkeys(
+            ("partial_fit", "forget", "merge"),
+            "its weights come from rows that the classifiers had not learned from, and other rows would make other "
+            "classifiers; fit it on all the rows together",
+        ),
+        "sample": "it averages answers, and has no distribution of the rows; draw from one of its classifiers",
+    }
 
     estimators: Any
     folds: int | str = 5
@@ -210,7 +217,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
                 raise InputError(f"the priors sum to {total:g}; they must sum to 1: divide each by that")
         return names
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the classifiers (unless they are "prefit"), and weigh them by rows that they had not learned from.
 
         Parameters
@@ -219,9 +226,11 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
             The rows.
         y : array-like, or the name of a column of X
             The class of each row.
+        sample_weight : array-like, or the name of a column of X, optional
+            How often each row counts, to the classifiers and in the product.
         """
         names = self._check_settings()
-        rows = rows_of(X, y).in_memory()
+        rows = rows_of(X, y, sample_weight).in_memory()
         target, X, y = rows.target, rows.X, rows.y
         if hasattr(X, "tocsr"):
             X = X.tocsr()
@@ -231,6 +240,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         if n_rows == 0:
             raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: give some rows")
         codes, classes = checks.labels(self, y, n_rows)
+        weights = checks.weights(rows.weights, n_rows)
         # The classifiers' names and priors are looked at before the long work begins, which fills the logarithms.
         logs = np.full((n_rows, len(names)), -np.inf)
         held_out = {name: _HeldOut(logs[:, h]) for h, name in enumerate(names)}
@@ -241,8 +251,11 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
                 check_is_fitted(estimator)
                 logs[:, h] = log_probabilities(estimator, X, classes, codes, name)
         else:
-            scored = self._score_out_of_fold(X, codes, classes, logs)
-            fitted = [clone(estimator).fit(X, public(classes)[codes]) for _, estimator in self.estimators]
+            scored = self._score_out_of_fold(X, codes, classes, weights, logs)
+            fitted = [fit_copy(estimator, X, public(classes)[codes], weights) for _, estimator in self.estimators]
+        if weights is not None:
+            scored = scored[weights[scored] > 0]
+            logs[scored] *= weights[scored, np.newaxis]
         possible = [h for h, name in enumerate(names) if before.priors[name] > 0]
         refuted = np.isneginf(logs[scored][:, possible])
         if refuted.any(axis=0).all():
@@ -253,22 +266,95 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
                 f"{', '.join(zeros[:3])}; smooth or calibrate one of them at least (CalibratedClassifierCV)"
             )
         found = before.update(scored)
-        known = labels_of([]) if self.folds == PREFIT else classes
-        for estimator in fitted:
-            known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
         if not is_texts(X):
             with checks.convert_errors():
                 validate_data(self, X, skip_check_array=True, reset=True)
         self._names, self._table = _columns_of(X)
-        self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods
-        self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
-        self.estimators_, self.classes_, self._target = fitted, public(known), target
-        self._seen = Tally({CLASS: Table.of({"class": classes}, np.bincount(codes, minlength=len(classes)))})
+        seen = Table.of(
+            {"class": classes}, learn.count_states(np.zeros(n_rows, np.int64), codes, [len(classes)], weights)
+        )
+        self._set_voters(found, fitted, Tally({CLASS: seen}), target)
         return self
 
-    def _score_out_of_fold(self, X: Any, codes: NDArray[np.int32], classes: Labels, logs: Floats) -> NDArray[np.intp]:
+    def _set_voters(self, found: Hypotheses, fitted: list[Any], seen: Tally, target: str | None) -> None:
+        """Take the classifiers and what is believed of them."""
+        known = labels_of([]) if self.folds == PREFIT else seen.labels(CLASS, 0)
+        for estimator in fitted:
+            known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
+        self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods
+        self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
+        self.estimators_, self.classes_, self._target, self.tally_ = fitted, public(known), target, seen
+
+    @property
+    def schema_(self) -> Schema:
+        """What the columns are to the first classifier that says it; those of scikit-learn say nothing."""
+        check_is_fitted(self)
+        known = [each.schema_ for each in self.estimators_ if hasattr(each, "schema_")]
+        if not known:
+            raise AttributeError("none of the classifiers says what its columns are")
+        return known[0]  # type: ignore[no-any-return]
+
+    # Files: the classifiers, each as its own file would be, and what is believed of them; not the trace.
+
+    def state(self) -> tuple[dict[str, Any], packing.Tensors]:
+        """The model as plain values and tensors; all its classifiers must be of this package."""
+        check_is_fitted(self)
+        tensors: packing.Tensors = {}
+        voters = []
+        for place, estimator in enumerate(self.estimators_):
+            name_of(estimator)
+            manifest, own = estimator.state()
+            voters.append(manifest)
+            tensors |= {f"voters/{place}/{key}": tensor for key, tensor in own.items()}
+        return {
+            "kind": "model",
+            "model": type(self).__name__,
+            "names": list(self.weights_),
+            "voters": voters,
+            "logs": packing.pack(list(self.log_likelihoods_.values())),
+            "settings": packing.pack({"folds": self.folds, "priors": self.priors}),
+            "columns": packing.pack(self._names),
+            "target": self._target,
+            "tally": packing.pack_tally(self.tally_, tensors),
+        }, tensors
+
+    @classmethod
+    def from_state(cls, manifest: Mapping[str, Any], tensors: packing.Tensors) -> Self:
+        """The model that `state` gave; raises for what is no model."""
+        names, settings, fitted = list(map(str, manifest["names"])), packing.unpack(manifest["settings"]), []
+        for place, own in enumerate(manifest["voters"]):
+            start = f"voters/{place}/"
+            its = {key.removeprefix(start): tensor for key, tensor in tensors.items() if key.startswith(start)}
+            fitted.append(model_class(str(own["model"])).from_state(own, its))
+        logs = [float(each) for each in packing.unpack(manifest["logs"])]
+        if not len(names) == len(fitted) == len(logs) or np.isnan(logs).any() or max(logs) > 0:
+            raise InputError("the classifiers, their names and their likelihoods do not match")
+        model = cls([(name, clone(own)) for name, own in zip(names, fitted)], settings["folds"], settings["priors"])
+        model._check_settings()
+        before = Hypotheses(
+            names if model.priors is None else model.priors,
+            {name: _HeldOut(np.array([log])) for name, log in zip(names, logs)},
+        )
+        seen = packing.unpack_tally(manifest["tally"], tensors)
+        target = None if manifest["target"] is None else str(manifest["target"])
+        model._names = list(packing.unpack(manifest["columns"]))
+        model._table = pa.Table if model._names else None
+        model._set_voters(before.update(np.array([0])), fitted, seen, target)
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(fitted[0], name):
+                setattr(model, name, getattr(fitted[0], name))
+        return model
+
+    def answer_nothing(self) -> None:
+        """Let each classifier answer a row of which nothing is known."""
+        for estimator in self.estimators_:
+            estimator.answer_nothing()
+
+    def _score_out_of_fold(
+        self, X: Any, codes: NDArray[np.int32], classes: Labels, weights: Floats | None, logs: Floats
+    ) -> NDArray[np.intp]:
         """Fill in log P(y_i | x_i, h) of every row by classifiers that did not learn from it; the rows that count."""
         folds, n_rows = int(self.folds), len(codes)
         if n_rows < folds:
@@ -281,9 +367,9 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         y = public(classes)[codes]
         for part in range(folds):
             held, rest = np.flatnonzero(fold == part), np.flatnonzero(fold != part)
-            learn, ask = take_rows(X, rest), take_rows(X, held)
+            learned, ask = take_rows(X, rest), take_rows(X, held)
             for h, (name, estimator) in enumerate(self.estimators):
-                fitted = clone(estimator).fit(learn, y[rest])
+                fitted = fit_copy(estimator, learned, y[rest], None if weights is None else weights[rest])
                 logs[held, h] = log_probabilities(fitted, ask, classes, codes[held], name)
         return scored
 
@@ -341,7 +427,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         if "weights_" not in self.__dict__:
             return shell
         lines = [[name, f"{self.log_likelihoods_[name]:.6g}", f"{w:.6f}"] for name, w in self.weights_.items()]
-        summary = summary_html(self._seen, Schema.of({}), labels_of(self.classes_.tolist()))
+        summary = summary_html(self.tally_, Schema.of({}), labels_of(self.classes_.tolist()))
         return summary + PrintedTable(["classifier", "log-likelihood", "weight"], lines).html() + shell
 
     def __sklearn_tags__(self) -> Any:
@@ -363,6 +449,11 @@ class _HeldOut:
 
     def logpmf(self, rows: Any) -> Floats:
         return np.asarray(self.logs[np.asarray(rows)])
+
+
+def fit_copy(estimator: Any, X: Any, y: Any, weights: Floats | None) -> Any:
+    """A new classifier of the same settings, fitted."""
+    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
 
 
 def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:

@@ -23,7 +23,9 @@ COMMANDS: dict[str, str] = {
     "language-model": "LanguageModel",  # of texts that have no class
     "least-squares": "LeastSquaresClassifier",
     "regressor": "NaiveBayesRegressor",
+    "bayes-optimal": "BayesOptimalClassifier",  # the vote of several
 }
+VOTERS = "naive-bayes+network+softmax"  # unless estimators=… names others
 _FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -74,6 +76,8 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
                 f"the model {name!r} has no setting {key!r}{did_you_mean(key, known)}; models that have it: "
                 f"{', '.join(others) or 'none'}"
             )
+    if class_.__name__ == "BayesOptimalClassifier":
+        given["estimators"] = parse_voters(given.get("estimators", VOTERS))
     if words:
         default = parameters["text"].default
         given["text"] = Words(**{**(default.parameters() if isinstance(default, Words) else {}), **words})
@@ -91,6 +95,23 @@ def parse(spec: str) -> tuple[str, dict[str, str]]:
             raise InputError(f"{part!r} in {spec!r} is no SETTING=VALUE")
         settings[key.strip().replace("-", "_")] = value.strip()
     return name, settings
+
+
+def parse_voters(text: str) -> list[tuple[str, Any]]:
+    """The classifiers of "naive-bayes+network:structure=kdb;k=1", by what they are called there.
+
+    >>> parse_voters("naive-bayes+naive-bayes:tune=yes")
+    [('naive-bayes', NaiveBayes()), ('naive-bayes:tune=yes', NaiveBayes(tune=True))]
+    """
+    found = {}
+    for spec in text.split("+"):
+        if spec in found:
+            raise InputError(f"{spec!r} is named twice in {text!r}; name each classifier once")
+        name, settings = parse(spec.replace(";", ","))
+        if not hasattr(class_of(name), "predict_proba"):
+            raise InputError(f"{name!r} gives no probabilities, and cannot vote; leave it out of {text!r}")
+        found[spec] = build(name, settings)
+    return list(found.items())
 
 
 def _parse_value(key: str, text: Any, default: Any) -> Any:
