@@ -255,6 +255,15 @@ def test_a_model_of_a_csv_answers_for_parquet() -> None:
     assert judged[0] == judged[1]
 
 
+def test_reliability_has_as_many_bins_as_asked_for(folder: Path) -> None:
+    found = json.loads(done("evaluate", "m.ingenuo", "people.csv", "--json", "--reliability", "--bins", "4"))
+    assert [each["to"] for each in found["bins"]] == [0.25, 0.5, 0.75, 1.0]
+    assert sum(each["rows"] for each in found["bins"]) == found["rows"]
+    ten = json.loads(done("evaluate", "m.ingenuo", "people.csv", "--json", "--reliability"))
+    assert found["accuracy"] == ten["accuracy"]
+    assert run("evaluate", "m.ingenuo", "people.csv", "--bins", "4").exit_code == 2
+
+
 def test_a_regressor_is_judged_by_how_far_off_it_is() -> None:
     frame = people().dropna(subset="age")
     frame.to_csv("ages.csv", index=False)

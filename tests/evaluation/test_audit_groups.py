@@ -52,6 +52,16 @@ def test_rates_of_each_group_are_those_counted_by_hand() -> None:
     assert (b.false_negative.value, b.false_positive.value) == (2 / 3, 0.0)
 
 
+def test_a_difference_below_what_is_printed_is_no_finding() -> None:
+    n = 300_000  # so many rows tell .0010 from .0014
+    answers = np.repeat(["y", "n", "y", "n"], [300, n - 300, 420, n - 420])
+    whole = found(answers, y=np.repeat("n", 2 * n), protected=np.repeat(["a", "b"], n), class_="y")
+    (selection,) = [d for d in whole.differences if d.measure == "selection"]
+    assert selection.adjusted < 0.001
+    assert not selection.significant
+    assert "0.000*" not in str(whole)
+
+
 def test_differences_are_against_the_largest_group_or_the_one_that_is_named() -> None:
     whole = found(ANSWERS, y=TRUTHS, protected=GROUPS)
     assert whole.reference == "a"

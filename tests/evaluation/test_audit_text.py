@@ -149,6 +149,29 @@ def test_of_many_groups_each_is_compared_with_the_others_and_holm_counts_them_al
     assert all(c.adjusted == pytest.approx(5 * 2 / 2**7) for c in got.comparisons)
 
 
+def test_a_difference_below_what_is_printed_is_no_finding() -> None:
+    comparison = only(found(Scorer(Anna=0.5004, Eva=0.5004, Tom=0.5, Ben=0.5), templates=TEMPLATES, groups=PEOPLE))
+    assert abs(comparison.difference) == pytest.approx(0.0004)
+    assert comparison.adjusted < 0.05
+    assert not comparison.significant
+    clear = only(found(Scorer(Anna=0.502, Eva=0.502, Tom=0.5, Ben=0.5), templates=TEMPLATES, groups=PEOPLE))
+    assert clear.significant
+
+
+def test_a_group_whose_terms_the_model_does_not_know_is_no_finding_beside_all_others() -> None:
+    names = {"a": ["Anna"], "b": ["Tom"], "c": ["Ben"], "d": ["Eva"], "e": ["Ida"], "f": ["Leo"]}
+    frames = [*TEMPLATES, *(f"{{person}} was {word}." for word in ("rich", "poor", "young", "well", "ill"))]
+    result = found(Scorer(Anna=0.9, Tom=0.1, Ben=0.1, Eva=0.1, Ida=0.1), templates=frames, groups=names)
+    assert [c.against for c in result.comparisons] == ["the others"] * 6
+    by_group = {c.group: c for c in result.comparisons}
+    assert by_group["f"].unused
+    assert by_group["f"].adjusted < 0.05
+    assert not by_group["f"].significant
+    assert by_group["a"].significant
+    assert "f† – the others" in str(result)
+    assert not [line for line in str(result).splitlines() if "f† –" in line and "*" in line]
+
+
 def test_the_worst_sentences_are_of_one_frame_and_differ_most() -> None:
     got = found(
         Scorer(Anna=0.4, Eva=0.2, Tom=0.1, angry=0.3), templates=["{person} is angry", *TEMPLATES], groups=PEOPLE

@@ -231,3 +231,58 @@ def test_a_measure_that_is_none_is_named(found):
         found.values("acuracy")
     with pytest.raises(InputError, match="measure='ece' is not tested"):
         found.conclude("ece")
+
+
+# Models that are fitted already.
+
+
+def halves():
+    return {name: ing.evaluate(model.fit(X[::2], Y[::2]), X[1::2], Y[1::2]) for name, model in MODELS.items()}
+
+
+def test_evaluations_of_the_same_rows_are_compared_without_refitting():
+    found = ing.compare(halves())
+    assert found.cross_validations == {}
+    assert "fit_time" not in found.table().column_names
+    assert found.evaluations["bayes"].n_rows == len(Y[1::2])
+    a, b = (found.evaluations[name].predictions for name in ("bayes", "gauss"))
+    wanted = mcnemar(Y[1::2], a.classes[a.predicted], b.classes[b.predicted], "mid-p")
+    assert (
+        next(
+            p for p in found.pairs if p.measure == "accuracy" and (p.first, p.second) == ("bayes", "gauss")
+        ).verdict.p_value
+        == wanted.p_value
+    )
+    assert "the same for all models; 95 % intervals" in str(found)
+
+
+def test_models_of_different_classes_are_compared_on_the_classes_of_both():
+    few = X[Y < 2][::2], Y[Y < 2][::2]
+    one = ing.evaluate(ing.NaiveBayes().fit(*few), X[1::2], Y[1::2])
+    other = ing.evaluate(ing.NaiveBayes().fit(X[::2], Y[::2]), X[1::2], Y[1::2])
+    found = ing.compare({"two": one, "three": other})
+    assert found.best == "three"
+    assert found.pairs[0].significant
+    assert "of a class that the model does not know (2)" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda found: {"a": found["bayes"]}, "two at least"),
+        (lambda found: {"a": found["bayes"], "b": ing.NaiveBayes()}, "evaluations of other models"),
+        (lambda found: {"a": found["bayes"], "b": found["gauss"].take(np.arange(9))}, "by other rows"),
+        (
+            lambda found: {
+                "a": found["bayes"],
+                "b": ing.evaluate(found["gauss"].predictions.predicted, y=Y[1::2], confidence=0.5),
+            },
+            "confidence",
+        ),
+    ],
+)
+def test_evaluations_that_cannot_be_compared_are_one_sentence(change, message):
+    with pytest.raises(InputError, match=message):
+        ing.compare(change(halves()))
+    with pytest.raises(InputError, match="leave X, y, groups and sizes out"):
+        ing.compare(halves(), X, Y)

@@ -207,6 +207,8 @@ def test_labels_unseen_in_training_count_as_wrong_and_are_said():
     (said,) = [remark for remark in found.remarks if "does not know" in remark]
     assert said.startswith("50 rows are of a class that the model does not know ('virginica')")
     assert "2.2e-16" in said
+    assert str(found).splitlines()[0] == said  # before all that it makes worse
+    assert str(found).count(said) == 1
     assert found["log_loss"].value > 50 / 150 * 36
     halves = evaluate(model, X[:100], NAMES[:100]) + evaluate(model, X[100:], NAMES[100:])
     assert halves.remarks == found.remarks

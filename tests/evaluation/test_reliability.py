@@ -15,7 +15,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.naive_bayes import GaussianNB
 
 from ingenuo.errors import InputError, KindError, MergeError, RefusedError
-from ingenuo.evaluation.evaluation import evaluate
+from ingenuo.evaluation.evaluation import EvaluationDisplay, evaluate
 from ingenuo.evaluation.reliability import ReliabilityDisplay, reliability
 
 
@@ -216,3 +216,15 @@ def test_bad_questions_are_refused() -> None:
         reliability(y, y=y)
     with pytest.raises(InputError, match="sum to"):
         reliability(p * 2, y=y)
+
+
+def test_displays_take_a_name():
+    answers, truth = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]], ["no", "no", "yes"]
+    drawn = EvaluationDisplay.from_predictions(truth, answers, classes=["no", "yes"], name="Bayes")
+    assert all(ax.get_title().startswith("Bayes: ") for ax in drawn.axes_)
+    one = ReliabilityDisplay.from_predictions(truth, answers, name="one")
+    two = ReliabilityDisplay.from_predictions(truth, answers, name="two", ax=one.ax_)
+    assert [text.get_text() for text in two.ax_.get_legend().get_texts()] == ["one", "two"]
+    first, second = two.ax_.containers
+    assert first.lines[0].get_color() != second.lines[0].get_color()
+    assert ReliabilityDisplay.from_predictions(truth, answers).ax_.get_legend() is None

@@ -77,10 +77,10 @@ class Pair:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Shown):
-    """Several models on the same rows, out of fold; prints as a table with the differences that are significant."""
+    """Several models on the same rows; prints as a table with the differences that are significant."""
 
     evaluations: Mapping[str, Evaluation]  # what was measured of each model
-    cross_validations: Mapping[str, CrossValidation]  # each model's answers out of fold
+    cross_validations: Mapping[str, CrossValidation]  # each model's answers out of fold; none of models as they are
     pairs: tuple[Pair, ...]  # a test of accuracy and one of log loss for each two models
     confidence: float  # of the intervals
     alpha: float  # the level of the tests
@@ -112,7 +112,7 @@ class Comparison(Shown):
         for measure in MEASURES:
             for end, name in (("", "value"), ("_low", "low"), ("_high", "high")):
                 columns[measure + end] = pa.array([getattr(each, name) for each in self.values(measure)], pa.float64())
-        for time in ("fit_time", "predict_time"):
+        for time in ("fit_time", "predict_time") if self.cross_validations else ():
             columns[time] = [float(getattr(found, time)) for found in self.cross_validations.values()]
         return pa.table(columns)
 
@@ -144,16 +144,20 @@ class Comparison(Shown):
         return f"{begin}: {'; '.join(found)}."
 
     def _blocks(self, times: bool = True) -> Sequence[str | Block]:
-        lines = []
+        lines, times = [], times and bool(self.cross_validations)
         for name, found in self.evaluations.items():
-            taken = self.cross_validations[name]
-            spent = [_seconds(taken.fit_time), _seconds(taken.predict_time)] if times else []
+            taken = self.cross_validations.get(name)
+            spent = [_seconds(taken.fit_time), _seconds(taken.predict_time)] if times and taken is not None else []
             lines.append([name, *(str(found[measure]) for measure in MEASURES), *spent])
         heads = ["model", *MEASURES.values(), *(["fit", "predict"] if times else [])]
         rows = next(iter(self.evaluations.values())).n_rows
+        how = (
+            "each answered out of fold, the same folds for all" if self.cross_validations else "the same for all models"
+        )
         return [
             PrintedTable(heads, lines, rule=True),
-            f"{rows:,} rows, each answered out of fold, the same folds for all; {percent(self.confidence)} intervals.",
+            f"{rows:,} rows, {how}; {percent(self.confidence)} intervals.",
+            *dict.fromkeys(each for found in self.evaluations.values() for each in found.unseen),
             *(self.conclude(measure) for measure in TESTED),
             *(["p-values are corrected for the number of pairs (Holm)."] if len(self.names) > 2 else []),
             *dict.fromkeys(remark for found in self.cross_validations.values() for remark in found.remarks),
@@ -265,22 +269,22 @@ class LearningCurves(Shown):
 
 @overload
 def compare(
-    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
-    sizes: None = None, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+    models: Any, X: Any = None, y: Any = None, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95,
+    alpha: float = 0.05, sizes: None = None, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
 ) -> Comparison: ...  # fmt: skip
 
 
 @overload
 def compare(
-    models: Any, X: Any, y: Any, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95, alpha: float = 0.05,
-    sizes: Any, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
+    models: Any, X: Any = None, y: Any = None, folds: Any = 10, *, groups: Any = None, confidence: float = 0.95,
+    alpha: float = 0.05, sizes: Any, repeats: int = 10, test_size: float = 0.3, random_state: int = 0,
 ) -> LearningCurves: ...  # fmt: skip
 
 
 def compare(
     models: Any,
-    X: Any,
-    y: Any,
+    X: Any = None,
+    y: Any = None,
     folds: Any = 10,
     *,
     groups: Any = None,
@@ -295,8 +299,9 @@ def compare(
 
     Parameters
     ----------
-    models : mapping of name to classifier, or list of classifiers
-        Two at least; a list is named after its classes.
+    models : mapping of name to classifier, or list of classifiers; or mapping of name to evaluation
+        Two at least; a list is named after its classes. What `evaluate` found of several fitted models on the same rows
+        is compared as it is: nothing is refitted, and only alpha and random_state count beside it.
     X, y, folds, groups
         As in `cross_validate`: anything that all models take; the splits are made once, for all models.
     confidence, alpha : float
@@ -317,18 +322,26 @@ def compare(
 
     Examples
     --------
-    >>> from ingenuo import GaussianDiscriminant, NaiveBayes
+    >>> from ingenuo import GaussianDiscriminant, NaiveBayes, evaluate
     >>> from sklearn.datasets import load_iris
     >>> found = compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True))
     >>> found.best, len(found.pairs)
     ('GaussianDiscriminant', 2)
     >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[15, 100]).leaders()
     [None, 'GaussianDiscriminant']
+    >>> X, y = load_iris(return_X_y=True)
+    >>> fitted = {"Bayes": NaiveBayes().fit(X[::2], y[::2]), "Gauss": GaussianDiscriminant().fit(X[::2], y[::2])}
+    >>> compare({name: evaluate(model, X[1::2], y[1::2]) for name, model in fitted.items()}).best
+    'Gauss'
     """
-    named = _name_models(models)
     level(confidence)
     alpha = check_share("alpha", alpha)
     check_whole("random_state", random_state, 0)
+    if isinstance(models, Mapping) and any(isinstance(each, Evaluation) for each in models.values()):
+        if not all(each is None for each in (X, y, groups, sizes)):
+            raise InputError("evaluations have their rows already; leave X, y, groups and sizes out")
+        return _compare_evaluations(models, alpha, random_state)
+    named = _name_models(models)
     here = rows_of(X, y).in_memory()
     X, y = here.X, here.y
     if y is None:
@@ -346,6 +359,25 @@ def compare(
     evaluations = {name: one.evaluation for name, one in found.items()}
     pairs = _test_pairs(evaluations, alpha, np.random.default_rng(random_state))
     return Comparison(evaluations, found, pairs, float(confidence), alpha)
+
+
+def _compare_evaluations(found: Mapping[str, Any], alpha: float, random_state: int) -> Comparison:
+    """Compare what was measured of models, which are not known here, on the same rows."""
+    names, every = list(map(str, found)), list(found.values())
+    if len(every) < 2 or not all(isinstance(each, Evaluation) for each in every):
+        raise InputError("evaluations are compared with evaluations of other models; give two at least")
+    first = every[0]
+    for name, each in zip(names[1:], every[1:]):
+        one, other = (public(of.predictions.classes)[of.predictions.codes] for of in (first, each))
+        if len(one) != len(other) or not (one == other).all():
+            raise InputError(
+                f"{names[0]} and {name} were judged by other rows; evaluate both by the same, in one order"
+            )
+        if each.confidence != first.confidence:
+            raise InputError(f"the intervals of {names[0]} and {name} have different confidence; evaluate both alike")
+    evaluations = dict(zip(names, every))
+    pairs = _test_pairs(evaluations, alpha, np.random.default_rng(random_state))
+    return Comparison(evaluations, {}, pairs, first.confidence, alpha)
 
 
 def _name_models(models: Any) -> dict[str, Any]:
@@ -380,7 +412,8 @@ def _test_pairs(evaluations: Mapping[str, Evaluation], alpha: float, rng: np.ran
     for measure in TESTED:
         verdicts = {}
         for names in combinations(evaluations, 2):
-            answers = Answers(*(evaluations[name].predictions for name in names))  # in the order of the rows
+            one, other = (evaluations[name].predictions for name in names)  # in the order of the rows
+            answers = Answers(one, other).on_all_classes()
             if measure == "accuracy":
                 verdicts[names] = significance.judge_accuracy(answers, "mid-p", alpha)
             elif all(each.probabilities is not None for each in answers):

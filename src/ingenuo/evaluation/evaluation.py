@@ -589,8 +589,14 @@ class Evaluation(Shown):
         headline = f"{judged}, {n} class{'es' if n != 1 else ''}: {correct:.1%} are correct; {always}."
         tables = (self.measure_table(), self.class_table(), self.confusion_table())
         few = f"Of {n} classes the {_SHOWN} with the lowest F1 are shown, and the most frequent confusions."
-        remarks = [*self.remarks, *([few] if n > _SHOWN else []), *self._refusals()]
-        return [headline, *(block for table in tables for block in ("", table)), *([""] if remarks else []), *remarks]
+        remarks = [*self.remarks[len(self.unseen) :], *([few] if n > _SHOWN else []), *self._refusals()]
+        return [
+            *self.unseen,
+            headline,
+            *(block for table in tables for block in ("", table)),
+            *([""] if remarks else []),
+            *remarks,
+        ]
 
     def _refusals(self) -> list[str]:
         """Why intervals are missing; of classes that are not shown nothing is resampled."""
@@ -607,41 +613,41 @@ class Evaluation(Shown):
 
 
 class Display:
-    """What scikit-learn's displays share: `_judge` is what a subclass draws; options are those of it."""
+    """What scikit-learn's displays share: `_judge` is what a subclass draws, by a name; options are those of it."""
 
     _judge: Any
 
     @classmethod
     def from_estimator(
-        cls: Any, estimator: Any, X: Any, y: Any, *, ax: Any = None, axes: Any = None, **options: Any
+        cls: Any, estimator: Any, X: Any, y: Any, *, name: Any = None, ax: Any = None, axes: Any = None, **options: Any
     ) -> Any:
         """Judge a fitted classifier by other rows, and draw it."""
-        return cls(cls._judge(estimator, X, y, **options)).plot(ax if axes is None else axes)
+        return cls(cls._judge(estimator, X, y, **options), name).plot(ax if axes is None else axes)
 
     @classmethod
     def from_predictions(
-        cls: Any, y_true: Any, y_pred: Any, *, ax: Any = None, axes: Any = None, **options: Any
+        cls: Any, y_true: Any, y_pred: Any, *, name: Any = None, ax: Any = None, axes: Any = None, **options: Any
     ) -> Any:
         """Judge probabilities (rows × classes), or labels, and draw them."""
-        return cls(cls._judge(y_pred, y=y_true, **options)).plot(ax if axes is None else axes)
+        return cls(cls._judge(y_pred, y=y_true, **options), name).plot(ax if axes is None else axes)
 
 
 class EvaluationDisplay(Display):
     """Four panels: confusion matrix, ROC curves, precision-recall curves, reliability; of labels the first only.
 
-    Options are those of `evaluate`, and the `axes` of the panels. `axes_` are the panels, and `figure_` is where they
-    were drawn.
+    Options are those of `evaluate`, the `axes` of the panels, and a `name`, with which each title begins. `axes_` are
+    the panels, and `figure_` is where they were drawn.
 
-    >>> probabilities = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]]
-    >>> display = EvaluationDisplay.from_predictions(["no", "no", "yes"], probabilities, classes=["no", "yes"])
-    >>> len(display.axes_)
-    4
+    >>> answers, names = [[0.9, 0.1], [0.4, 0.6], [0.2, 0.8]], ["no", "yes"]
+    >>> display = EvaluationDisplay.from_predictions(["no", "no", "yes"], answers, classes=names, name="Bayes")
+    >>> len(display.axes_), display.axes_[1].get_title()
+    (4, 'Bayes: ROC')
     """
 
     _judge = staticmethod(evaluate)
 
-    def __init__(self, evaluation: Evaluation) -> None:
-        self.evaluation = evaluation
+    def __init__(self, evaluation: Evaluation, name: str | None = None) -> None:
+        self.evaluation, self.name = evaluation, name
 
     def plot(self, axes: Any = None) -> EvaluationDisplay:
         """Draw the panels on four axes, or one where there are labels only; by default on a figure of its own."""
@@ -663,6 +669,8 @@ class EvaluationDisplay(Display):
             drawing.precision_recall(pr, shares, means[1], given[2])
             reliability = Reliability(found, BINS, "width", None, found.confidence)
             reliability.plot(given[3]).set_title(f"reliability, ECE {float(found['ece']):.3f}")
+        for ax in given if self.name is not None else ():
+            ax.set_title(f"{self.name}: {ax.get_title()}")
         self.axes_, self.figure_ = given, given[0].figure
         return self
 

@@ -301,20 +301,29 @@ def reliability(
 class ReliabilityDisplay(Display):
     """The reliability diagram as scikit-learn's displays give it: options as of `reliability`, and axes `ax`.
 
+    With a `name` there is a legend, so that several can be drawn on the same axes.
+
     Examples
     --------
     >>> display = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]])
     >>> display.ax_.get_ylabel()
     'share that is right'
+    >>> one = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.9, 0.1], [0.4, 0.6]], name="Bayes")
+    >>> two = ReliabilityDisplay.from_predictions(["no", "yes"], [[0.6, 0.4], [0.1, 0.9]], name="softmax", ax=one.ax_)
+    >>> [text.get_text() for text in two.ax_.get_legend().get_texts()]
+    ['Bayes', 'softmax']
     """
 
     _judge = staticmethod(reliability)
 
-    def __init__(self, reliability: Reliability) -> None:
-        self.reliability = reliability
+    def __init__(self, reliability: Reliability, name: str | None = None) -> None:
+        self.reliability, self.name = reliability, name
 
     def plot(self, ax: Any = None) -> ReliabilityDisplay:
         """Draw it, on the caller's axes or on a figure of its own."""
         self.ax_ = self.reliability.plot(ax)
+        if self.name is not None:
+            self.ax_.containers[-1].set_label(self.name)
+            self.ax_.legend(frameon=False)
         self.figure_ = self.ax_.figure
         return self

@@ -196,6 +196,11 @@ class Answers(NamedTuple):
     first: Predictions
     second: Predictions
 
+    def on_all_classes(self) -> Answers:
+        """The same among the classes of both."""
+        united = unite(self.first.classes, self.second.classes)
+        return Answers(self.first.on(united), self.second.on(united))
+
     def by_row(self, measure: str) -> list[Floats]:
         """Of each classifier and row: whether the answer is correct, or the log loss, -log P(true class | row)."""
         if measure == "accuracy":
@@ -254,8 +259,7 @@ def read_answers(y: Any, first: Any, second: Any, classes: Any = None) -> Answer
     if rows[0] < 2:
         raise InputError(f"{rows[0]} rows cannot show a difference; judge both classifiers on 2 rows at least")
     one, other = (predictions_of(answers, y=y, classes=classes) for answers in (first, second))
-    united = unite(one.classes, other.classes)
-    return Answers(one.on(united), other.on(united))
+    return Answers(one, other).on_all_classes()
 
 
 def mcnemar(

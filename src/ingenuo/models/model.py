@@ -195,7 +195,7 @@ def is_classifier(model: Any) -> bool:
 
 def is_regressor(model: Any) -> bool:
     """Whether a model is a regressor, by what it says of itself."""
-    if isinstance(model, Estimator) or not hasattr(model, "__sklearn_tags__"):
+    if isinstance(model, Estimator | type) or not hasattr(model, "__sklearn_tags__"):
         return isinstance(model, RegressorBase)
     from sklearn.base import is_regressor as is_sklearn_regressor
 

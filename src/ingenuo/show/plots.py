@@ -387,7 +387,7 @@ def reliability(
     ax.patch.set_visible(False)
     x, y, low, high = (each[rows > 0] for each in points)
     off = np.nan_to_num(np.array([y - np.minimum(low, y), np.maximum(high, y) - y]))
-    ax.errorbar(x, y, yerr=off, color=colour(0), marker="o", ms=5, lw=1.4, capsize=3)
+    ax.errorbar(x, y, yerr=off, color=colour(len(ax.containers)), marker="o", ms=5, lw=1.4, capsize=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(-0.01, 1.02), xlabel=labels[0], ylabel=labels[1], title=title)
     return _frame(ax, "both")
 

@@ -17,6 +17,7 @@ from ingenuo.cli.options import AUDITED, CONFIDENCE, FILES, JSON, MODEL, READING
     TARGET,
     option("--weight COLUMN", "The column that says how much each row counts."),
     option("--reliability", "Are the probabilities right? Also show what became of each bin."),
+    option("--bins N", "How many bins the --reliability has; with other than ten all the rows are kept.", default=10),
     options.picture("--plot", "Draw the confusions and the curves, or the reliability"),
     CONFIDENCE,
     READING,
@@ -28,13 +29,14 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
 
     \b
     ingenuo evaluate patients.ingenuo test.csv
-    ingenuo evaluate patients.ingenuo test.csv --reliability --plot reliability.svg
+    ingenuo evaluate patients.ingenuo test.csv --reliability --bins 5 --plot reliability.svg
     ingenuo evaluate patients.ingenuo test.csv --json | jq .accuracy
     """
     options.check_inputs(model, *files)
     from ingenuo.cli.work.judge import open_judged
     from ingenuo.cli.work.train import measures
     from ingenuo.evaluation.evaluation import evaluate
+    from ingenuo.evaluation.measures import BINS
     from ingenuo.evaluation.reliability import reliability
 
     weight, as_json = given["weight"], given["as_json"]
@@ -43,17 +45,16 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
     numbers = hasattr(judged.model, "predict_quantiles")
     if numbers and (given["reliability"] or given["plot"]):
         raise click.UsageError("--reliability and --plot are of classes; a regressor answers with numbers")
+    if given["bins"] != BINS and not given["reliability"]:
+        raise click.UsageError("--bins says how many bins the --reliability has; give that too")
+    asked = {"confidence": given["confidence"], "random_state": given["seed"]}
     with options.watched(rows, "judging"):
-        found = evaluate(
-            judged.model,
-            rows,
-            rows.target,
-            sample_weight=weight,
-            confidence=given["confidence"],
-            random_state=given["seed"],
-        )
+        if given["bins"] == BINS:
+            found = evaluate(judged.model, rows, rows.target, sample_weight=weight, **asked)
+        else:
+            found = judged.evaluate_here(weight, **asked)
     options.say(*filter(None, [rows.note]))
-    shown = reliability(found) if given["reliability"] else None
+    shown = reliability(found, bins=given["bins"]) if given["reliability"] else None
     if given["plot"]:
         options.draw(found.plot().axes_ if shown is None else shown.plot(), given["plot"])
     if as_json:
@@ -75,7 +76,9 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
         "specs",
         multiple=True,
     ),
-    option("--folds K", "How many folds, or leave-one-out.", default="10"),
+    option("--folds K", "How many folds, or leave-one-out  [10]"),
+    option("--sizes N|ROWS,ROWS", "Learning curves, not folds: at so many sizes, or at these numbers of rows."),
+    option("--repeats N", "How often --sizes draws rows  [10]", type=int),
     option("--measure accuracy|f1_macro|log_loss|ece", "Of the --plot.", default="accuracy"),
     options.picture("--plot", "Draw the measure of each model with its interval"),
     option("--times/--no-times", "Whether to show how long each took  [shown]", default=True),
@@ -88,30 +91,72 @@ def evaluate(model: str, files: tuple[str, ...], target: str | None, **given: An
 def compare(files: tuple[str, ...], target: str | None, specs: tuple[str, ...], **given: Any) -> None:
     """Cross-validate several models on the rows of FILEs, the same folds for all, and test their differences.
 
+    FILEs that end in .ingenuo are models: they are judged as they are by the rows of the other FILEs, which they should
+    not have learned, and nothing is refitted.
+
     \b
     ingenuo compare iris.csv --target species --model naive-bayes --model discriminant --model softmax
     ingenuo compare mail.csv --target label --model naive-bayes --model softmax:l2=0.1,ngrams=2
     ingenuo compare adult.csv --target income --model network:structure=tan --model mine.ingenuo --plot tan.svg
+    ingenuo compare old.ingenuo new.ingenuo test.csv
+    ingenuo compare mail.csv --target label --model naive-bayes --model softmax --sizes 8 --plot curves.svg
     """
-    if len(specs) < 2:
-        raise click.UsageError("give two models at least, each by its own --model")
+    fitted = [each for each in files if each.endswith(".ingenuo")]
+    if fitted and (specs or given["sizes"] or given["folds"]):
+        raise click.UsageError("models in FILEs are judged as they are; --model, --folds and --sizes let models learn")
+    if given["folds"] and given["sizes"]:
+        raise click.UsageError("--folds and --sizes are two ways to compare models; take one")
+    if given["repeats"] is not None and not given["sizes"]:
+        raise click.UsageError("--repeats says how often --sizes draws rows; give that too")
+    sizes = _sizes(given["sizes"]) if given["sizes"] else None
+    if len(fitted or specs) < 2:
+        raise click.UsageError("give two models at least, each by its own --model, or as files that end in .ingenuo")
+    if len(set(fitted)) < len(fitted) or len(fitted) == len(files):
+        raise click.UsageError("give each model once, and beside the models a file with rows to judge them by")
     options.check_inputs(*files)
-    from ingenuo.cli.work.judge import comparison_data, rows_to_compare, several_models
+    from ingenuo.cli.work.judge import comparison_data, evaluate_fitted, rows_to_compare, several_models
     from ingenuo.evaluation.comparison import compare
 
+    if fitted:
+        with options.watched(None, "comparing"):
+            evaluations = evaluate_fitted(fitted, [each for each in files if each not in fitted], target, given)
+            found = compare(evaluations, alpha=given["alpha"], random_state=given["seed"])
+        _show_comparison(found, found.text(times=given["times"]), comparison_data(found), given)
+        return
     models, declared = several_models(specs, options.kinds(given))
     rows, named, notes = rows_to_compare(models, options.open_files(files, given, target, columns=declared), target)
     options.say(*notes)
-    folds, seed = given["folds"], given["seed"]
+    folds, seed = given["folds"] or "10", given["seed"]
     sure = {name: given[name] for name in ("confidence", "alpha")}
     with options.watched(None, "comparing"):
-        found = compare(models, rows, named, int(folds) if folds.isdecimal() else folds, random_state=seed, **sure)
+        if sizes is None:
+            found = compare(models, rows, named, int(folds) if folds.isdecimal() else folds, random_state=seed, **sure)
+        else:
+            repeats = 10 if given["repeats"] is None else given["repeats"]
+            curves = compare(models, rows, named, sizes=sizes, repeats=repeats, random_state=seed)
+    if sizes is None:
+        _show_comparison(found, found.text(times=given["times"]), comparison_data(found), given)
+    else:
+        data = {"curves": curves.table().to_pylist(), "test_rows": curves.test_rows}
+        _show_comparison(curves, str(curves), data, given)
+
+
+def _sizes(text: str) -> int | list[int]:
+    """How many sizes, or numbers of rows with commas between them."""
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() for part in parts):
+        raise click.BadParameter(f"{text!r} is neither a number nor numbers with commas between", param_hint="--sizes")
+    return int(parts[0]) if len(parts) == 1 else [int(part) for part in parts]
+
+
+def _show_comparison(found: Any, text: str, data: dict[str, Any], given: dict[str, Any]) -> None:
+    """The picture, if one is asked for, and the text or the data."""
     if given["plot"]:
         options.draw(found.plot(given["measure"]), given["plot"])
     if given["as_json"]:
-        options.out_json(comparison_data(found))
+        options.out_json(data)
     else:
-        options.out(found.text(times=given["times"]))
+        options.out(text)
 
 
 @options.command(

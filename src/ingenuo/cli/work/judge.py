@@ -15,9 +15,11 @@ from ingenuo.cli.work.train import model_and_kinds
 from ingenuo.errors import InputError, RefusedError
 from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.comparison import TESTED, Comparison
+from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.model import clone
 from ingenuo.models.registry import COMMANDS
+from ingenuo.rows.rows import rows_of
 from ingenuo.rows.streams import choose_columns, rows_for, target_and_weight
 
 AUDIT = ("protected", "templates", "groups", "class_", "reference", "column", "confidence", "seed")  # options of it
@@ -32,6 +34,11 @@ class Judged:
     rows: Any
     target: str | None
     limits: list[str]  # sentences on what makes the judgement less sure
+
+    def evaluate_here(self, weight: str | None = None, **asked: Any) -> Any:
+        """What `evaluate` finds, with all the rows kept."""
+        here = rows_of(self.rows, self.rows.target, weight).in_memory()
+        return evaluate(self.model, here.X, here.y, sample_weight=here.weights, **asked)
 
     def audits(self, given: options.Given) -> list[Any] | None:
         """The audits that the options ask for."""
@@ -134,6 +141,25 @@ def rows_to_compare(models: Mapping[str, Any], rows: Any, target: str | None) ->
         text = next(name for name in selected.names if name != target)
         notes = [f"all models are given {text!r} alone, for the language model reads no other"]
     return selected.table(), target, notes
+
+
+def evaluate_fitted(
+    paths: Sequence[str], files: Sequence[str], target: str | None, given: options.Given
+) -> dict[str, Any]:
+    """What `evaluate` finds of models as they are in their files, all of them by the same rows."""
+    every, found = [open_judged(path, files, target, given) for path in paths], {}
+    for path, each in zip(paths, every):
+        if each.rows.target != every[0].rows.target:
+            raise InputError(
+                f"{paths[0]} learned {every[0].rows.target!r} and {path} {each.rows.target!r}; say by --target which "
+                "column they are to be judged by"
+            )
+        if not hasattr(each.model, "predict_proba") or hasattr(each.model, "predict_quantiles"):
+            raise InputError(
+                f"{path}: a {type(each.model).__name__} tells no classes, so it cannot be compared by them"
+            )
+        found[path] = each.evaluate_here(confidence=given["confidence"], random_state=given["seed"])
+    return found
 
 
 def comparison_data(found: Comparison) -> dict[str, Any]:

@@ -93,7 +93,12 @@ def correct(found: Sequence[Any], confidence: float) -> list[Any]:
     """What was tested, with p-values by Holm's correction for all of them, and whether each is significant."""
     alpha = level(confidence)
     adjusted = holm([each.p_value for each in found]).tolist()
-    return [replace(each, adjusted=p, significant=p <= alpha) for each, p in zip(found, adjusted)]
+    return [replace(each, adjusted=p, significant=p <= alpha and each.is_finding) for each, p in zip(found, adjusted)]
+
+
+def can_be_seen(difference: float) -> bool:
+    """Whether a difference is more than a zero in a table: many rows make the smallest one significant."""
+    return float(f"{difference:.3f}") != 0
 
 
 def write_p(value: float | None) -> str:
@@ -226,6 +231,11 @@ class GroupDifference(Contrast):
     measure: str
     adjusted: float = 1.0
     significant: bool = False
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether the difference is one that can be seen."""
+        return can_be_seen(self.difference)
 
 
 @dataclass(frozen=True)

@@ -174,6 +174,11 @@ class Comparison:
     adjusted: float = 1.0  # the p-value by Holm's correction, for as many comparisons as the audit makes
     significant: bool = False
 
+    @property
+    def is_finding(self) -> bool:
+        """Whether it can be seen and is the group's own: one that the model does not know differs by others' terms."""
+        return shared.can_be_seen(self.difference) and not (self.unused and self.against == OTHERS)
+
 
 @dataclass(frozen=True)
 class GroupScores:
@@ -419,8 +424,7 @@ class TextAudit(Audit):
     def _facts(self) -> dict[str, Any]:
         known, alpha = self.sentences.identities, level(self.confidence)
         significant = [c for c in self.comparisons if c.significant]
-        # A group whose terms the model does not use differs only because others' terms are used.
-        first = ([c for c in significant if not (c.unused and c.against == OTHERS)] or significant)[:3]
+        first = significant[:3]
         used = {(g.class_, g.kind, g.group): (g.terms - g.unused, g.terms) for g in self.groups}
         none = (0, 0)
         uneven = {
