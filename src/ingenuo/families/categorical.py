@@ -100,6 +100,19 @@ class CategoricalParameters(Parameters):
             result[name] = table.labels[np.minimum(chosen, len(table.labels) - 1)]
         return result
 
+    @property
+    def n_parameters(self) -> int:
+        """The share of each value in each class, of which one follows from the others."""
+        return sum(self.n_classes * max(len(table.labels) - 1, 0) for table in self.tables)
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """Each count times the logarithm of its share."""
+        found = 0.0
+        for name, table in zip(self.columns.tolist(), self.tables):
+            counts = tally.over(category_table(name), classes, table.labels).floats()
+            found += float((counts * logs(np.where(counts > 0, table.thetas, 1.0))).sum())
+        return found
+
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Categories]:
         """What each value adds."""
         for column, t in zip(self.columns.tolist(), self.tables):

@@ -157,6 +157,18 @@ class BagParameters(Parameters):
         bags = bags.reshape(len(drawn), len(self.columns))
         return {name: bags[:, j] for j, name in enumerate(self.columns.tolist())}
 
+    @property
+    def n_parameters(self) -> int:
+        """The share of each column in each class, of which one follows from the others."""
+        return int(self.table.shape[1] * max(len(self.columns) - 1, 0))
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """Each count times the logarithm of its share; complement weights are no shares."""
+        if self.others:
+            return super().sum_log_likelihood(tally, classes)
+        counts = tally.over(SUM, classes, self.columns).floats()
+        return float((counts * np.where(counts > 0, self.table.T, 0.0)).sum())
+
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Bags]:
         """What one more of each thing adds."""
         counts, tiny = self.counts.floats(), np.finfo(float).tiny
@@ -308,6 +320,18 @@ class PresenceParameters(Parameters):
             name: (rng.random(len(drawn)) < portable.exp(self.present[j, drawn])).astype(np.int64)
             for j, name in enumerate(self.columns.tolist())
         }
+
+    @property
+    def n_parameters(self) -> int:
+        """How probable each thing is in each class."""
+        return len(self.rows) * len(self.columns)
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """log p for each row that has a thing, log (1 - p) for each that has not."""
+        counts = tally.over(PRESENT, classes, self.columns).floats()
+        rest = tally.over("class", classes).floats()[:, np.newaxis] - counts
+        found = counts * np.where(counts > 0, self.present.T, 0.0) + rest * np.where(rest > 0, self.absent.T, 0.0)
+        return float(found.sum())
 
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Bags]:
         """What each thing adds where it is there, and where it is not."""

@@ -335,6 +335,12 @@ class Gaussians(Parameters):
             rows[mine] += deviates[mine] @ factor.lower.T
         return {name: rows[:, j] for j, name in enumerate(self.columns.tolist())}
 
+    @property
+    def n_parameters(self) -> int:
+        """The means of each class, and the lower triangle of each covariance."""
+        d = len(self.columns)
+        return self.means.size + len(self.covariances) * d * (d + 1) // 2
+
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
         """Lines of one covariance for all; else each column by itself, the others integrated out."""
         deviations = np.sqrt(np.maximum(np.diagonal(self.covariances, axis1=1, axis2=2), np.finfo(float).tiny))

@@ -225,6 +225,11 @@ class Curve:
         """So many positions drawn from class k, without the imaginary values."""
         raise NotImplementedError
 
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers were estimated: of a curve that is left out, none."""
+        return 0
+
     def log_density(self, x: Floats) -> Floats:
         """log p(x | class), for each value and class."""
         t = self.column.positions(x)
@@ -281,6 +286,11 @@ class LevelCurve(Curve):
     even: bool  # whether bins are of one width, and the ends bins as well; else of equal mass, the outermost open
 
     way = LEVEL
+
+    @property
+    def n_parameters(self) -> int:
+        """The share of each bin in each class, of which one follows from the others."""
+        return int(self.counts.shape[0] * (self.counts.shape[1] - 1))
 
     @property
     def kind(self) -> str:  # type: ignore[override]
@@ -415,6 +425,11 @@ class GaussianCurve(Curve):
     alone: bool = False  # whether the bins are too wide for any other density
     kind = "gaussian"
     way = GAUSSIAN
+
+    @property
+    def n_parameters(self) -> int:
+        """A mean and a variance for each class."""
+        return 2 * len(self.means)
 
     def log_density(self, x: Floats) -> Floats:
         """The logarithm of the normal density."""

@@ -61,6 +61,11 @@ class KernelCurve(Curve):
     bandwidths: Floats  # (classes,), in bins
     kind = "kernel"
 
+    @property
+    def n_parameters(self) -> int:
+        """A bandwidth for each class: what it is laid upon are the values themselves."""
+        return len(self.bandwidths)
+
     def beyond(self, t: Floats) -> Floats:
         """As the outermost value of the class has it, which far away is nearly all there is."""
         found = [_nearest(self.column, k, h, t) for k, h in enumerate(self.bandwidths.tolist())]
@@ -188,6 +193,11 @@ class MixtureCurve(Curve):
 
     components: tuple[Components, ...]  # of each class
     kind = "mixture"
+
+    @property
+    def n_parameters(self) -> int:
+        """A mean, a deviation and a share of each Gaussian; one share follows from the others."""
+        return sum(3 * len(each.means) - 1 for each in self.components)
 
     def beyond(self, t: Floats) -> Floats:
         """The mixture itself."""
@@ -355,6 +365,11 @@ class DensityParameters(Parameters):
         none = np.zeros((1, 1))
         own = curve.means[:, np.newaxis], curve.deviations[:, np.newaxis]
         return GaussianParameters(np.array([column]), none, *own).reach(column)
+
+    @property
+    def n_parameters(self) -> int:
+        """Those of each column's curve."""
+        return sum(curve.n_parameters for curve in self.curves)
 
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
         """What numbers add."""

@@ -16,10 +16,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError
+from ingenuo.errors import ForgetError, RefusedError
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.rows.part import Block, Chunk, Numbers, Places
-from ingenuo.rows.schema import Schema
+from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage
 from ingenuo.tally.bag import Bag
 from ingenuo.tally.exact import Exact
@@ -160,6 +160,18 @@ class Parameters(ABC):
     @abstractmethod
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Evidence]:
         """What each column adds, times the weight; `texts` are those of which that is true, where it depends on it."""
+
+    @property
+    @abstractmethod
+    def n_parameters(self) -> int:
+        """How many numbers were estimated, less those that follow from the others because shares sum to 1."""
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """Σ log p(x | class) of the rows of a tally, each under its own class."""
+        raise RefusedError(
+            f"the log likelihood of the rows does not follow from the sums that are kept of column "
+            f"{column_name(self.columns[0])!r}; add it up: predict_joint_log_proba(X) has the terms of each row"
+        )
 
     def lengths(self, block: Any) -> Floats | None:
         """How many known words, or things counted, each row has; None of columns that have no length."""

@@ -119,6 +119,19 @@ class GaussianParameters(Parameters):
         means, deviations = self.means[:, at], self.deviations[:, at]
         return float((means - 4 * deviations).min()), float((means + 4 * deviations).max())
 
+    @property
+    def n_parameters(self) -> int:
+        """A mean and a variance for each class and column."""
+        return 2 * self.means.size
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """-n (log σ√2π + s²/2σ²) of each class and column, by the exact variance s² of its values."""
+        n, _, variances, _, exponents = spread(tally, self.columns, classes)
+        with np.errstate(over="ignore", under="ignore"):
+            ratios = variances / np.ldexp(self.deviations, -exponents) ** 2
+        terms = n * (portable.log(self.deviations) + 0.5 * math.log(2 * math.pi) + 0.5 * ratios)
+        return -float(np.where(n > 0, terms, 0.0).sum())
+
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
         """What numbers add."""
         for j, column in enumerate(self.columns.tolist()):

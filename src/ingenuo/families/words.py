@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError
+from ingenuo.errors import InputError, RefusedError
 from ingenuo.families import word_features
 from ingenuo.families.family import IMPOSSIBLE, Family, LearnedRows, Parameters, Values, WordTable, cannot_forget
 from ingenuo.families.word_features import counted_as, left_out, lookup, node_weights, pseudo_counts, table_name, totals
@@ -275,6 +275,33 @@ class ColumnParameters:
             self.model, weight, empty, texts,
         )  # fmt: skip
 
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """What each word adds, times how often it was there; of a set, where it was not there as well."""
+        is_set = self.model == "bernoulli"
+        bag = tally.bag(table_name(self.name, counted_as(self.words, is_set)))
+        if self.model == "complement" or self.words.norm is not None:
+            raise RefusedError(
+                f"the weights of the words of column {column_name(self.name)!r} are no shares of them, so the rows "
+                "have no log likelihood; predict_joint_log_proba(X) has what each row is compared by"
+            )
+        rows, found = tally.over(table_name(self.name, "rows"), classes).floats(), 0.0
+        for k in range(len(classes) if bag is not None else 0):
+            counts = np.asarray(bag.over(classes).column(k), np.float64) * (self.weights != 0)  # type: ignore[union-attr]
+            if is_set:
+                rest = np.where(self.weights != 0, rows[k] - counts, 0.0)
+                log_shares = self.log_shares(k)
+                found += float((counts * np.where(counts > 0, log_shares, 0.0)).sum())
+                found += float((rest * np.where(rest > 0, portable.log1p(-portable.exp(log_shares)), 0.0)).sum())
+            else:
+                found += float((counts * np.where(counts > 0, self._add_to_class(k), 0.0)).sum())
+        return found
+
+    def log_shares(self, k: int) -> Floats:
+        """Of a set, the logarithm of the share of the documents of a class that have each word."""
+        return logs(
+            (np.asarray(self.bag.column(k), np.float64) + self._present) / max(float(self.normaliser[k]), 1e-300)
+        )
+
     def _add_to_class(self, k: int) -> Floats:
         """What one occurrence of each node adds to the log joint of class k; 0 for those that are not used."""
         counts, used = np.asarray(self.bag.column(k), np.float64) * self.weights, self.weights != 0
@@ -314,6 +341,16 @@ class TextParameters(Parameters):
         """How many known words each row has."""
         found = (p.count_known(text, block.n_rows) for p, text in zip(self.parts, block.columns))
         return np.asarray(sum(found, np.zeros(block.n_rows)))
+
+    @property
+    def n_parameters(self) -> int:
+        """The share of each word that is used in each class, of which one follows from the others; of a set, of all."""
+        used = [(len(p.normaliser), int(np.count_nonzero(p.weights)), p.model == "bernoulli") for p in self.parts]
+        return sum(K * max(n if is_set else n - 1, 0) for K, n, is_set in used)
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """What each word adds, times how often it was there."""
+        return sum(p.sum_log_likelihood(tally, classes) for p in self.parts)
 
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[WordTable]:
         """What each word adds."""

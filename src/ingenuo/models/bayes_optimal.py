@@ -352,6 +352,12 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         for estimator in self.estimators_:
             estimator.answer_nothing()
 
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated: those of all classifiers, and the weight of each but one."""
+        check_is_fitted(self)
+        return sum(int(each.n_parameters_) for each in self.estimators_) + len(self.estimators_) - 1
+
     def _score_out_of_fold(
         self, X: Any, codes: NDArray[np.int32], classes: Labels, weights: Floats | None, logs: Floats
     ) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, InputError
+from ingenuo.errors import ForgetError, InputError, RefusedError
 from ingenuo.families import FAMILY, Attribute, AttributeParameters
 from ingenuo.families.covariance import FULL, SHARED, refuse_incomplete
 from ingenuo.families.family import IMPOSSIBLE
@@ -35,7 +35,7 @@ from ingenuo.tally.exact import Exact
 from ingenuo.tally.fingerprints import hasher, unlearned
 from ingenuo.tally.histogram import bins_name
 from ingenuo.tally.labels import Labels, find, labels_of, public, same, unite
-from ingenuo.tally.prior import MaximumLikelihood
+from ingenuo.tally.prior import MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
@@ -68,6 +68,11 @@ class Parameters:
         """The parameters of the one family that all columns have."""
         (found,) = self.attributes
         return found.own
+
+    @property
+    def n_parameters(self) -> int:
+        """How many numbers were estimated of the attributes."""
+        return sum(each.own.n_parameters for each in self.attributes)
 
     def of(self, column: object) -> AttributeParameters:
         """The parameters of the attribute that has a column."""
@@ -271,6 +276,40 @@ class Classifier(Learner, JointAnswers):
         """The attributes whose product the model is, in the table's order."""
         check_is_fitted(self)
         return tuple(each.attribute for each in self._parameters().attributes)
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated from the tally, without those that follow from others as shares sum to 1.
+
+        The share of each class (none where they are given), and by column for each class: of J categories or bins
+        J - 1 shares, of V words or counts V - 1, of V that are there or not V, of a Gaussian the mean and the variance,
+        of a mixture of m Gaussians 3m - 1, of a kernel the bandwidth; of d columns together d means and d(d + 1)/2 of
+        the covariance.
+        """
+        check_is_fitted(self)
+        return self._parameters().n_parameters + (len(self.classes_) - 1 if self._estimates_shares else 0)
+
+    @property
+    def _estimates_shares(self) -> bool:
+        """Whether the shares of the classes are estimated, and not given."""
+        return isinstance(model.class_prior_of(getattr(self, "class_prior", MaximumLikelihood())), Prior)
+
+    @property
+    def log_likelihood_(self) -> float:
+        """Σ log P(class, row) of the rows that were learned, as their sums give it: of categories, Gaussians, counts
+        and words exactly. Where the sums do not tell it, this is no attribute.
+        """
+        check_is_fitted(self)
+        parameters, rows = self._parameters(), self.tally_.over(CLASS, labels_of(self.classes_)).floats()
+        if not parameters.attributes or not all(each.attribute.plain for each in parameters.attributes):
+            raise RefusedError(
+                f"the log likelihood of the rows is no sum over the columns of this {type(self).__name__}; add it up: "
+                "predict_joint_log_proba(X) has it by row"
+            )
+        found = float((rows * np.where(rows > 0, parameters.log_prior, 0.0)).sum())
+        return found + sum(
+            each.own.sum_log_likelihood(self.tally_, parameters.classes) for each in parameters.attributes
+        )
 
     def _schema_of(self, source: Source) -> Schema:
         """The schema for a source that is learned from first."""

@@ -506,6 +506,11 @@ class LeastSquaresClassifier(LinearModel, NumbersClassifier):
         rows = self.tally_.over(CLASS, classes).floats()
         return Parameters(classes, logs(rows / rows.sum()), {SHARED: found}, ())
 
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated: the line of each class but one, which follows as they sum to 1."""
+        return (len(self.classes_) - 1) * (len(self.coef_[0]) + 1)
+
     def _found(self) -> Lines:
         check_is_fitted(self)
         return self._parameters().families[SHARED]  # type: ignore[no-any-return]

@@ -199,6 +199,16 @@ class SequenceModel(Learner):
         return self._parameters().families["ngrams"]  # type: ignore[no-any-return]
 
     @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated: of V words that share the probability V - 1, for each class and each context
+        of order - 1 words that was seen; and the share of each class but one.
+        """
+        reading, K = self._reading(), len(self._parameters().classes)
+        levels = reading.vocabulary.levels
+        contexts = levels[int(self.order) - 1] - levels[int(self.order) - 2] if self.order > 1 else 1
+        return K * contexts * (len(self.vocabulary_) - 1) + (K - 1 if getattr(self, "_estimates_shares", True) else 0)
+
+    @property
     def vocabulary_(self) -> list[str]:
         """The words that share the probability (of every class), sorted; with "</s>" and, if it is open, "<unk>"."""
         reading = self._reading()

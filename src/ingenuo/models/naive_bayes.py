@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from ingenuo.errors import (
     InputError,
     KindError,
     MergeError,
+    RefusedError,
     StaleCalibrationError,
     check_choice,
     did_you_mean,
@@ -42,7 +43,7 @@ from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, category_table, column_name, family_of
-from ingenuo.rows.source import Source
+from ingenuo.rows.source import Source, place_of, places_of
 from ingenuo.show import plots
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
 from ingenuo.tally.fingerprints import UnlearnedRows, hasher
@@ -100,6 +101,11 @@ class NaiveBayes(Classifier):
         density is estimated from a histogram, the width of its bins.
     attributes_ : tuple of Attribute
         Of each column (or of columns that are taken together) the family, the prior and the weight, 1 unless tuned.
+    class_log_prior_, class_count_, n_parameters_, log_likelihood_
+        The log prior and the rows of each class; how many numbers were estimated; Σ log P(class, row) of the rows.
+    theta_, var_, feature_log_prob_, vocabulary_
+        Where the columns have them: means and variances of Gaussians, log P(feature | class) of counts, categories and
+        words, and the words of one text.
     tuning_, calibrator_, calibration_
         What `tune` chose, and what it gained; what `calibration` learned, and, of "auto", what was tried.
 
@@ -197,7 +203,7 @@ class NaiveBayes(Classifier):
             raise InputError(f"the prior has a value {first!r} that no column has{did_you_mean(first, known)}")
 
     def _schema_of(self, source: Source) -> Schema:
-        names, declared = source.names.tolist(), _places(self.columns or {}, source)
+        names, declared = source.names.tolist(), places_of(self.columns or {}, source)
         numbers = self.numbers if isinstance(self.numbers, str) else "gaussian"
         counts = self.counts if isinstance(self.counts, str) else "multinomial"
         if self.tune and numbers == "gaussian":
@@ -221,7 +227,7 @@ class NaiveBayes(Classifier):
                 given = "category"
             families[place] = family_of(given, name, numbers, counts)
         for choice in (self.numbers, self.counts):
-            for place, family in _places(choice, source).items() if isinstance(choice, Mapping) else ():
+            for place, family in places_of(choice, source).items() if isinstance(choice, Mapping) else ():
                 name, kind = names[place], FAMILIES[families[place]]
                 if kind == "text" and family in TEXT_FAMILIES:
                     families[place] = TEXT_FAMILIES[family]
@@ -253,7 +259,7 @@ class NaiveBayes(Classifier):
         self, source: Source, families: list[str], declared: Mapping[int, Any], default: str
     ) -> dict[Any, Words]:
         """How the words of each text column are counted; the family of each, where its Words say it, is set."""
-        chosen = _places(self.text, source) if isinstance(self.text, Mapping) else {}
+        chosen = places_of(self.text, source) if isinstance(self.text, Mapping) else {}
         for place in chosen:
             kind = FAMILIES[families[place]]
             if kind != "text" and place in declared:
@@ -597,7 +603,7 @@ class NaiveBayes(Classifier):
             shown = ", ".join(map(repr, known[:12])) + (", …" if len(known) > 12 else "")
             what = f"there are {len(known)} columns; say which to draw: {shown}"
             raise InputError(what if known else "there is no column of numbers or of categories to draw")
-        place = _place(column, names)
+        place = place_of(column, names)
         if place is None:
             raise InputError(f"column {column!r} is not there{did_you_mean(column, known)}")
         found = names.tolist()[place]
@@ -616,6 +622,73 @@ class NaiveBayes(Classifier):
     def class_log_prior_(self) -> Any:
         """The log prior of each class."""
         return self._parameters().log_prior
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated, as for every classifier; and what `tune` has found: the weight of each
+        column, and a shift of each class but one. What `calibration` found is not counted.
+        """
+        tuned = len(self.tuning_.attributes) + len(self.classes_) - 1 if "tuning_" in self.__dict__ else 0
+        return super().n_parameters_ + tuned
+
+    def _evidence(self, kind: str, only: bool = True) -> list[Any]:
+        """What each column of a kind adds; the attribute is not there where there is none, or, if so, others."""
+        check_is_fitted(self)
+        parameters = self._parameters()
+        priors = portable.exp(parameters.log_prior)
+        every = [item for each in parameters.attributes for item in each.own.evidence(1.0, priors, "")]
+        found = [item for item in every if item.kind == kind]
+        if not found or (only and len(found) < len(every)):
+            raise RefusedError(f"the columns of this model are not all of kind {kind!r}; `inspect` shows what it knows")
+        return found
+
+    def _gaussians(self) -> list[Any]:
+        found = self._evidence("number", only=False)
+        for name in (each.column for each in found):
+            if name not in self._numbers() or self._density(name).chosen(name).density != "gaussian":
+                raise RefusedError(f"column {column_name(name)!r} has no Gaussian of its own, so no theta_ and var_")
+        return found
+
+    @property
+    def theta_(self) -> Floats:
+        """The mean of each class (rows) and column of numbers, in the table's order; those must have Gaussians."""
+        return np.column_stack([each.means for each in self._gaussians()])
+
+    @property
+    def var_(self) -> Floats:
+        """The variance of each class (rows) and column of numbers, as `theta_`."""
+        return np.column_stack([each.deviations**2 for each in self._gaussians()])
+
+    @property
+    def vocabulary_(self) -> dict[str, int]:
+        """Of one column of text, each word that is used, with its column of `feature_log_prob_`; sorted."""
+        return {word: place for place, (word, _) in enumerate(self._words()[1])}
+
+    def _words(self) -> tuple[Any, list[tuple[str, int]]]:
+        """The one column of text, and its words with their nodes, sorted."""
+        table, *others = self._evidence("text")
+        if others:
+            raise RefusedError(f"there are {len(others) + 1} columns of text, and a vocabulary is of one")
+        nodes = np.flatnonzero(table.used).tolist()
+        return table, sorted(zip(table.bag.vocabulary.texts(nodes), nodes))
+
+    @property
+    def feature_log_prob_(self) -> Any:
+        """log P(feature | class), classes × features: of counts, or of the words of one text (`vocabulary_`); of
+        categories a list, with such an array of each column. Complement weights are what their features add.
+        """
+        check_is_fitted(self)
+        kinds = {FAMILIES[each] for each in self.schema_.families_used()}
+        if kinds == {"category"}:
+            return [each.logs.T for each in self._evidence("category")]
+        if kinds == {"count"}:
+            (bags,) = self._evidence("count")
+            return np.ascontiguousarray(bags.each.T)
+        table, words = self._words()
+        nodes, own = [node for _, node in words], table.parameters
+        if table.model == "bernoulli":
+            return np.stack([own.log_shares(k)[nodes] for k in range(len(self.classes_))])
+        return np.stack([table.each(k)[nodes] / own.weights[nodes] for k in range(len(self.classes_))])
 
     # Files.
 
@@ -651,29 +724,3 @@ def _sum(lengths: Iterable[Floats | None]) -> Floats | None:
     """The lengths of all attributes that have one; None where none has."""
     found = [each for each in lengths if each is not None]
     return np.asarray(sum(found)) if found else None
-
-
-def _places(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
-    """Where the named columns stand; a column can be named, or counted."""
-    result, names = {}, source.names
-    order = {name: place for place, name in enumerate(names.tolist())} if given else {}
-    for name, value in given.items():
-        place = _place(name, names, order)
-        if place is None:
-            known = names if names.dtype == object else objects([column_name(n) for n in names[:12].tolist()])
-            raise InputError(
-                f"column {name!r} was declared, but the table has none of that name{did_you_mean(name, known)}"
-            )
-        result[place] = value
-    return result
-
-
-def _place(name: Any, names: Labels, order: Mapping[Any, int] | None = None) -> int | None:
-    """Where a column stands: by its name, by the name it has in messages, or counted."""
-    order = {each: place for place, each in enumerate(names.tolist())} if order is None else order
-    place = order.get(name) if isinstance(name, Hashable) else None
-    if place is None and names.dtype != object and isinstance(name, str):
-        place = order.get(int(name[1:])) if name[:1] == "x" and name[1:].isdecimal() else None
-    if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
-        place = int(name)
-    return place

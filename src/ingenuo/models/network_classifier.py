@@ -156,6 +156,11 @@ class Tables:
     tables: Sequence[Floats]
     flat: Flat
 
+    @property
+    def n_parameters(self) -> int:
+        """The share of each state given those of the parents, of which one follows from the others."""
+        return sum(table.size - table.size // max(len(own), 1) for table, own in zip(self.tables, self.labels))
+
     def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
         """The log joint of each row and class."""
         flat = self.flat
@@ -277,6 +282,14 @@ class NetworkClassifier(Classifier):
         network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
         network.prior = prior_of(self.prior)
         return network
+
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated: of each node the share of each state but one, given those of its parents; of
+        AODE, those of every network that is averaged.
+        """
+        check_is_fitted(self)
+        return int(self._tables().n_parameters)
 
     @property
     def _averages(self) -> bool:

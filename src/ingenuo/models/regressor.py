@@ -539,6 +539,12 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     def _parameters(self) -> Any:
         return self._bayes._parameters()
 
+    @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated, as those of a `NaiveBayes` whose classes are the bins of the target."""
+        check_is_fitted(self)
+        return self._bayes.n_parameters_
+
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """The expected target of each row.
 

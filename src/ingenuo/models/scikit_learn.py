@@ -63,6 +63,11 @@ class DropIn(Classifier):
         lambda self: self.tally_.over(CLASS, self._labels).floats(), doc="The rows (or their weight) of each class."
     )
 
+    @property
+    def _estimates_shares(self) -> bool:
+        given = getattr(self, "class_prior", None), getattr(self, "priors", None)
+        return given == (None, None) and bool(getattr(self, "fit_prior", True))
+
     def _class_shares(self) -> tuple[Floats, list[str]]:
         """The probability of each class, and how it is written."""
         raise NotImplementedError

@@ -295,6 +295,11 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         return means, np.repeat(np.diag(groups[0].variances)[np.newaxis], len(means), axis=0)
 
     @property
+    def n_parameters_(self) -> int:
+        """How many numbers were estimated: a line for each class but one, as only differences of lines count."""
+        return (len(self.classes_) - 1) * (len(self.coef_[0]) + 1)
+
+    @property
     def coef_(self) -> Floats:
         """The weights: one line for two classes, for more one for each class; `features` names their columns."""
         check_is_fitted(self)

@@ -81,6 +81,13 @@ class Averaged:
     naive: Floats
     shares: Floats  # of the classes
 
+    @property
+    def n_parameters(self) -> int:
+        """Of each network: P(class, parent's value), and the share of each value of the others given those."""
+        values, K = self.sizes.astype(int).tolist(), len(self.shares)
+        rest = sum(values) - len(values)
+        return sum(K * v - 1 + K * v * (rest - (v - 1)) for v in values)
+
     def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
         """The log joint of each row and class."""
         tables = (self.roots, self.pairs, self.naive)

@@ -5,7 +5,7 @@ them where they allow; and how a fitted model finds its columns in one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -217,6 +217,32 @@ def match(schema: Schema, source: Source) -> Places:
             "add it, filled with missing values if it is not known"
         )
     return places
+
+
+def places_of(given: Mapping[Any, Any], source: Source) -> dict[int, Any]:
+    """Where the named columns stand; a column can be named, or counted."""
+    result, names = {}, source.names
+    order = {name: place for place, name in enumerate(names.tolist())} if given else {}
+    for name, value in given.items():
+        place = place_of(name, names, order)
+        if place is None:
+            known = names if names.dtype == object else objects([column_name(n) for n in names[:12].tolist()])
+            raise InputError(
+                f"column {name!r} was declared, but the table has none of that name{did_you_mean(name, known)}"
+            )
+        result[place] = value
+    return result
+
+
+def place_of(name: Any, names: Labels, order: Mapping[Any, int] | None = None) -> int | None:
+    """Where a column stands: by its name, by the name it has in messages, or counted."""
+    order = {each: place for place, each in enumerate(names.tolist())} if order is None else order
+    place = order.get(name) if isinstance(name, Hashable) else None
+    if place is None and names.dtype != object and isinstance(name, str):
+        place = order.get(int(name[1:])) if name[:1] == "x" and name[1:].isdecimal() else None
+    if place is None and isinstance(name, int | np.integer) and 0 <= name < len(names):
+        place = int(name)
+    return place
 
 
 # Arrays and CSR matrices.
