@@ -359,16 +359,18 @@ def test_drop_ins_are_exact(answers: list[Any], name: str, folds: Any, weights: 
     assert_exact(answers, model, X, SPECIES, folds, weights)
 
 
-@pytest.mark.parametrize("folds", [5, "leave-one-out"])
-@pytest.mark.parametrize("weights", [None, PARTS[:50]], ids=["no weights", "fractional"])
+@pytest.mark.parametrize(
+    ("folds", "weights"), [(5, PARTS[:50]), ("leave-one-out", None)], ids=["weighted folds", "rows"]
+)
 @pytest.mark.parametrize("name", DISCRIMINANTS)
 def test_discriminants_are_exact(answers: list[Any], name: str, folds: Any, weights: Any) -> None:
     assert_exact(answers, DISCRIMINANTS[name], FLOWERS, SPECIES, folds, weights)
 
 
-@pytest.mark.parametrize("folds", [5, "leave-one-out"])
+@pytest.mark.parametrize(
+    ("folds", "weights"), [(5, WHOLE[:40] + 1), ("leave-one-out", None)], ids=["weighted folds", "rows"]
+)
 @pytest.mark.parametrize("smoothing", [None, ing.Lidstone(0.1), "kneser-ney"], ids=str)
-@pytest.mark.parametrize("weights", [None, WHOLE[:40] + 1], ids=["no weights", "whole"])
 def test_language_models_are_exact(answers: list[Any], smoothing: Any, folds: Any, weights: Any) -> None:
     y = np.where(POINTS[:40, 0] > 1, "high", "low")
     assert_exact(answers, ing.LanguageModelClassifier(2, smoothing), TEXTS[:40], y, folds, weights)

@@ -301,7 +301,7 @@ def test_words_are_drawn_by_their_probabilities(smoothing, context):
     some_texts = [list(rng.choice(list("abcd"), n, p=[0.5, 0.3, 0.15, 0.05])) for n in rng.integers(0, 6, 40)]
     tree = Tree(some_texts, 3)
     parameters = tree.parameters(smoothing, base="uniform")
-    n = 4000
+    n = 1000
     sums = loops.sum_shares(tree.trie, parameters.chances, 0)
     begin = loops.find_contexts(tree.trie, tree.ids(context))
     generator = np.random.default_rng(0)

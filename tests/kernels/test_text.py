@@ -211,7 +211,7 @@ def test_documents_longer_than_a_batch_are_counted_as_one(n, ngrams):
 
 @pytest.mark.parametrize("name", real_texts.SETS)
 def test_real_texts_have_the_counts_of_scikit_learn(name):
-    documents, labels = real_texts.labelled(name, 1500)
+    documents, labels = real_texts.labelled(name, 400)
     for token, ngrams in zip(TOKENS, [(1, 1), (1, 2)]):
         vectorizer = CountVectorizer(token_pattern=rf"(?u){token}", ngram_range=ngrams)
         matrix = vectorizer.fit_transform(documents)
@@ -404,6 +404,7 @@ def test_missing_documents_have_no_words_and_weights_are_so_many_rows(rows):
     assert halves == [{cell: n / 2 for cell, n in each.items()} for each in expected]
 
 
+@cache
 def big(n=1500, seed=3):
     rng = np.random.default_rng(seed)
     run = some_words(400_000, seed, 20_000)

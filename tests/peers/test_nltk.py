@@ -55,7 +55,7 @@ def seen_contexts(order: int) -> list[tuple[str, ...]]:
 def test_every_word_has_the_same_probability_in_every_context_that_was_seen(case, order):
     ours, peer = both(case, order)
     asked = [*ours.vocabulary_, "never-seen"]
-    for context in seen_contexts(order)[:: 1 if order < 4 else 5]:
+    for context in seen_contexts(order)[:: 1 if order < 3 else 7]:
         wanted = [their_probability(peer, word, context) for word in asked]
         found = [ours.prob(word, context) for word in asked]
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
