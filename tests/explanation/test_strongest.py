@@ -121,6 +121,9 @@ def test_linear_models_show_what_a_deviation_multiplies_the_odds_by():
         told = strongest(other.fit(X, y))
         assert told.linear
         assert (told["up"][0].column, told["up"][0].value) == ("x1", "more")
+    assert "odds" in str(strongest(model))
+    assert "odds" not in str(told)  # least squares has weights, and no odds
+    assert told.table(0).heads[2] == "added to its sum"
     words = strongest(SoftmaxRegression().fit(TEXTS, MOODS))
     assert (words["good"][0].value, words["bad"][0].value) == ("fine", "dull")
 

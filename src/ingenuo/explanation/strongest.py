@@ -95,7 +95,9 @@ class Strongest(Shown):
 
     def table(self, k: int) -> PrintedTable:
         """The table of one class, by its place."""
-        heads = ["", "value", "odds" if self.linear else "how likely", "in class", "in all", ""]
+        added = any(sign.per == "added" for sign in self.signs[k])
+        what = "added to its sum" if added else "odds" if self.linear else "how likely"
+        heads = ["", "value", what, "in class", "in all", ""]
         formats = ["", "", "", ",.10g", ",.10g", ""]
         cells = [[s.column, s.value, s.times, s.in_class, s.in_all, s.note] for s in self.signs[k]]
         used = [i for i in range(len(heads)) if any(line[i] not in (None, "") for line in cells)]
