@@ -590,7 +590,5 @@ def test_columns_that_go_together_have_no_density_of_their_own():
     model = ing.NaiveBayes(numbers={0: "gaussian-full", 1: "gaussian-full", 2: "kernel"}).fit(X, Y)
     assert set(model.densities_) == {2}
     assert model.plot().get_xlabel() == "x2"
-    with pytest.raises(
-        InputError, match="column 'x0' is gaussian-full, together with others, and has nothing of its"
-    ):
+    with pytest.raises(InputError, match="column 'x0' is gaussian-full, together with others, and has nothing of its"):
         model.plot(0)
