@@ -27,6 +27,7 @@ Every message is one sentence that says what happened, where, the value and the 
 from __future__ import annotations
 
 import difflib
+import errno
 import os
 import re
 from collections.abc import Collection, Iterable
@@ -142,6 +143,13 @@ def did_you_mean(word: object, known: Iterable[object]) -> str:
 def missing_file(path: str) -> MissingFileError:
     """The error for a file that is not there, with the nearest name in its folder."""
     folder = Path(path).parent
+    if os.path.islink(path):
+        try:
+            where = f"a link to {os.readlink(path)!r}, which is not there"
+            os.stat(path)
+        except OSError as error:
+            where = "a link that leads back to itself" if error.errno == errno.ELOOP else where
+        return MissingFileError(f"{path} is {where}; give the file itself")
     if not folder.is_dir():
         return MissingFileError(f"{path}: there is no folder {str(folder)!r}; check the path")
     alike = sorted(folder.iterdir(), key=lambda entry: (entry.suffix == Path(path).suffix, entry.name))

@@ -619,13 +619,15 @@ def test_only_what_a_dead_writer_left_is_removed(saved: Path) -> None:
     fcntl = pytest.importorskip("fcntl")
     folder = saved.parent
     kept = {".model.tmp", ".model.notes.tmp", ".other.0123456789abcdef.tmp", "model.0123456789abcdef.tmp"}
+    kept |= {".model.0123456789abcdef.tmp"}  # which no save made
     for name in kept:
         (folder / name).touch()
-    (folder / ".model.0123456789abcdef.tmp").touch()
-    with (folder / ".model.aaaaaaaaaaaaaaaa.tmp").open("wb") as alive:
+    debris, mine = (f".model.{container._token('.model.', drawn)}.tmp" for drawn in ("01234567", "aaaaaaaa"))
+    (folder / debris).touch()
+    with (folder / mine).open("wb") as alive:
         fcntl.flock(alive, fcntl.LOCK_EX)
         write_file(saved, FORMER, {})
-        assert set(os.listdir(folder)) == kept | {"model", ".model.aaaaaaaaaaaaaaaa.tmp"}
+        assert set(os.listdir(folder)) == kept | {"model", mine}
     write_file(saved, FORMER, {})
     assert set(os.listdir(folder)) == kept | {"model"}
 

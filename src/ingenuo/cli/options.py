@@ -8,7 +8,9 @@ import io
 import os
 import re
 import shlex
+import signal
 import sys
+import threading
 import time
 import traceback
 import warnings
@@ -537,6 +539,8 @@ class _LazyGroup(click.Group):
         """Run it; where it stands alone, errors are printed, and it ends with their exit code."""
         self._is_process = args is None  # it was started by its name, and not called from Python
         alone = more.pop("standalone_mode", True)
+        if self._is_process and sys.platform != "win32":
+            _heed_termination()
         try:
             code = super().main(args, *rest, **more | {"standalone_mode": False})
         except click.ClickException as error:
@@ -575,14 +579,47 @@ class _Interrupted(click.ClickException):
     exit_code = 130
 
 
+_AGAIN = 0.5  # seconds
+
+
+class _Terminated(KeyboardInterrupt):
+    """The system asks for an end; what is half written is removed, as after Ctrl-C."""
+
+
+def _end(*_: object) -> None:
+    if not isinstance(sys.exc_info()[1], KeyboardInterrupt):  # it unwinds already
+        raise _Terminated
+
+
+def _heed_termination() -> None:
+    """Unwind when the system asks for an end, even while this thread waits for a pipe, which another does not wake."""
+    waiting, told = os.pipe()
+    os.set_blocking(told, False)
+    signal.signal(signal.SIGTERM, _end)
+    signal.set_wakeup_fd(told)
+    here = threading.get_ident()
+
+    def wake() -> None:
+        while os.read(waiting, 1) != bytes([signal.SIGTERM]):
+            pass
+        while True:
+            time.sleep(_AGAIN)
+            signal.pthread_kill(here, signal.SIGTERM)
+
+    threading.Thread(target=wake, daemon=True).start()
+
+
 def _failure(error: BaseException) -> click.ClickException:
     """What went wrong, in one sentence."""
     if isinstance(error, KeyboardInterrupt):
-        return _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
+        found = _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
+        found.exit_code = 143 if isinstance(error, _Terminated) else 130
+        return found
     if isinstance(error, MemoryError):
         return click.ClickException(f"there is not enough memory for this ({error or 'none left'}); take fewer rows")
     if isinstance(error, OSError):
         name = "" if error.filename is None else f"{error.filename}: "
+        name = "standard output: " if error.errno == errno.ENOSPC and not name else name
         return click.ClickException(f"{name}{error.strerror or error}")
     if not isinstance(error, IngenuoError):
         what = " ".join(f"{type(error).__name__}: {error}".split())

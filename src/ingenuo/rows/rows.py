@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-STANDARD_INPUT = "-"
-
-
 class Part(NamedTuple):
     """Some rows, without their class and their weight, which stand beside them."""
 

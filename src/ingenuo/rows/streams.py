@@ -18,7 +18,6 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows import checks
 from ingenuo.rows.kinds import as_types, describe, infer_kind, sort_of
 from ingenuo.rows.rows import (
-    STANDARD_INPUT,
     MemoryRows,
     Part,
     Statistic,
@@ -94,7 +93,7 @@ def read_alike(stream: Stream, read: Callable[[], R], done: int = 0) -> R:
         try:
             return read()
         except Relabelled as error:
-            once = STANDARD_INPUT in map(str, stream.paths)
+            once = stream.n_bytes is None
             if once or done:
                 remedy = "write the rows to a file, and give that" if once else "remove the checkpoint, and begin again"
                 raise InputError(

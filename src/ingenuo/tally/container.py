@@ -15,6 +15,7 @@ nothing in a file is ever run, imported or unpickled.
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import math
@@ -23,15 +24,15 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from io import BufferedWriter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.errors import FileError, InputError, KindError, ModelFileError
 
 Path = str | os.PathLike[str]
 Manifest = Mapping[str, Any]
@@ -275,7 +276,7 @@ def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
     _remove_debris(folder, stem)
     file = _temporary(folder, stem, 0o666 if former is None else 0o600)
     try:
-        with file:
+        with _name_full_disk(target), file:
             file.writelines(pieces)
             file.flush()
             if former is not None:
@@ -297,10 +298,27 @@ def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
             os.close(handle)
 
 
+@contextmanager
+def _name_full_disk(target: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        raise FileError(
+            f"{target}: it could not be written ({error.strerror}), and nothing was changed; make room, or name another"
+        ) from None
+
+
+def _token(stem: str, drawn: str) -> str:
+    """The end of a temporary name, by which it is known for one of ours: nothing else is removed."""
+    return drawn + hashlib.blake2b(f"{stem}{drawn}".encode(), digest_size=4).hexdigest()
+
+
 def _temporary(folder: str, stem: str, mode: int) -> BufferedWriter:
     """A new file, locked; again if another save took it for debris before it was locked."""
     while True:
-        path = os.path.join(folder, f"{stem}{secrets.token_hex(8)}.tmp")
+        path = os.path.join(folder, f"{stem}{_token(stem, secrets.token_hex(4))}.tmp")
         file = open(path, "xb", opener=lambda path, flags: os.open(path, flags, mode))  # noqa: SIM115
         with suppress(OSError):  # a file system without locks: then nobody takes it for debris either
             _lock(file.fileno(), wait=True)
@@ -313,6 +331,8 @@ def _remove_debris(folder: str, stem: str) -> None:
     debris = re.compile(re.escape(stem) + r"[0-9a-f]{16}\.tmp")
     with suppress(OSError):
         for name in filter(debris.fullmatch, os.listdir(folder)):
+            if name[len(stem) :] != f"{_token(stem, name[len(stem) :][:8])}.tmp":
+                continue
             with suppress(OSError):  # in use, or gone
                 _remove_abandoned(os.path.join(folder, name))
 

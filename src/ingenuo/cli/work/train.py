@@ -170,7 +170,7 @@ def _held_out(
     """The evaluation on the rows held out of a model that learned the others; then the model learns all."""
     from ingenuo.evaluation.evaluation import evaluate
 
-    if "-" in map(str, rows.paths):  # standard input is read once
+    if rows.n_bytes is None:  # standard input is read once
         rows = Held(rows)
 
     def pick(number: int, n_rows: int) -> NDArray[np.bool_]:
@@ -238,9 +238,9 @@ def _resume(model: Any, rows: Any, target: str, weight: str | None, path: str | 
 
     try:
         tally = learned.reduce(tally_rows, learner._make_empty(schema), done=done, after=keep)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
         write()
-        raise KeyboardInterrupt(f"what was learned so far is in {path}; the same command goes on from it") from None
+        raise type(error)(f"what was learned so far is in {path}; the same command goes on from it") from None
     tally = before + tally
     model._check_whole(schema, tally.labels("class", 0), tally)
     model._target = target

@@ -11,6 +11,7 @@ import io
 import lzma
 import os
 import re
+import stat
 import sys
 import zipfile
 import zlib
@@ -23,8 +24,8 @@ from typing import Any
 import pyarrow as pa
 
 from ingenuo.errors import FileError, InputError, did_you_mean, missing_file
-from ingenuo.rows.rows import STANDARD_INPUT as STANDARD_INPUT
 
+STANDARD_INPUT = "-"
 # What is packed may unpack to any size, and what has no line end is one line: these are the limits of what is held.
 MAX_LINE = 1 << 26  # bytes of a line, and of a cell
 MAX_RATIO = 100.0  # bytes for each packed one, of what is read whole
@@ -49,7 +50,11 @@ class File:
         self.is_stream = path == STANDARD_INPUT
         self.name = "standard input" if self.is_stream else path
         if n_bytes is None and not self.is_stream:
-            n_bytes = os.path.getsize(path)
+            found = os.stat(path)
+            self.is_stream = stat.S_ISFIFO(found.st_mode) or stat.S_ISSOCK(found.st_mode)
+            if stat.S_ISCHR(found.st_mode) or stat.S_ISBLK(found.st_mode):
+                raise FileError(f"{path} is a device, which may have no end; give a file, or - for standard input")
+            n_bytes = None if self.is_stream else found.st_size
         self.n_bytes = n_bytes  # as it is, packed or not
         self.n_read = 0  # of these bytes
         self._head = b""
@@ -73,11 +78,17 @@ class File:
             with self.open() as stream:
                 self._head = stream.read(n)
         elif self._is_read:
-            raise FileError("standard input can be read only once; give a file where the rows are needed again")
+            raise FileError(f"{self.name} can be read only once; give a file where the rows are needed again")
         else:
-            self._input = self._input or io.BufferedReader(_Unpacked(self, sys.stdin.buffer))
+            self._input = self._input or io.BufferedReader(_Unpacked(self, self._open_stream()))
             self._head += self._input.read(n - len(self._head))
         return self._head[:n]
+
+    def _open_stream(self) -> Any:
+        if self.path == STANDARD_INPUT:
+            return sys.stdin.buffer
+        with explain_refusal(self.path):
+            return open(self.path, "rb")
 
     def release(self) -> None:
         """Let go of the first bytes, which can be read again."""
@@ -181,7 +192,7 @@ class _Unpacked(io.RawIOBase):
     def _zip_member(self) -> Any:
         """The one file in a zip."""
         if self._file.is_stream:
-            raise FileError("standard input is a zip, which is read from its end; give the file itself")
+            raise FileError(f"{self._file.name} is a zip, which is read from its end; give the file itself")
         name = self._file.name
         try:
             archive = zipfile.ZipFile(self._raw)

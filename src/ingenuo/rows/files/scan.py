@@ -466,7 +466,8 @@ def expand(paths: Any) -> list[File] | Path:
     if not files:
         raise FileError("no file was given; give the path of one")
     if len(files) > 1 and any(file.is_stream for file in files):
-        raise FileError("standard input was given with other files; give it by itself")
+        once = next(file.name for file in files if file.is_stream)
+        raise FileError(f"{once} was given with other files; give it by itself")
     return files
 
 
