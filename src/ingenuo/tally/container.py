@@ -15,7 +15,6 @@ nothing in a file is ever run, imported or unpickled.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import json
 import math
@@ -24,15 +23,15 @@ import re
 import secrets
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from io import BufferedWriter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import FileError, InputError, KindError, ModelFileError
+from ingenuo.errors import IngenuoError, InputError, KindError, ModelFileError
 
 Path = str | os.PathLike[str]
 Manifest = Mapping[str, Any]
@@ -60,12 +59,7 @@ def write_file(path: Path, manifest: Manifest, tensors: Tensors) -> None:
 
     The mode of a file that is replaced is kept, and a symbolic link is followed.
     """
-    pieces = _pieces(manifest, tensors)
-    try:
-        replace_file(os.path.realpath(os.fsdecode(path)), pieces)
-    except OSError as error:
-        reason = f"{error.strerror or error}; nothing was saved and any former file is as it was"
-        raise OSError(error.errno, reason, os.fsdecode(path)) from error
+    replace_file(os.path.realpath(os.fsdecode(path)), _pieces(manifest, tensors))
 
 
 def read_file(path: Path) -> Contents:
@@ -274,9 +268,12 @@ def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
         raise InputError(f"{target}: this is a folder or a device; give the path of a file to save to")
     stem = f".{name[:50]}."  # a name may take 255 bytes, the ending included
     _remove_debris(folder, stem)
-    file = _temporary(folder, stem, 0o666 if former is None else 0o600)
     try:
-        with _name_full_disk(target), file:
+        file = _temporary(folder, stem, 0o666 if former is None else 0o600)
+    except OSError as error:
+        raise _not_saved(error, target) from error
+    try:
+        with file:
             file.writelines(pieces)
             file.flush()
             if former is not None:
@@ -286,10 +283,12 @@ def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
                 os.replace(file.name, target)  # under the lock
         if sys.platform == "win32":
             os.replace(file.name, target)  # which moves no open file
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(file.name)
-        raise
+        if not isinstance(error, OSError) or isinstance(error, IngenuoError):
+            raise
+        raise _not_saved(error, target) from error
     with suppress(OSError):  # not every system syncs folders, and the file is whole whatever happens here
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -298,16 +297,10 @@ def replace_file(target: str, pieces: Iterable[bytes | memoryview]) -> None:
             os.close(handle)
 
 
-@contextmanager
-def _name_full_disk(target: str) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
-            raise
-        raise FileError(
-            f"{target}: it could not be written ({error.strerror}), and nothing was changed; make room, or name another"
-        ) from None
+def _not_saved(error: OSError, target: str) -> OSError:
+    """What kept a file from being written, a full disk say, with its name."""
+    reason = f"{error.strerror or error}; nothing was saved and any former file is as it was"
+    return OSError(error.errno, reason, target)
 
 
 def _token(stem: str, drawn: str) -> str:
