@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
+import json
+import re
+from html import unescape
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from pyarrow import csv
 
+import ingenuo as ing
 from ingenuo.cli import main
+from ingenuo.datasets import diabetes
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.store import save
 
@@ -133,3 +142,53 @@ def test_a_report_that_fails_leaves_the_old_one(folder: Path) -> None:
 def test_a_wrong_use_of_the_commands_is_exit_code_2() -> None:
     assert run("report", "pay.ingenuo", "people.csv").exit_code == 2
     assert run("card", "pay.ingenuo", "--protected", "sex").exit_code == 2
+
+
+@pytest.fixture
+def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model with declared and ignored columns, trained by the command, and rows to judge it by."""
+    monkeypatch.chdir(tmp_path)
+    rows = diabetes()
+    csv.write_csv(rows.slice(0, 300), "train.csv")
+    csv.write_csv(rows.slice(300), "test.csv")
+    done("train", "train.csv", "--target", "progression", "--column", "s1=category", "--ignore", "s2")
+    return tmp_path
+
+
+def test_the_page_names_model_target_file_and_date(declared: Path) -> None:
+    done("report", "train.ingenuo", "test.csv", "-o", "page.html")
+    facts = f"NaiveBayes of progression, judged on test.csv, {datetime.date.today().isoformat()}"
+    page = (declared / "page.html").read_text()
+    assert f"<title>{facts}</title>" in page
+    assert f"<h1>{facts}</h1>" in page
+    done("report", "train.ingenuo", "test.csv", "-o", "page.html", "--title", "Whose disease goes on?")
+    page = (declared / "page.html").read_text()
+    assert "<h1>Whose disease goes on?</h1>" in page
+    assert facts in page
+
+
+def test_the_page_says_what_was_set_aside_and_how_to_have_the_model_again(declared: Path) -> None:
+    done("report", "train.ingenuo", "test.csv", "-o", "page.html")
+    page = unescape((declared / "page.html").read_text())
+    assert "not in this table" not in page
+    assert "set aside: the model does not look at it" in page
+    assert hashlib.sha256((declared / "train.csv").read_bytes()).hexdigest() in page
+    assert "ingenuo train train.csv --target progression --column s1=category --ignore s2" in page
+    lines = re.search(r"import ingenuo as ing\n.*?(?=</code>)", page, re.DOTALL)
+    assert lines is not None
+    names: dict[str, Any] = {}
+    exec(lines[0].replace("print(", "found = ("), names)  # the lines that the page has, with the file's own name
+    assert names["model"].tally_ == ing.load("train.ingenuo").tally_
+    judged = json.loads(done("evaluate", "train.ingenuo", "test.csv", "--json").stdout)
+    assert names["found"]["accuracy"].value == judged["accuracy"]["value"]
+
+
+def test_the_card_has_the_hash_of_the_file(declared: Path) -> None:
+    assert hashlib.sha256((declared / "train.csv").read_bytes()).hexdigest() in done("card", "train.ingenuo").stdout
+
+
+def test_every_advice_names_its_command(declared: Path) -> None:
+    done("report", "train.ingenuo", "train.csv", "-o", "page.html")
+    page = (declared / "page.html").read_text()
+    for command in ("train … --calibrate", "train … --class-prior", "audit MODEL FILE --protected", "train --folds 10"):
+        assert f"ingenuo {command}" in page

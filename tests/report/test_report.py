@@ -18,6 +18,7 @@ from ingenuo.evaluation.audit import audit
 from ingenuo.evaluation.predictions import predictions_of
 from ingenuo.report import page as pages
 from ingenuo.report.page import choose_examples, report
+from ingenuo.show import plots
 from ingenuo.show.arithmetic import Passage
 
 ABOUT = {
@@ -270,3 +271,26 @@ def test_what_cannot_be_reported_is_refused_with_a_reason(patients: tuple[Any, A
         report(model, table, about="patients.csv")
     with pytest.raises(InputError, match="max_rows"):
         report(model, table, max_rows=0)
+
+
+def test_densities_are_drawn_over_the_rows_and_end_with_them() -> None:
+    values = [np.r_[np.linspace(0, 1, 200), 1e6], np.linspace(2, 3, 100)]
+    ax = plots.new_axes()
+    ax.plot([-5, 0, 5], [0, 1, 0])
+    plots.draw_rows(ax, values)
+    low, high = ax.get_xlim()
+    assert -0.2 <= low <= 0
+    assert 3 <= high <= 7
+    assert len(ax.patches) == 2
+    for bars, own in zip(ax.patches, values):
+        heights, edges, _ = bars.get_data()
+        inside = own[own <= edges[-1]]
+        np.testing.assert_allclose(heights, np.histogram(inside, edges)[0] / len(own) / np.diff(edges))
+    plots.draw_rows(ax, values)
+    assert len(ax.patches) == 2  # what has its own histogram gets no other
+
+
+def test_a_report_has_bars_for_each_class(page: str) -> None:
+    densities = page.partition('<section id="densities"')[2].partition("</section>")[0]
+    assert densities.count("<figure>") == 2
+    assert "over the rows of each class" in densities

@@ -59,6 +59,8 @@ def report(
     seed: int = 0,
     max_rows: int = ROWS,
     notes: Sequence[str] = (),
+    files: Sequence[str] = (),
+    date: str | None = None,
 ) -> str:
     """A page on a fitted classifier: the data, the evaluation, the evidence, examples, and how to have it again.
 
@@ -76,8 +78,10 @@ def report(
         What `ingenuo.audit` found.
     seed, max_rows : int
         Of the bootstrap, and of which rows are drawn; of more rows so many are drawn at random.
-    notes : list of str
-        Sentences that a reader should see first.
+    notes, files : list of str
+        Sentences that a reader should see first, and the files that the rows come from.
+    date : str, optional
+        When it was made. Without it, the same rows and the same seed give the same page.
     """
     name = type(model).__name__
     if isinstance(model, type) or not hasattr(model, "predict"):
@@ -90,13 +94,17 @@ def report(
         )
     if about is not None and not isinstance(about, Mapping):
         raise KindError(f"about must be a mapping, got {type(about).__name__}; give ingenuo.store.about(path)")
-    audits = audits_of(audit)
+    audits, known = audits_of(audit), dict(about or {})
+    target = known.get("target") or getattr(model, "_target", None) or (y if isinstance(y, str) else None)
+    judged = [f"judged on {listed([shortened(file) for file in files], 3)}"] if files else []
+    facts = ", ".join([name + (f" of {shortened(target)}" if target else ""), *judged, *([date] if date else [])])
+    title = title or known.get("title")
     rows = _rows_of(model, X, y, max_rows, seed)
     found = evaluate(model, rows.X, rows.y, random_state=seed)
     with page.drawing():
         panels = _panels(found)
         sections: dict[str, tuple[str, Data | None]] = {
-            "summary": ("In short", _summary(found, rows.given, notes)),
+            "summary": ("In short", _summary(found, rows.given, notes) | {"facts": facts if title else ""}),
             "data": ("What the data is", _data(model, rows)),
             "schema": ("Schema", _schema(model)),
             "balance": ("Class balance", _balance(model, found)),
@@ -108,12 +116,11 @@ def report(
             "densities": _densities(model, rows),
             "examples": ("Examples, right and wrong", _examples(model, rows, found.predictions)),
             "audit": ("Audit for harms", {"audits": [_audit(each, k) for k, each in enumerate(audits, 1)]}),
-            "reproduce": ("How to reproduce it", _reproduction(model, dict(about or {}), seed)),
+            "reproduce": ("How to reproduce it", _reproduction(model, known, files, seed)),
         }
-    heading = title or (about or {}).get("title") or f"Report on a {name}"
     macros = page.template("report.html").module
     bodies = {at: (head, getattr(macros, at)(**data)) for at, (head, data) in sections.items() if data is not None}
-    return _page(shortened(heading, 200), bodies)
+    return _page(shortened(title or facts, 200), bodies)
 
 
 def _page(heading: str, sections: Mapping[str, tuple[str, str]]) -> str:
@@ -220,6 +227,8 @@ def _places(source: Source, schema: Schema) -> list[Any]:
 
 def _column(source: Source, name: str, place: int | None, kind: str) -> list[str]:
     """A column in words: its name, kind, missing values, values, and a histogram of numbers."""
+    if kind == "ignore":
+        return [shortened(name), "ignored", "", "set aside: the model does not look at it", ""]
     if place is None:
         return [shortened(name), kind, "all", "not in this table", ""]
     try:
@@ -227,14 +236,12 @@ def _column(source: Source, name: str, place: int | None, kind: str) -> list[str
     except IngenuoError as error:
         missing, values, bars = None, str(error), ""
     share = "" if missing is None else {0.0: "none", 1.0: "all"}.get(missing) or percent(missing)
-    return [shortened(name), "ignored" if kind == "ignore" else kind, share, values, bars]
+    return [shortened(name), kind, share, values, bars]
 
 
 def _describe(source: Source, at: NDArray[Any], kind: str) -> tuple[float | None, str, str]:
     """The share of missing values, the values in words, and their histogram."""
     names = source.names[at]
-    if kind == "ignore":
-        return None, "set aside: the model does not look at it", ""
     if kind == "text":
         return _describe_texts(source.texts(at, names).columns[0])  # type: ignore[attr-defined]
     if kind == "number":
@@ -446,14 +453,16 @@ def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
         }
     largest = np.argsort(-np.bincount(rows.codes), kind="stable")[:_CURVES]
     labels = [str(rows.y[rows.codes == k][0]) for k in largest.tolist()]
-    pictures = []
+    pictures, places = [], dict(zip(schema.names.tolist(), _places(source, schema)))
     for at, name in enumerate(chosen):
         ax = model.plot(name, ax=plots.new_axes(None, (4.4, 3.0)))
         ax.set_ylabel("density")
+        values = source.numbers(np.array([places[name]]), source.names[[places[name]]]).column(0)
+        plots.draw_rows(ax, [values[(rows.y == label) & np.isfinite(values)] for label in model.classes_.tolist()])
         if n > _CURVES:
             plots.keep_curves(ax, set(labels))
         drawn = page.svg(ax, f"densities of {column_name(name)}", f"density{at}")
-        pictures.append((drawn, f"{column_name(name)}, within each class."))
+        pictures.append((drawn, f"{column_name(name)}: the densities of the model, over the rows of each class."))
     return "Densities", {"pictures": pictures, "n": n, "drawn": min(n, _CURVES), "regions": False}
 
 
@@ -586,14 +595,14 @@ _FACTS = {
     "title": "title",
     "target": "class column",
     "rows": "rows learned from",
-    "command": "command",
     "created": "made on",
     "version": "made with ingenuo",
 }
 
 
-def _reproduction(model: Any, about: Mapping[str, Any], seed: int) -> Data:
+def _reproduction(model: Any, about: Mapping[str, Any], judged: Sequence[str], seed: int) -> Data:
     name = type(model).__name__
+    declared = {column: kind for column, kind, why in about.get("schema") or () if why == "declared"}
     facts = [
         [called, shortened(f"{value:,}" if type(value) is int else value, 1000)]
         for key, called in _FACTS.items()
@@ -604,6 +613,8 @@ def _reproduction(model: Any, about: Mapping[str, Any], seed: int) -> Data:
         "facts": [["model", name], *facts, ["this page made with ingenuo", version()]],
         "about": about,
         "files": sources_of(about),
+        "judged": judged[0] if judged else "judged.csv",
+        "declared": shortened(declared, 2000) if declared else "",
         "steps": history_of(about),
         "parameters": parameters_of(model),
         "name": name,

@@ -487,6 +487,28 @@ def balance(names: Sequence[str], shares: Mapping[str, Floats]) -> Any:
     return _frame(ax)
 
 
+def draw_rows(ax: Any, values: Sequence[Floats]) -> None:
+    """Draw the histogram of each class's values under curves of densities, if none is there; the axis ends with them.
+
+    Where a few values lie far out, it ends with the middle 99 % and as much on either side.
+    """
+    both = np.concatenate(values)
+    if not len(both) or both.min() == both.max():
+        return
+    near = np.quantile(both, [0.005, 0.995])
+    reach = max(float(near[1] - near[0]), 1e-9 * float(np.ptp(both)))
+    low, high = max(both.min(), near[0] - reach), min(both.max(), near[1] + reach)
+    edges = np.linspace(low, high, 1 + int(np.clip(np.sqrt(len(both)), 8, 30)))
+    if not ax.patches:
+        bars = [np.histogram(own, edges)[0] / max(len(own), 1) / (edges[1] - edges[0]) for own in values]
+        for k, heights in enumerate(bars):
+            ax.stairs(heights, edges, fill=True, color=f"C{k % 10}", alpha=0.25, linewidth=0)
+        top = ax.get_ylim()[1]  # of the curves; bars up to twice as high are shown whole
+        ax.set_ylim(0, max(top, min(1.05 * float(np.max(bars)), 2 * top)))
+    margin = 0.02 * (high - low)
+    ax.set_xlim(low - margin, high + margin)
+
+
 def keep_curves(ax: Any, labels: set[str]) -> None:
     """Leave out the curves of other classes and their histograms, and give the colours to those that stay."""
     lines, bars = list(ax.lines), list(ax.patches)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 from typing import Any
 
@@ -51,6 +52,8 @@ def report(model: str, files: tuple[str, ...], output: str, target: str | None, 
         judged.rows,
         judged.rows.target,
         notes=judged.limits,
+        files=[os.path.basename(path) for path in files],
+        date=datetime.date.today().isoformat(),
         about=options.about(model),
         title=given["title"],
         audit=judged.audits(given),

@@ -29,7 +29,7 @@ def learned_already(about: Mapping[str, Any], rows: Any) -> str:
         if os.path.basename(path) in known or digest(path) in known
     ]
     warning = "is a file that the model learned: judged by its own rows, a model looks better than it is"
-    return f"{', '.join(same)} {warning}" if same else ""
+    return f"{', '.join(same)} {warning}; judge it by others, or by ingenuo train --folds 10" if same else ""
 
 
 def change(
