@@ -191,6 +191,15 @@ def test_a_regressor_learns_a_number(folder: Path) -> None:
     assert rows[0].endswith("predicted,quantile 0.05,quantile 0.5,quantile 0.95")
 
 
+def test_a_target_of_many_numbers_gets_a_hint(folder: Path) -> None:
+    pd.DataFrame({"x": [f"v{i % 3}" for i in range(400)], "age": [18 + i % 60 for i in range(400)]}).to_csv(
+        "a.csv", index=False
+    )
+    said = done("train", "a.csv", "--target", "age", "-o", "m.ingenuo", "--folds", "3").stderr
+    assert said.count("60 different whole numbers") == 1
+    assert "--model regressor" in said
+
+
 @pytest.mark.parametrize("way", [("--folds", "5"), ("--holdout", "0.3")])
 def test_a_regressor_is_judged_by_rows_it_has_not_learned(folder: Path, way: tuple[str, str]) -> None:
     people().dropna(subset="age").to_csv("filled.csv", index=False)

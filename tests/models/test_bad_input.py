@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import NotFittedError
 
+import ingenuo as ing
 from ingenuo.errors import ForgetError, IngenuoError, InputError, KindError, MergeError
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.tally.prior import Laplace
@@ -466,3 +468,24 @@ def test_a_model_that_has_forgotten_everything_says_so():
             with pytest.raises(InputError, match="forgotten every row it knew; fit it again"):
                 ask(X)
         assert "Learned" not in model._repr_html_()
+
+
+@pytest.mark.parametrize("model", [ing.NaiveBayes(), ing.NetworkClassifier("naive"), ing.GaussianDiscriminant()])
+def test_labels_that_look_like_amounts_get_a_hint(model):
+    rng = np.random.default_rng(0)
+    X, ages = rng.integers(0, 5, (3000, 2)) + 0.5, rng.integers(18, 80, 3000)
+    with pytest.warns(UserWarning, match="62 different whole numbers.*--model regressor"):
+        model.fit(X, ages)
+
+
+def test_labels_that_count_up_and_names_get_no_hint():
+    rng = np.random.default_rng(0)
+    X, codes = rng.integers(0, 5, (3000, 2)) + 0.5, rng.integers(0, 60, 3000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ing.NaiveBayes().fit(X, codes)
+        ing.NaiveBayes().fit(X, (codes + 18).astype(str))
+        ing.NaiveBayes().fit(X, codes % 20 * 7)
+        ing.NaiveBayesRegressor().fit(X, codes + 18)
+    with pytest.warns(UserWarning, match="60 different whole numbers"):
+        ing.NaiveBayes().fit(X[:120], np.arange(120) % 60)  # two rows of each

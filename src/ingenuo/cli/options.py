@@ -636,10 +636,13 @@ def _show_error(error: click.ClickException) -> None:
 
 
 def _note(message: Warning | str, *where: object) -> None:
-    """A warning as a line on stderr: where in the code it was given says nothing here."""
+    """A warning as a line on stderr, once: where in the code it was given says nothing here."""
     context = click.get_current_context(silent=True)
-    if context is None or not (context.find_root().obj or {}).get("quiet"):
-        echo(f"note: {visible(str(message), lines=False)}", err=True)
+    known = {} if context is None else context.find_root().ensure_object(dict)
+    line, said = f"note: {visible(str(message), lines=False)}", known.setdefault("notes", set())
+    if not known.get("quiet") and line not in said:
+        said.add(line)
+        echo(line, err=True)
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -350,6 +350,7 @@ def _stratified(
     counts = np.bincount(codes, minlength=len(classes))
     few = int(counts.min())
     if few < folds:
+        checks.warn_of_numbers(classes, counts)
         fewer = f"folds={few} at most, " if few > 1 else ""
         raise InputError(
             f"class {classes.tolist()[counts.argmin()]!r} has {few} row{'s' if few > 1 else ''}, fewer than the "

@@ -369,6 +369,7 @@ class Classifier(Learner, JointAnswers):
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         self._check_classes(classes)
+        checks.warn_of_numbers(classes, tally.over(CLASS, classes).floats())
         _warn_of_empty_columns(schema, tally)
 
     # Answering.

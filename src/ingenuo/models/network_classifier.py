@@ -405,6 +405,7 @@ class NetworkClassifier(Classifier):
 
     def _check_whole(self, schema: Schema, classes: Labels, tally: Tally) -> None:
         """The plan has refused what cannot be all the rows of a model."""
+        checks.warn_of_numbers(classes, tally.over(CLASS, classes).floats())
 
     def _known_columns(self) -> Collection[Any]:
         return set(super()._known_columns()).difference(self.cuts_)  # numbers are cut as they are

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
@@ -29,6 +30,9 @@ from ingenuo.rows.source import is_frame as is_frame
 from ingenuo.tally.labels import Labels, encode, is_missing, labels_of, objects, recode
 
 Floats = NDArray[np.float64]
+
+_REGRESSOR = "a regressor, which answers with numbers: NaiveBayesRegressor, or --model regressor"
+_MANY_NUMBERS, _ROWS_OF_A_CLASS = 20, 10  # whole numbers that are labels, from which on they may be amounts
 
 
 def weights(sample_weight: Any, n_rows: int) -> Floats | None:
@@ -295,9 +299,22 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
         odd = float(classes[np.rint(classes) != classes][0])
         raise InputError(
             f"Unknown label type: continuous. y holds the number {odd!r}, which names no class; a classifier needs "
-            "labels: use strings or whole numbers, or a regressor, which answers with numbers"
+            f"labels: use strings or whole numbers, or {_REGRESSOR}"
         )
     return codes.astype(np.int32, copy=False), classes
+
+
+def warn_of_numbers(classes: Labels, rows: NDArray[Any]) -> None:
+    """A hint where the labels look like amounts: many whole numbers that do not count up, or with few rows each."""
+    if len(classes) <= _MANY_NUMBERS or classes.dtype.kind not in "iuf":
+        return
+    counts_up = classes[0] in (0, 1) and classes[-1] - classes[0] == len(classes) - 1
+    if not counts_up or rows.sum() < _ROWS_OF_A_CLASS * len(classes):
+        warnings.warn(
+            f"y has {len(classes):,} different whole numbers, and each is learned as a class of its own; if they are "
+            f"amounts, take {_REGRESSOR}; if they are names, make them strings",
+            stacklevel=6,
+        )
 
 
 def targets(estimator: Any, y: Any) -> Floats:
