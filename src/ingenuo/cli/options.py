@@ -26,7 +26,7 @@ from ingenuo.errors import IngenuoError, did_you_mean, missing_file, visible, wa
 Given = dict[str, Any]  # what was given for the options, by their names
 Decorator = Callable[[Any], Any]
 
-FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|lines|label-lines|texts"
+FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|lines|label-lines|texts|excel"
 PICTURES = (".svg", ".png", ".pdf")
 # What a result that has tables can be written as, by the ending of the file.
 TABLES = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".html": "html", ".json": "json"}
@@ -124,6 +124,7 @@ READING = (
         default="strict",
     ),
     option("--header/--no-header", "Whether the first line names columns  [detected]", default=None),
+    option("--names NAME,…", "What the columns are called, where no line names them.", "columns_called"),
     option(
         "--missing VALUE...", "A cell that stands for no value; may be repeated  [NA, N/A, NaN, nan, null, NULL, ?]"
     ),
@@ -206,6 +207,7 @@ def open_files(paths: Sequence[str], given: Given, target: str | None = None, mo
         encoding=given.get("encoding"),
         errors=given.get("errors") or "strict",
         header=given.get("header"),
+        names=given["columns_called"].split(",") if given.get("columns_called") else None,
         missing=list(given["missing"]) if given.get("missing") else None,
         max_line=int((given.get("max_line") or 0) * (1 << 20)) or MAX_LINE,
         max_ratio=given.get("max_ratio") or MAX_RATIO,
@@ -579,6 +581,10 @@ class _Interrupted(click.ClickException):
     exit_code = 130
 
 
+class _Ended(click.ClickException):
+    exit_code = 143
+
+
 _AGAIN = 0.5  # seconds
 
 
@@ -612,9 +618,8 @@ def _heed_termination() -> None:
 def _failure(error: BaseException) -> click.ClickException:
     """What went wrong, in one sentence."""
     if isinstance(error, KeyboardInterrupt):
-        found = _Interrupted("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
-        found.exit_code = 143 if isinstance(error, _Terminated) else 130
-        return found
+        ended = _Ended if isinstance(error, _Terminated) else _Interrupted
+        return ended("interrupted; nothing was written" + "".join(f" ({arg})" for arg in error.args))
     if isinstance(error, MemoryError):
         return click.ClickException(f"there is not enough memory for this ({error or 'none left'}); take fewer rows")
     if isinstance(error, OSError):

@@ -60,7 +60,9 @@ def not_a_number(name: str, line: int | None, column: str, value: str, row: int 
     )
 
 
-def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: str, only: bool) -> dict[str, str]:
+def declared_kinds(
+    columns: Mapping[str, Any] | None, names: list[str], where: str, only: bool, untitled: str = ""
+) -> dict[str, str]:
     """The kind of each declared column: one of number, category, count, text, ignore."""
     if columns is not None and not isinstance(columns, Mapping):
         raise KindError(f"columns must be a mapping of column to kind, got {type(columns).__name__} {columns!r}")
@@ -73,7 +75,7 @@ def declared_kinds(columns: Mapping[str, Any] | None, names: list[str], where: s
                 kind = "text"
             result[name] = FAMILIES[family_of(kind, name)]
         elif not only:
-            raise InputError(f"{where} has no column {name!r}{did_you_mean(name, names)}")
+            raise InputError(f"{where} has no column {name!r}{untitled}{did_you_mean(name, names)}")
     return result
 
 

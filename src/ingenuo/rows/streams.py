@@ -53,6 +53,7 @@ class Stream:
     categories: Mapping[str, Sequence[str]] = {}  # the values that the format declares
     labels: Mapping[str, Any] = {}  # columns of labels that are read as booleans or numbers until one is neither
     n_bytes: int | None = None
+    untitled: str = ""  # what is said of the names of columns where one is not there
     progress: Progress = None  # is called with the numbers of bytes and rows read so far
 
     @property
@@ -171,7 +172,7 @@ class Mapped(Stream):
         self.names = list(stream.names) if names is None else names
         self.target = stream.target if target is None else target
         self.paths, self.kinds, self.categories = stream.paths, stream.kinds, stream.categories
-        self.n_bytes = stream.n_bytes
+        self.n_bytes, self.untitled = stream.n_bytes, stream.untitled
 
     @property
     def labels(self) -> Mapping[str, Any]:  # type: ignore[override]
@@ -383,7 +384,8 @@ def target_and_weight(X: Any, y: Any, sample_weight: Any, *, labelled: bool = Tr
 
 def _require_column(rows: Any, name: str, why: str = "") -> None:
     if name not in rows.names:
-        raise InputError(f"{rows.name}: there is no column {name!r}{why}{did_you_mean(name, rows.names)}")
+        untitled = getattr(rows, "untitled", "")
+        raise InputError(f"{rows.name}: there is no column {name!r}{why}{untitled}{did_you_mean(name, rows.names)}")
 
 
 # A few rows: drawn at random, or by their numbers.

@@ -10,8 +10,8 @@ import click
 from ingenuo.cli import options
 from ingenuo.cli.options import MODEL, READING, ROW, SEED, option
 
-FORMATS = "csv|tsv|jsonl|parquet|arrow"
-BINARY = ("parquet", "arrow")
+FORMATS = "csv|tsv|jsonl|parquet|arrow|xlsx"
+BINARY = ("parquet", "arrow", "xlsx")
 _DIGITS = 6  # of numbers in text
 
 
@@ -29,6 +29,10 @@ _DIGITS = 6  # of numbers in text
         type=click.IntRange(min=0),
         default=0,
         show_default=False,
+    ),
+    option(
+        "--spreadsheet-safe",
+        "Put an apostrophe before what a spreadsheet would run: text that begins with =, +, - or @.",
     ),
     option("--only", "Write the answers alone, without the rows."),
     option(
@@ -71,7 +75,8 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
         rows, taken = None, typed_table(loaded, row)
         pairs = iter([(taken, taken)])
     with options.watched(rows, "answering"):
-        pieces = write.write(found.tables(pairs), kind)
+        tables = found.tables(pairs, None if rows is None else (scanned.schema.empty_table(), rows.names))
+        pieces = write.write(tables, kind, safe=given["spreadsheet_safe"])
         if output is None or output == "-":
             options.out_data(pieces, output, binary=kind in BINARY)
         else:

@@ -35,16 +35,17 @@ class Answers:
         self._known = _categories(model)
         self.unseen: dict[str, Counter[Any]] = {}  # values of each column, with their rows
 
-    def tables(self, pairs: Iterable[tuple[pa.Table, pa.Table]]) -> Iterator[pa.Table]:
-        """The rows as they are shown with the answers to those that the model takes, or the answers alone."""
+    def tables(
+        self, pairs: Iterable[tuple[pa.Table, pa.Table]], empty: tuple[pa.Table, list[str]] | None = None
+    ) -> Iterator[pa.Table]:
+        """The rows as they are shown with the answers to those that the model takes, or the answers alone.
+
+        Where there are no rows, `empty` is such a table, and the columns that the model takes: their header is given.
+        """
+        any_rows = False
         for shown, taken in pairs:
-            found = answers(self._model, taken, *self._asked)
-            for name, column in found.items():
-                if self._digits is not None and pa.types.is_floating(column.type):
-                    numbers = column.to_numpy(zero_copy_only=False)
-                    found[name] = pa.array(rounded(numbers, self._digits), from_pandas=True)
-            known = {} if self._only else dict(zip(shown.column_names, shown.columns))
-            yield pa.table({**known, **{free_name(name, list(known)): column for name, column in found.items()}})
+            any_rows = True
+            yield self._beside(shown, answers(self._model, taken, *self._asked))
             for name in self._known.keys() & set(taken.column_names):
                 counts = {each["values"]: each["counts"] for each in pc.value_counts(taken.column(name)).to_pylist()}
                 counts.pop(None, None)  # which is missing
@@ -52,6 +53,18 @@ class Answers:
                 strange = {value: n for (value, n), place in zip(counts.items(), places.tolist()) if place < 0}
                 if strange:
                     self.unseen.setdefault(name, Counter()).update(strange)
+        if empty is not None and not any_rows:
+            nothing = pa.table({name: pa.nulls(1) for name in empty[1]})
+            found = answers(self._model, nothing, *self._asked)
+            yield self._beside(empty[0], {name: column.slice(0, 0) for name, column in found.items()})
+
+    def _beside(self, shown: pa.Table, found: dict[str, pa.Array]) -> pa.Table:
+        for name, column in found.items():
+            if self._digits is not None and pa.types.is_floating(column.type):
+                numbers = column.to_numpy(zero_copy_only=False)
+                found[name] = pa.array(rounded(numbers, self._digits), pa.float64(), from_pandas=True)
+        known = {} if self._only else dict(zip(shown.column_names, shown.columns))
+        return pa.table({**known, **{free_name(name, list(known)): column for name, column in found.items()}})
 
     def notes(self) -> list[str]:
         """A sentence for each column that had values which the model never saw."""

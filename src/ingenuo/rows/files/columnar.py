@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
@@ -185,3 +186,66 @@ class ArrowFile(Typed):
             for start in range(0, max(batch.num_rows, 1), rows):  # a file may be one batch, however long
                 table = pa.Table.from_batches([batch.slice(start, rows)])
                 yield table if types is None else table.select(list(types)), place / n if n else 1.0
+
+
+class Spreadsheet(Content):
+    """The first sheet of a workbook; its cells have types."""
+
+    def __init__(self, file: File, options: Options) -> None:
+        super().__init__(file, options)
+        try:
+            from python_calamine import CalamineError, load_workbook
+        except ImportError:
+            raise FileError(
+                f"{file.name}: python-calamine, which reads sheets, is not installed; pip install 'ingenuo[excel]'"
+            ) from None
+        with explain_refusal(file.path):
+            if zipfile.is_zipfile(file.path):
+                with zipfile.ZipFile(file.path) as archive:
+                    unpacked = sum(member.file_size for member in archive.infolist())
+                refuse_ratio(file.name, unpacked, file.n_bytes or 1, options.max_ratio)
+        try:
+            book = load_workbook(file.path)
+            cells = book.get_sheet_by_index(0).to_python(skip_empty_area=True)
+        except (CalamineError, ValueError, OSError) as error:
+            raise FileError(f"{file.name}: the sheet cannot be read ({error}); save it again, or as CSV") from None
+        if not cells:
+            raise FileError(f"{file.name}: the first sheet is empty; give one with a header and rows")
+        header = options.names is None if options.header is None else options.header
+        if options.header is None and header:
+            header = all(isinstance(cell, str) for cell in cells[0])
+        self.titled = header or options.names is not None
+        self.names = self.given_names(len(cells[0]))
+        if header and options.names is None:
+            self.names = [str(cell) or name for cell, name in zip(cells[0], self.names)]
+        self.refuse_doubled()
+        missing = set(options.missing)
+        columns = list(zip(*cells[header:])) or [()] * len(self.names)
+        self._table = pa.table(
+            [_cells([None if c in missing else c for c in column]) for column in columns], self.names
+        )
+        self.own_schema = self._table.schema
+        if len(book.sheet_names) > 1:
+            self.notes = [f"the first sheet, {book.sheet_names[0]!r}, of {len(book.sheet_names)}"]
+
+    def first(self) -> Any:
+        """The first rows."""
+        return self._table.slice(0, _FIRST)
+
+    def parts(self, types: Types, fixed: str | None) -> Iterator[tuple[Any, int]]:
+        """The rows, some at a time."""
+        for start in range(0, self._table.num_rows, _ROWS):
+            done = min(start + _ROWS, self._table.num_rows) / max(self._table.num_rows, 1)
+            part = self._table.select(list(types)).slice(start, _ROWS)
+            yield as_types(part, types, self.file.name), int(done * (self.file.n_bytes or 0))
+
+
+def _cells(values: list[Any]) -> Any:
+    """The cells of a column in one type; as strings where they are of several. A sheet has no whole numbers."""
+    whole = [int(v) if isinstance(v, float) and v.is_integer() else v for v in values]
+    for found in (whole, values):
+        try:
+            return pa.array(found)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):
+            continue
+    return pa.array([None if v is None else str(v) for v in whole], pa.string())

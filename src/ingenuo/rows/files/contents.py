@@ -43,6 +43,7 @@ class Options:
     max_line: int = MAX_LINE
     max_ratio: float = MAX_RATIO
     texts: Sequence[str] = ()  # where rows are texts: their column and others that a header may name
+    names: Sequence[str] | None = None  # of the columns, as given
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,7 @@ class Content:
     own_schema: Any = None  # of formats that have types
     format = ""  # as `open_content` calls it
     target: str | None = None  # the class, where the format itself names it
+    titled = True  # whether columns have names of their own
 
     def __init__(self, file: File, options: Options) -> None:
         self.file, self.options = file, options
@@ -108,6 +110,22 @@ class Content:
         Where a later row needs it, whole numbers become doubles, and `types` is changed; the column `fixed` is not.
         """
         raise NotImplementedError
+
+    @property
+    def untitled(self) -> str:
+        """What an error on a column that is not there says of the names of columns."""
+        return (
+            "" if self.titled else " (no header was found: --header says that there is one, --names a,b,… gives names)"
+        )
+
+    def given_names(self, n_columns: int) -> list[str]:
+        """The names that are given to the columns, else x0, x1, …"""
+        given = self.options.names
+        if given is not None and len(given) != n_columns:
+            raise FileError(
+                f"{self.file.name}: {len(given)} names were given, and there are {n_columns} columns; name each"
+            )
+        return [f"x{i}" for i in range(n_columns)] if given is None else list(given)
 
     def refuse_doubled(self, what: str = "columns") -> None:
         """Raise where two columns have one name."""

@@ -48,7 +48,9 @@ class Delimited(TextContent):
 
     def _begin(self, text: bytes, complete: bool) -> None:
         self.dialect = infer_dialect(text, self.file, self.options, complete)
-        self.body = self.dialect.body
+        self.body, self.titled = self.dialect.body, self.dialect.header_line > 0 or self.options.names is not None
+        if self.options.names is not None:
+            self.dialect = replace(self.dialect, names=tuple(self.given_names(len(self.dialect.names))))
 
     def form(self) -> Form:
         """How the text is written."""
@@ -195,7 +197,9 @@ def infer_dialect(head: bytes, file: File, options: Options, complete: bool = Tr
         first = [row._replace(cells=[cell.strip(" \t") for cell in row.cells]) for row in first]
     cells = [row.cells for row in first]
     decimal = "," if separator != "," and _has_decimal_commas(cells[1:], missing) else "."
-    titled = options.header if options.header is not None else _has_header(cells, decimal, options.known, missing)
+    titled = options.header
+    if titled is None:  # names that are given stand in for a header
+        titled = options.names is None and _has_header(cells, decimal, options.known, missing)
     notes = []
     if separator != usual:
         notes.append(f"separated by {separator!r}" if separator != "\t" else "separated by tabs")
@@ -213,7 +217,8 @@ def infer_dialect(head: bytes, file: File, options: Options, complete: bool = Tr
         names = [name or f"x{i}" for i, name in enumerate(names)]
     else:
         names = [f"x{i}" for i in range(Counter(map(len, cells)).most_common(1)[0][0])]
-        notes.append("no header, columns called x0" + (f" to {names[-1]}" if len(names) > 1 else ""))
+        if options.names is None:
+            notes.append("no header, columns called x0" + (f" to {names[-1]}" if len(names) > 1 else ""))
     doubled = next((name for name, count in Counter(names).items() if count > 1), None)
     if doubled is not None:
         places = [i + 1 for i, name in enumerate(names) if name == doubled]

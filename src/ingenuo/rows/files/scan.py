@@ -51,7 +51,7 @@ class Scan(Stream):
         self.labels = {name: kinds[name].labels for name in types if kinds[name].labels is not None}
         self.names, self.target = list(kinds), target
         self.kinds = {name: (kind.kind, kind.why) for name, kind in kinds.items() if name != target}
-        self.categories = contents[0].categories
+        self.categories, self.untitled = contents[0].categories, contents[0].untitled
         self.notes = [f"{Path(content.file.name).name}: {note}" for content in contents for note in content.notes]
         self.paths = [content.file.path for content in contents]
         sizes = [content.file.n_bytes for content in contents if content.file.n_bytes is not None]
@@ -126,7 +126,9 @@ class Scan(Stream):
 
     def with_kinds(self, columns: Mapping[str, Any], target: str | None = None) -> Scan:
         """The same files, of which these columns are what is declared; what the others are is inferred."""
-        declared = declared_kinds(columns, self.names, ", ".join(map(str, self.paths)), only=False)
+        declared = declared_kinds(
+            columns, self.names, ", ".join(map(str, self.paths)), only=False, untitled=self.untitled
+        )
         if all(self._kinds[name].kind == kind for name, kind in declared.items()):
             return self
         return Scan(self._contents, *_columns(self._contents, declared, target), target)
@@ -145,6 +147,7 @@ def scan(
     quote: str | None = None,
     encoding: str | None = None,
     header: bool | None = None,
+    names: Sequence[str] | None = None,
     missing: list[str] | None = None,
     columns: Mapping[str, Any] | None = None,
     target: str | None = None,
@@ -164,7 +167,8 @@ def scan(
         Files, globs ("data/\*.csv"), a folder of data files, a folder with a sub-folder of texts for each class, or
         "-" for standard input. Several files have the same columns. They may be packed (.gz, .bz2, .zst, .lz4, .xz,
         .zip).
-    format : {"csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "lines", "label-lines", "texts"}, optional
+    format : optional
+        One of "csv", "tsv", "parquet", "arrow", "json", "arff", "fasttext", "lines", "label-lines", "texts", "excel".
         By default the name tells, else the content. "lines" has a text in each line, "label-lines" a label, a space and
         a text.
     separator, quote : str, optional
@@ -172,7 +176,9 @@ def scan(
     encoding : str, optional
         Of text; by default UTF-8, or what the first bytes tell.
     header : bool, optional
-        Whether the first row of delimited text names the columns; by default the rows below tell.
+        Whether the first row of delimited text, or of a sheet, names the columns; by default the rows below tell.
+    names : list of str, optional
+        What the columns are called, where there is no header; with header=True instead of what it says.
     missing : list of str, optional
         The cells of delimited text that stand for missing values, instead of NA, N/A, NaN, nan, null, NULL and ?;
         empty cells always do.
@@ -212,16 +218,20 @@ def scan(
     known = [*(columns if isinstance(columns, Mapping) else ()), *([target] if isinstance(target, str) else ())]
     separator = "\t" if format == "tsv" and separator is None else separator
     look = min(block_size, Options.look)
+    if isinstance(names, str) or (names is not None and not all(isinstance(name, str) for name in names)):
+        raise KindError(f"names must be a list of strings, one for each column, got {names!r}")
     options = Options(
-        format, separator, quote, encoding, header, empty, errors, known, block_size, look, max_line, max_ratio, texts
-    )
+        format, separator, quote, encoding, header, empty, errors, known, block_size, look, max_line, max_ratio, texts,
+        names,
+    )  # fmt: skip
     contents = _contents(paths, options)
     first = contents[0]
     if target is not None and target not in first.names:
-        without = "".join(f" ({note})" for note in first.notes if note.startswith("no header"))
-        raise InputError(f"{first.file.name} has no column {target!r}{without}{did_you_mean(target, first.names)}")
+        raise InputError(
+            f"{first.file.name} has no column {target!r}{first.untitled}{did_you_mean(target, first.names)}"
+        )
     target = first.target if target is None else target
-    declared = declared_kinds(columns, first.names, first.file.name, only)
+    declared = declared_kinds(columns, first.names, first.file.name, only, first.untitled)
     if only:
         declared = {name: declared.get(name, "ignore") for name in first.names if name != target or name in declared}
     return Scan(contents, *_columns(contents, declared, target, keep_all), target)
@@ -366,9 +376,23 @@ _ENDINGS = {
     "json": "jsonl ndjson json",
     "arff": "arff",
     "fasttext": "ft",
+    "excel": "xlsx xls xlsb ods",
 }
 SUFFIXES = {f".{ending}": format for format, endings in _ENDINGS.items() for ending in endings.split()}
-FORMATS = ("csv", "tsv", "delimited", "parquet", "arrow", "json", "arff", "fasttext", "lines", "label-lines", "texts")
+FORMATS = (
+    "csv",
+    "tsv",
+    "delimited",
+    "parquet",
+    "arrow",
+    "json",
+    "arff",
+    "fasttext",
+    "lines",
+    "label-lines",
+    "texts",
+    "excel",
+)
 _CLASSES = {
     "delimited": ("delimited", "Delimited"),
     "parquet": ("columnar", "Parquet"),
@@ -378,6 +402,7 @@ _CLASSES = {
     "fasttext": ("lines", "FastText"),
     "lines": ("lines", "Lines"),
     "label-lines": ("lines", "LabelledLines"),
+    "excel": ("columnar", "Spreadsheet"),
 }
 _KNOWN_BINARY = {
     b"%PDF": "a PDF",
@@ -396,11 +421,8 @@ def format_of(file: File, wanted: str | None) -> str:
         if wanted not in FORMATS:
             raise InputError(f"there is no format {wanted!r}{did_you_mean(wanted, FORMATS)}")
         return "delimited" if wanted in ("csv", "tsv") else wanted
-    if file.suffix() in (".xls", ".xlsx", ".ods"):
-        raise FileError(
-            f"{file.name}: a file of type {file.suffix()!r} cannot be read; known: {', '.join(SUFFIXES)}, also packed: "
-            "save the sheet as CSV"
-        )
+    if SUFFIXES.get(file.suffix()) == "excel":  # which is a zip within
+        return "excel"
     by_name, head = SUFFIXES.get(file.suffix()), file.head(4096)
     by_content = _by_content(head)
     binary = next((what for mark, what in _KNOWN_BINARY.items() if head.startswith(mark)), None)

@@ -1,12 +1,14 @@
-"""Tables written as they come: CSV, TSV, JSON lines, Parquet or Arrow, in pieces of bytes."""
+"""Tables written as they come: CSV, TSV, JSON lines, Parquet, Arrow or Excel, in pieces of bytes."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 import zlib
 from collections.abc import Iterable, Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,12 @@ import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from ingenuo.errors import InputError, did_you_mean
+from ingenuo.rows.kinds import sort_of
 
 _ENDINGS = {"csv": "csv", "tsv": "tsv tab", "jsonl": "jsonl ndjson", "parquet": "parquet pq"}
-_ENDINGS["arrow"] = "arrow feather ipc"
+_ENDINGS |= {"arrow": "arrow feather ipc", "xlsx": "xlsx"}
+_MOST = 1_048_576  # rows of a sheet
+_RUN = ("=", "+", "-", "@", "\t", "\r")  # a cell that begins so is a formula to a spreadsheet
 FORMATS = {f".{ending}": format for format, endings in _ENDINGS.items() for ending in endings.split()}
 
 
@@ -45,10 +50,15 @@ def pack(pieces: Iterable[bytes], path: str) -> Iterator[bytes]:
     yield packing.flush()
 
 
-def write(tables: Iterable[pa.Table], kind: str) -> Iterator[bytes]:
-    """The bytes of a file that holds the tables, all of the same columns."""
+def write(tables: Iterable[pa.Table], kind: str, *, safe: bool = False) -> Iterator[bytes]:
+    """The bytes of a file that holds the tables, all of the same columns.
+
+    If safe, what a spreadsheet would run in delimited text has an apostrophe before it.
+    """
     if kind in ("csv", "tsv"):
-        return _delimited(tables, "," if kind == "csv" else "\t")
+        return _delimited(map(_defuse, tables) if safe else tables, "," if kind == "csv" else "\t")
+    if kind == "xlsx":
+        return _sheet(tables)
     return _columnar(tables, kind) if kind in ("parquet", "arrow") else _lines(tables)
 
 
@@ -73,6 +83,46 @@ def _delimited(tables: Iterable[pa.Table], separator: str) -> Iterator[bytes]:
                 continue
             yield out.getvalue().to_pybytes()
             break
+
+
+def _defuse(table: pa.Table) -> pa.Table:
+    """The table, where strings and names that a spreadsheet would run begin with an apostrophe."""
+    for place, field in enumerate(table.schema):
+        column = table.column(place)
+        if sort_of(field.type) == "string":
+            column = pc.replace_substring_regex(column.cast(pa.large_string()), r"^([=+\-@\t\r])", r"'\1")
+        name = f"'{field.name}" if field.name.startswith(_RUN) else field.name
+        table = table.set_column(place, name, column)
+    return table
+
+
+def _sheet(tables: Iterable[pa.Table]) -> Iterator[bytes]:
+    """A workbook of one sheet: strings are text there, and never formulas or links."""
+    try:
+        import xlsxwriter
+    except ImportError:
+        raise InputError("xlsxwriter, which writes sheets, is not installed; pip install 'ingenuo[excel]'") from None
+    data, at = io.BytesIO(), 0
+    with xlsxwriter.Workbook(data, {"constant_memory": True, "remove_timezone": True}) as book:
+        sheet = book.add_worksheet()
+        dated = book.add_format({"num_format": "yyyy-mm-dd hh:mm:ss"})
+        for table in tables:
+            for place, name in enumerate(table.column_names if at == 0 else ()):
+                sheet.write_string(0, place, name)
+            if at + table.num_rows >= _MOST:
+                raise InputError(f"a sheet has {_MOST:,} rows at most, and there are more; write CSV or Parquet")
+            for row in zip(*(column.to_pylist() for column in table.columns)):
+                at += 1
+                for place, cell in enumerate(row):
+                    if isinstance(cell, bool):
+                        sheet.write_boolean(at, place, cell)
+                    elif isinstance(cell, int | float) and math.isfinite(cell):
+                        sheet.write_number(at, place, cell)
+                    elif isinstance(cell, date):
+                        sheet.write_datetime(at, place, cell, dated)
+                    elif cell is not None:
+                        sheet.write_string(at, place, str(cell))
+    yield data.getvalue()
 
 
 def _lines(tables: Iterable[pa.Table]) -> Iterator[bytes]:
