@@ -107,6 +107,15 @@ def test_a_file_that_is_no_model_is_not_overwritten_by_default(folder: Path) -> 
     assert "holds no model" in refused("train", "people.csv", "--target", "outcome")
 
 
+@pytest.mark.parametrize("name", ["m.csv", "m.JSON", "m.html", "m.png", "m.parquet"])
+def test_a_model_is_not_written_under_the_ending_of_something_else(name: str) -> None:
+    for arguments in (("train", "people.csv", "--target", "outcome"), ("merge", "m.ingenuo", "m.ingenuo")):
+        result = run(*arguments, "-o", name)
+        assert result.exit_code == 2
+        assert f"'{name}' is no name for a model; let it end in .ingenuo" in result.stderr
+        assert not Path(name).exists()
+
+
 def test_a_learned_file_is_known_by_its_content(folder: Path) -> None:
     done("train", "people.csv", "--target", "outcome")
     (folder / "copy.csv").write_bytes((folder / "people.csv").read_bytes())

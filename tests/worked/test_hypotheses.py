@@ -88,6 +88,13 @@ def test_the_arithmetic_is_shown_as_a_person_writes_it(coin):
     assert lines[7] == ["÷", "their", "sum", "=", "0.714286", "=", "0.285714"]
 
 
+def test_the_arithmetic_may_be_a_sum_of_logarithms(coin):
+    lines = [line.split() for line in str(coin.update("Head").explain(form="log")).splitlines()]
+    assert lines[2] == ["prior", "log(3/4)", "=", "-0.2876821", "log(1/4)", "=", "-1.386294"]
+    assert lines[6] == ["log", "P(x)", "=", "-0.644357"]
+    assert lines[8] == ["e^", "that", "=", "0.714286", "=", "0.285714"]
+
+
 def test_the_trace_tells_what_was_believed_after_every_toss(coin):
     trace = coin.update(["Head", "Tail", "Head"]).trace
     by_hand = [Fraction(3, 4), Fraction(5, 7), Fraction(25, 33), Fraction(125, 173)]

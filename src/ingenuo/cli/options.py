@@ -30,6 +30,7 @@ FORMATS = "csv|tsv|parquet|arrow|json|arff|fasttext|lines|label-lines|texts|exce
 PICTURES = (".svg", ".png", ".pdf")
 # What a result that has tables can be written as, by the ending of the file.
 TABLES = {".txt": "text", ".md": "markdown", ".tex": "latex", ".csv": "csv", ".html": "html", ".json": "json"}
+_ROWS = (".tsv", ".jsonl", ".parquet", ".arrow", ".xlsx")
 PACKED = (".gz", ".bz2", ".zst", ".lz4", ".xz", ".zip")
 # Each command with its line in the help, which is so shown without importing any of them.
 COMMANDS = {
@@ -339,6 +340,8 @@ def check_model_output(path: str | None, inputs: Sequence[str], as_json: bool) -
         with open(path, "rb") as file:
             if b'"format":"ingenuo"' not in file.read(64):
                 raise click.ClickException(f"{path} is there already and holds no model; remove it, or name another")
+    if path is not None and os.path.splitext(path)[1].lower() in (*TABLES, *PICTURES, *_ROWS):
+        raise click.BadParameter(f"{path!r} is no name for a model; let it end in .ingenuo", param_hint="-o")
 
 
 def form_of(path: str | None, wanted: str | None, forms: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_choice, did_you_mean
 from ingenuo.rows.checks import check_flag
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential
 from ingenuo.show.format import shortened
@@ -375,11 +375,12 @@ class Hypotheses:
         """Draw the trace on matplotlib's axes, or on those of a new figure, which are returned."""
         return self.trace.plot(ax)
 
-    def explain(self) -> Explanation:
-        """The arithmetic: prior, likelihoods, product, and the division by the sum."""
+    def explain(self, *, form: str = "product") -> Explanation:
+        """The arithmetic: prior, likelihoods, their product (or, with form="log", the sum of logs), and the division."""
+        check_choice("form", form, ("product", "log"))
         prior = Factor("prior", "", tuple(_term(p, _log(p)) for p in self._priors.values()))
         posterior = np.array([float(p) for p in self.posterior.values()])
-        return Explanation(objects(list(self.names)), prior, self._factors(), self._log_joint, posterior)
+        return Explanation(objects(list(self.names)), prior, self._factors(), self._log_joint, posterior, form=form)
 
     def _factors(self) -> tuple[Factor, ...]:
         """A line for each different observation (of models: for each), the last ones together."""

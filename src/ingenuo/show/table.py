@@ -13,7 +13,7 @@ from html import escape
 from itertools import zip_longest
 from typing import Any, Protocol
 
-from ingenuo.errors import visible
+from ingenuo.errors import InputError, visible
 from ingenuo.errors import wants_colours as wants_colours
 from ingenuo.show.format import latex, markdown, plain
 from ingenuo.show.svg import Picture
@@ -304,8 +304,10 @@ class Shown:
 
     def to_frame(self) -> Any:
         """The lines of its tables as a pandas DataFrame."""
-        from pandas import DataFrame
-
+        try:
+            from pandas import DataFrame
+        except ImportError:
+            raise InputError("to_frame needs pandas, which is not installed; to_csv and to_dict need nothing") from None
         return DataFrame(self.records())
 
     def to_json(self) -> str:
