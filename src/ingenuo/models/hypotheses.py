@@ -376,7 +376,7 @@ class Hypotheses:
         return self.trace.plot(ax)
 
     def explain(self, *, form: str = "product") -> Explanation:
-        """The arithmetic: prior, likelihoods, their product (or, with form="log", the sum of logs), and the division."""
+        """The arithmetic: prior, likelihoods, their product (with form="log", the sum of logs), and the division."""
         check_choice("form", form, ("product", "log"))
         prior = Factor("prior", "", tuple(_term(p, _log(p)) for p in self._priors.values()))
         posterior = np.array([float(p) for p in self.posterior.values()])
