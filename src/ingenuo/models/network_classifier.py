@@ -28,7 +28,7 @@ from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents, children, order
 from ingenuo.networks.learn import ROWS
 from ingenuo.networks.network import Network
-from ingenuo.networks.search import Search, Step
+from ingenuo.networks.search import RESTARTS, TABU, Search, Step
 from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
 from ingenuo.networks.trees import PairCounts, count_pairs, naive
 from ingenuo.rows import checks
@@ -220,8 +220,8 @@ class NetworkClassifier(Classifier):
     order: Sequence[str] | None = None
     root: str | None = None
     max_parents: int | None = None
-    tabu: int = 20
-    restarts: int = 0
+    tabu: int = TABU
+    restarts: int = RESTARTS
     required: Sequence[tuple[str, str]] = ()
     forbidden: Sequence[tuple[str, str]] = ()
     frequency: int = 1

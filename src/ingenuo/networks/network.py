@@ -28,7 +28,7 @@ from ingenuo.networks import evidence as known
 from ingenuo.networks import graph, inference, learn
 from ingenuo.networks.build import Definition, define
 from ingenuo.networks.columns import encode_known, encode_rows
-from ingenuo.networks.search import Scorer, Search, check_score
+from ingenuo.networks.search import RESTARTS, TABU, Scorer, Search, check_score
 from ingenuo.networks.structure import GIVEN, Options, find_structure, sample_of
 from ingenuo.rows.checks import check_whole
 from ingenuo.rows.part import Codes
@@ -179,8 +179,8 @@ class Network(Shown):
         score: str | None = None,
         ess: float = 1.0,
         max_parents: int | None = None,
-        tabu: int = 20,
-        restarts: int = 0,
+        tabu: int = TABU,
+        restarts: int = RESTARTS,
         required: Iterable[tuple[str, str]] = (),
         forbidden: Iterable[tuple[str, str]] = (),
         order: Sequence[str] | None = None,

@@ -37,8 +37,7 @@ _WORTH_JOINING = 0.75  # joining equal rows is worth its while when it leaves at
 Progress = Callable[[int, float], None]
 _CHANGES: tuple[Change, ...] = ("add", "delete", "reverse")
 _TIES_FORESEEN = 8  # changes of the same gain that are looked at more closely
-_EQUALS = 4  # equivalent graphs from which it is climbed in vain before that is given up
-_TURNS = 5  # turns of arcs that are tried, for each arc, to come to another graph of the same class
+TABU, RESTARTS = 10, 8  # on 45 samples of five networks so many come nearest to the best score, for the time they take
 
 
 @dataclass(frozen=True)
@@ -278,8 +277,8 @@ def hill_climb(
     scorer: Scorer,
     bounds: Constraints,
     *,
-    tabu: int = 20,
-    restarts: int = 0,
+    tabu: int = TABU,
+    restarts: int = RESTARTS,
     start: Parents | None = None,
     random_state: Any = 0,
     progress: Progress | None = None,
@@ -287,21 +286,14 @@ def hill_climb(
     """Search for the structure of the highest score; of the best one seen, no single change improves it.
 
     At a top it goes on to the best neighbour that is none of the last `tabu` structures, and gives up after so many
-    steps without a new best; then it climbs again from graphs that say the same as the best, and once from the start
-    with other choices among equals. `restarts` says how often to climb again after that, by turns from the best
-    structure changed at random and from the start.
+    steps without a new best. Then, as often as `restarts` says, the best structure is changed at random, and it climbs
+    again from there.
     """
     climb = _Climb(scorer, bounds, bounds.start if start is None else start, random_state, progress)
     climb.to_the_top(tabu)
-    if tabu:
-        climb.among_equals(tabu)
-        climb.restart(tabu)
-    for number in range(restarts):
-        if number % 2:
-            climb.restart(tabu)
-        else:
-            climb.shake()
-            climb.to_the_top(tabu)
+    for _ in range(restarts):
+        climb.shake()
+        climb.to_the_top(tabu)
     return Search(climb.best, climb.best_score, scorer.score, tuple(climb.best_path))
 
 
@@ -321,7 +313,7 @@ class _Climb:
         self.change_numbers = changes[self.change_places]
         self.path: list[Step] = []
         self._stand_at(start)
-        self.start = self.best = start
+        self.best = start
         self.best_score, self.best_path = self.score(), list[Step]()
 
     def score(self) -> float:
@@ -436,7 +428,7 @@ class _Climb:
             self.best = tuple(tuple(sorted(above)) for above in self.parents)
             self.best_score, self.best_path = score, list(self.path)
 
-    def to_the_top(self, tabu: int, foreseeing: bool = True) -> None:
+    def to_the_top(self, tabu: int) -> None:
         """Climb, and past each top go on as long as the tabu list lets it."""
         self._note_best()  # random changes, too, may have found a better one
         recent: deque[int] = deque([self.identity], maxlen=max(1, tabu))
@@ -448,7 +440,7 @@ class _Climb:
             ties = np.flatnonzero(gains >= most - _rounding(top)).tolist()
             # Up, the promising one; else at random, for the first ones would try the directions of a few arcs only.
             upwards = most > _rounding(top)
-            place = self._first_of(ties, gains) if upwards and foreseeing else int(self.rng.choice(ties))
+            place = self._first_of(ties, gains) if upwards else int(self.rng.choice(ties))
             gain = float(gains.flat[place])
             if gain == -math.inf or (idle >= tabu and (tabu or gain <= _rounding(top))):
                 break
@@ -458,41 +450,6 @@ class _Climb:
             self._note_best()
             score = self.score()
             top, idle = (score, 0) if score > top + _rounding(top) else (top, idle + 1)
-
-    def restart(self, tabu: int) -> None:
-        """Begin again, and where changes gain the same take any of them: as a rule that leads elsewhere."""
-        self.path = []
-        self._stand_at(self.start)
-        self.to_the_top(tabu, foreseeing=False)
-
-    def among_equals(self, tabu: int) -> None:
-        """Climb again from graphs that are equivalent to the best, until some in a row lead no higher."""
-        left = _EQUALS
-        while left:
-            before = self.best_score
-            self._turn_covered()
-            self.to_the_top(tabu)
-            left = _EQUALS if self.best_score > before + _rounding(before) else left - 1
-
-    def _turn_covered(self) -> None:
-        """Go to another graph of the best structure's equivalence class, which has other neighbours.
-
-        An arc is covered where its ends have the same other parents; turned, it says the same of any rows, and from one
-        graph of a class any other is reached so (Chickering 1995).
-        """
-        self.path = list(self.best_path)
-        parents = [set(above) for above in self.best]
-        arcs = [(tail, head) for head, above in enumerate(self.best) for tail in above]
-        for _ in range(_TURNS * len(arcs)):
-            place = int(self.rng.integers(len(arcs)))
-            tail, head = arcs[place]
-            covered = parents[head] - {tail} == parents[tail]
-            if covered and not self.bounds.required[tail, head] and not self.bounds.forbidden[head, tail]:
-                parents[head].remove(tail)
-                parents[tail].add(head)
-                arcs[place] = head, tail
-                self.path.append(Step("reverse", (tail, head), 0.0, self.best_score))
-        self._stand_at(tuple(tuple(above) for above in parents))
 
     def shake(self) -> None:
         """Go back to the best structure and make some changes at random, of those that are allowed."""

@@ -30,7 +30,19 @@ from ingenuo.networks.evidence import place_of
 from ingenuo.networks.graph import Parents
 from ingenuo.networks.inference import log_joint
 from ingenuo.networks.learn import configurations, count_states, estimate
-from ingenuo.networks.search import SCORES, Constraints, Sample, Scorer, Search, Step, check_score, hill_climb, k2
+from ingenuo.networks.search import (
+    RESTARTS,
+    SCORES,
+    TABU,
+    Constraints,
+    Sample,
+    Scorer,
+    Search,
+    Step,
+    check_score,
+    hill_climb,
+    k2,
+)
 from ingenuo.networks.trees import PairCounts, chow_liu, kdb, naive, tan
 from ingenuo.rows.checks import check_whole, seeded_generator
 from ingenuo.rows.checks import weights as row_weights
@@ -56,6 +68,9 @@ _FOR = {
 }
 
 
+_FORMER = {"tabu": 20, "restarts": 0}  # defaults of old, which model files of any structure have
+
+
 @dataclass(frozen=True)
 class Options:
     """How to search for a structure."""
@@ -67,8 +82,8 @@ class Options:
     order: Sequence[str] | None = None  # of K2: parents come before their children
     root: str | None = None  # of trees
     max_parents: int | None = None
-    tabu: int = 20
-    restarts: int = 0
+    tabu: int = TABU
+    restarts: int = RESTARTS
     required: Arcs = ()
     forbidden: Arcs = ()
     random_state: Any = 0
@@ -89,7 +104,7 @@ class Options:
                 check_whole(name, getattr(self, name), 0)
         for name, structures in _FOR.items():
             given, default = getattr(self, name), Options.__dataclass_fields__[name].default
-            if self.structure not in structures and given != default:
+            if self.structure not in structures and given not in (default, _FORMER.get(name, default)):
                 one = " and ".join(repr(each) for each in structures)
                 raise InputError(f"{name}={given!r} is for structure={one} only, and structure is {self.structure!r}")
         seeded_generator("random_state", self.random_state)
