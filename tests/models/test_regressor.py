@@ -231,6 +231,13 @@ def test_margins_are_the_same_through_files_and_weights_are_repetitions(tmp_path
     )
 
 
+@pytest.mark.parametrize("power", [-900, -300, 300, 900])
+def test_intervals_do_not_depend_on_the_unit_of_the_target(power):
+    X, y = independent(200)
+    one, other = (ing.NaiveBayesRegressor(bins=8).fit(X, y * unit) for unit in (1.0, 2.0**power))
+    np.testing.assert_allclose(other.predict_interval(X) * 2.0**-power, one.predict_interval(X), rtol=1e-9)
+
+
 def test_a_file_with_margins_of_something_else_is_no_model():
     X, y = independent(60)
     manifest, tensors = ing.NaiveBayesRegressor(3).fit(X, y).state()
@@ -673,7 +680,7 @@ def _fit(y=PRICES, X=ROWS, **parameters):
         (_fit(bins=["a", "b"]), KindError, "numbers as the edges"),
         (_fit(binning="equal-with"), InputError, "did you mean 'equal-width'"),
         (_fit(binning=3), KindError, "binning must be one of equal-frequency, equal-width, mdl"),
-        (_fit(prior="laplace"), KindError, "prior must be a Prior"),
+        (_fit(prior=["laplace"]), KindError, "prior must be a Prior"),
         (
             lambda: homes().predict_quantiles(ROWS, [0.5, 1.5]),
             InputError,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, RefusedError, did_you_mean
+from ingenuo.errors import InputError, KindError, RefusedError, check_choice
 from ingenuo.evaluation.intervals import check_share, exact
 from ingenuo.evaluation.measures import row_measures
 from ingenuo.evaluation.predictions import Predictions, predictions_of
@@ -137,11 +137,6 @@ def level(confidence: Any) -> float:
     return round(1 - check_share("confidence", confidence), 12)
 
 
-def _check_known(name: str, value: str, known: Iterable[str]) -> None:
-    if value not in known:
-        raise InputError(f"{name}={value!r} is not known{did_you_mean(value, known)}")
-
-
 def numbers_of(name: str, values: Any, dimensions: Iterable[int] = (1,)) -> Floats:
     """Finite numbers in an array of so many dimensions."""
     if values is None:
@@ -215,7 +210,7 @@ class Answers(NamedTuple):
         """What both have of a measure: its name, or a function of the truth and of probabilities, or else labels."""
         n, labels = len(self.first), public(self.first.classes)
         if isinstance(measure, str):
-            _check_known("measure", measure, MEASURES)
+            check_choice("measure", measure, MEASURES)
             one, other = self.by_row(measure)
             return Difference(MEASURES[measure], float(one.mean()), float(other.mean()), n, one - other, None)
         if not callable(measure):
@@ -284,7 +279,7 @@ def mcnemar(
     >>> found.details["b"], found.details["c"], found.p_value
     (8, 1, 0.0390625)
     """
-    _check_known("method", method, ("exact", "mid-p"))
+    check_choice("method", method, ("exact", "mid-p"))
     alpha = level(confidence)
     return judge_accuracy(read_answers(y, first, second, classes), method, alpha)
 

@@ -5,7 +5,6 @@ E[y | x] = Σ_b P(b | x) · mean_b
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +22,17 @@ from ingenuo.families.gaussian import COUNT, SQUARE, SUM, Gaussian, spread
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.models.classifier import Explains, TableModel, answer
 from ingenuo.models.left_out import leave_one_out
+from ingenuo.models.margins import (
+    DEVIATION_BITS,
+    LARGEST,
+    RESIDUAL_BITS,
+    RESIDUALS,
+    ROUNDING,
+    TINY,
+    Margins,
+    count_numbers,
+    rounded,
+)
 from ingenuo.models.model import CLASS, Learner, Plan, RegressorBase, State, Tensors, check_is_fitted, clone
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows import checks
@@ -34,15 +44,12 @@ from ingenuo.show.arithmetic import CLASSES, Explanation
 from ingenuo.show.format import plain
 from ingenuo.show.plots import new_axes
 from ingenuo.show.table import Block, PrintedTable, Shown
-from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, objects
 from ingenuo.tally.prior import Laplace, MaximumLikelihood, Prior
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.words import Words
 
 Floats = NDArray[np.float64]
-
-_LARGEST, _TINY = np.finfo(float).max, np.finfo(float).tiny
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +79,7 @@ class Distribution:
 
     def deviation(self) -> Floats:
         """The standard deviation: √ Σ_b P(b) · (deviation_b² + (mean_b - mean)²), for each row."""
-        unit = max(float(np.abs(self.edges).max()), _TINY)  # so that no square is beyond the doubles
+        unit = max(float(np.abs(self.edges).max()), TINY)  # so that no square is beyond the doubles
         far = self.means / unit - self.mean()[:, np.newaxis] / unit
         variances = (self.probabilities * ((self.deviations / unit) ** 2 + far**2)).sum(axis=1)
         return np.asarray(np.sqrt(variances) * unit)
@@ -258,74 +265,6 @@ class Expectation(Shown):
         return [*self.bins._blocks(), "", table, f"→ {self.prediction:.6g}, the expected value"]
 
 
-@dataclass(frozen=True, eq=False)
-class Margins:
-    """How far targets were from their means, each by a model that had not learned it; makes conformal intervals.
-
-    A distance counts in units of √(d² + e²): d is the deviation that the model gave the row, e the mean distance of
-    all. So rows that the model is less sure of have wider intervals, and none has one of no width.
-
-    >>> own = Margins(np.array([[-2.0, 0.0, 1.0], [1.0, 0.0, 2.0]]))  # one was 2 below its mean, two 1 above
-    >>> own.interval(np.array([10.0]), np.zeros(1), 0.5).round(3).tolist()
-    [[8.0, 11.0]]
-    """
-
-    rows: Floats  # for each kind of row: its distance and its deviation, both rounded, and how many there are
-
-    @staticmethod
-    def of(tally: Tally) -> Margins:
-        """From the counts that `count_residuals` gives."""
-        if _RESIDUALS not in tally:
-            return Margins(np.zeros((0, 3)))
-        axes = [tally.labels(_RESIDUALS, axis) for axis in (0, 1)]
-        counts = tally.over(_RESIDUALS, *axes).floats()
-        places = np.nonzero(counts)
-        return Margins(np.column_stack([*(axis[at] for axis, at in zip(axes, places)), counts[places]]))
-
-    def __add__(self, other: Margins) -> Margins:
-        """Of the rows of both."""
-        distances, deviations, counts = np.concatenate([self.rows, other.rows]).T
-        return Margins.of(_count(_RESIDUALS, counts, residual=distances, deviation=deviations)) if len(counts) else self
-
-    @cached_property
-    def _error(self) -> float:
-        """The mean distance, in parts of the largest double, for a sum of distances may be beyond it."""
-        return float(np.abs(self.rows[:, 0] / _LARGEST) @ (self.rows[:, 2] / self.rows[:, 2].sum()))
-
-    def _scale(self, deviations: Floats) -> Floats:
-        """√(d² + e²), in parts of the largest double."""
-        return np.asarray(np.hypot(deviations / _LARGEST, self._error))
-
-    def interval(self, means: Floats, deviations: Floats, coverage: float) -> Floats:
-        """Around each mean, what holds this share of the distances of the rows that were left out."""
-        distances, given, counts = self.rows.T
-        scale = self._scale(given)
-        scores = np.divide(distances / _LARGEST, scale, out=np.zeros(len(scale)), where=scale > 0)
-        order = np.argsort(scores, kind="stable")
-        below = np.cumsum(counts[order])
-        # Of n rows and the one that is asked about each is as likely to be the k-th: n + 1 places.
-        n, tail = below[-1], (1 - coverage) / 2
-        ranks = np.clip([np.floor((n + 1) * tail + _ROUNDING), np.ceil((n + 1) * (1 - tail) - _ROUNDING)], 0, n)
-        ends = scores[order[np.searchsorted(below, ranks).clip(0, len(below) - 1)]]
-        around = (
-            means[:, np.newaxis] / _LARGEST + self._scale(_rounded(deviations, _DEVIATION_BITS))[:, np.newaxis] * ends
-        )
-        return np.asarray(around.clip(-1, 1) * _LARGEST)
-
-
-_RESIDUALS = "residuals"
-_RESIDUAL_BITS, _DEVIATION_BITS = 6, 4  # of the numbers that are counted: 3 % and 12 % apart at most
-_ROUNDING = 1e-9  # of a share of the rows
-
-
-def _rounded(values: Floats, bits: int) -> Floats:
-    """Numbers with so many bits, away from 0."""
-    parts, exponents = np.frexp(values)
-    with np.errstate(over="ignore"):
-        found = np.ldexp(np.copysign(np.ceil(np.abs(parts) * (1 << bits)), parts), exponents - bits)
-    return np.asarray(found.clip(-_LARGEST, _LARGEST) + 0.0)  # no zero has a sign
-
-
 # The sums of the target within each bin are those of a column of numbers, under names of their own.
 _TARGET = {COUNT: "target:count", SUM: "target:sum", SQUARE: "target:square"}
 _COLUMN = objects(["target"])
@@ -409,11 +348,11 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
         self.margins_ = Margins.of(Tally())
 
     def _extra(self) -> State:
-        return {}, {_RESIDUALS: self.margins_.rows} if len(self.margins_.rows) else {}
+        return {}, {RESIDUALS: self.margins_.rows} if len(self.margins_.rows) else {}
 
     def _restore(self, schema: Schema, tally: Tally, values: Mapping[str, Any], arrays: Tensors) -> None:
         super()._restore(schema, tally, values, arrays)
-        rows = np.asarray(arrays.get(_RESIDUALS, np.zeros((0, 3))), np.float64)
+        rows = np.asarray(arrays.get(RESIDUALS, np.zeros((0, 3))), np.float64)
         if rows.ndim != 2 or rows.shape[1] != 3 or not np.isfinite(rows).all() or (rows[:, 1:] < 0).any():
             raise InputError("the margins of the intervals are not distances, deviations and counts")
         if len(rows) and not (rows[:, 2] > 0).all():
@@ -657,7 +596,7 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     @property
     def _unit(self) -> float:
         """In which targets are measured, so that no square is beyond the doubles."""
-        return float(np.clip(np.abs(self._shape()[0]).max(), _TINY, _LARGEST))
+        return float(np.clip(np.abs(self._shape()[0]).max(), TINY, LARGEST))
 
     def _leave_out(self, part: Part, targets: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
         """The mean and the deviation of each row by the tally without it, in units."""
@@ -668,7 +607,7 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
         unit = self._unit
         y, m = targets / unit, means[codes] / unit
         share = (1.0 if weights is None else weights) / counts[codes]  # of the row's own bin
-        rest = np.where(1 - share > _ROUNDING, 1 - share, np.inf)  # where no other row is left, its bin stays as it is
+        rest = np.where(1 - share > ROUNDING, 1 - share, np.inf)  # where no other row is left, its bin stays as it is
         M, V = (np.repeat(each[np.newaxis], len(y), axis=0) for each in (means / unit, (deviations / unit) ** 2))
         at, moved = (np.arange(len(y)), codes), share / rest * (m - y)
         M[at] += moved
@@ -690,7 +629,7 @@ def _own_name(regressor: NaiveBayesRegressor) -> Iterator[None]:
 def count_targets(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
     """How often each target is there."""
     targets = checks.targets(model, part.y)
-    return _count("targets", checks.weights(part.weights, len(targets)), target=targets)
+    return count_numbers("targets", checks.weights(part.weights, len(targets)), target=targets)
 
 
 def count_residuals(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
@@ -703,20 +642,9 @@ def count_residuals(model: Any, part: Part, options: Mapping[str, Any]) -> Tally
     mean, deviation = model._leave_out(part, targets, weights)
     unit = model._unit
     with np.errstate(over="ignore"):
-        residuals = ((targets / unit - mean) * unit).clip(-_LARGEST, _LARGEST)
-    rounded = _rounded(residuals, _RESIDUAL_BITS), _rounded(deviation * unit, _DEVIATION_BITS)
-    return _count(_RESIDUALS, weights, residual=rounded[0], deviation=rounded[1])
-
-
-def _count(name: str, weights: Floats | None, **columns: Floats) -> Tally:
-    """How often each combination of numbers is there, as a table."""
-    if weights is not None:
-        columns, weights = {axis: each[weights > 0] for axis, each in columns.items()}, weights[weights > 0]
-    labels, places = zip(*(np.unique(each, return_inverse=True) for each in columns.values()))
-    shape = tuple(map(len, labels))
-    cells = np.ravel_multi_index(places, shape)
-    found = weights_by_cell(np.ones(len(cells)) if weights is None else weights, cells, math.prod(shape))
-    return Tally({name: Table.of(dict(zip(columns, labels)), Exact(found.limbs.reshape(-1, *shape), found.low))})
+        residuals = ((targets / unit - mean) * unit).clip(-LARGEST, LARGEST)
+    numbers = {"residual": rounded(residuals, RESIDUAL_BITS), "deviation": rounded(deviation * unit, DEVIATION_BITS)}
+    return count_numbers(RESIDUALS, weights, **numbers)
 
 
 def squared_errors(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
