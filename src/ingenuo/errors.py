@@ -32,10 +32,38 @@ import os
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 
-class IngenuoError(Exception):
+class Spelled:
+    """A message that names arguments as Python has them, and knows how the command calls the same."""
+
+    typed: tuple[tuple[str, str], ...] = ()
+
+    def typed_as(self, python: str, command: str) -> Self:
+        """The same, of which the command shows a part in its own words."""
+        self.typed = (*self.typed, (python, command))
+        return self
+
+    def declaring(self, column: object, *kinds: str) -> Self:
+        """The same, which names the declaration of a column as each of these kinds."""
+        for kind in kinds:
+            self.typed_as(f"columns={{{column!r}: {kind!r}}}", f"--column {column}={kind}")
+        return self
+
+    def in_command(self) -> str:
+        """The message as the command shows it."""
+        text = str(self)
+        for python, command in self.typed:
+            text = text.replace(python, command)
+        return text
+
+
+class Remark(Spelled, UserWarning):
+    """A warning that says how to do otherwise."""
+
+
+class IngenuoError(Spelled, Exception):
     """The root of all that this package raises on purpose."""
 
 

@@ -7,12 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner
 from pyarrow import csv
 
 import ingenuo
 from ingenuo.cli import COMMANDS, main
 from ingenuo.datasets import play_tennis
+from ingenuo.errors import InputError
 
 
 def test_help_lists_the_commands() -> None:
@@ -108,3 +110,31 @@ def test_small_files_need_neither_scikit_learn_nor_pandas(tmp_path: Path) -> Non
 
 def play_tennis_to(folder: Path) -> None:
     csv.write_csv(play_tennis(), folder / "days.csv")
+
+
+@pytest.mark.parametrize(
+    ("rows", "options", "python", "command"),
+    [
+        ("a,y\n" + "1,p\n2,q\n" * 9_000 + "old,p\n", [], ["missing=['old']", "columns={'a': 'category'}"],
+         ["--missing 'old'", "--column a=category"]),
+        ("a,b\n1,2\n2,3\n", [], ["y='COLUMN'"], ["--target COLUMN"]),
+        ("a,y\n" + "".join(f"a long text of {n} words and more of them,{'pq'[n % 2]}\n" for n in range(40)),
+         ["--model", "network"], ["columns={'a': 'ignore'}", "NaiveBayes"],
+         ["--column a=ignore", "--model naive-bayes"]),
+    ],
+    ids=["no number", "no target", "text in a network"],
+)  # fmt: skip
+def test_remedies_are_named_as_they_are_given(
+    rows: str, options: list[str], python: list[str], command: list[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text(rows)
+    target = ["--target", "y"] if "y" in rows.split("\n")[0] else []
+    done = CliRunner().invoke(main, ["train", str(path), *target, "-o", str(tmp_path / "m"), *options])
+    assert all(each in done.stderr for each in command), done.stderr
+    assert not any(each in done.stderr for each in python)
+    model = ingenuo.NetworkClassifier() if "network" in options else ingenuo.NaiveBayes()
+    with pytest.raises(InputError) as error:
+        model.fit(ingenuo.scan(path), "y" if target else None)
+    assert all(each in str(error.value) for each in python)
+    assert not any(each in str(error.value) for each in command)

@@ -345,7 +345,7 @@ def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
         (("people.csv", "--target", "outcome", "--folds", "1"), "folds"),
         (("people.csv", "--target", "outcome", "--holdout", "2"), "no share of the rows"),
         (("people.csv", "--target", "outcome", "--weight", "wait"), "no column 'wait'"),
-        (("people.csv", "--target", "outcome", "--model", "network"), "columns={'said': 'ignore'}"),
+        (("people.csv", "--target", "outcome", "--model", "network"), "with --column said=ignore, take"),
         (("people.csv", "--target", "age"), "a regressor"),
         (("empty.csv", "--target", "outcome"), "empty"),
         (("header.csv", "--target", "outcome"), "no rows"),
@@ -591,3 +591,12 @@ def test_select_ranks_columns_in_bits(folder: Path) -> None:
         refused = CliRunner().invoke(main, ["select", "tennis.csv", *arguments])
         assert refused.exit_code != 0
         assert said in refused.stderr
+
+
+def test_a_class_that_comes_or_goes_is_said(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    people(n=6).assign(outcome=["dead", "dead", "unsure", "ill", "ill", "well"]).to_csv("more.csv", index=False)
+    assert "new: class 'dead', 'unsure'" in done("update", "m.ingenuo", "more.csv").stderr.splitlines()
+    assert "gone: class 'dead', 'unsure'" in done("forget", "m.ingenuo", "more.csv").stderr.splitlines()
+    write(folder, "same.csv", seed=1)
+    assert "new:" not in done("update", "m.ingenuo", "same.csv").stderr

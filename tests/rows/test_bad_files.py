@@ -25,8 +25,8 @@ from ingenuo.rows.files.scan import scan
         ("1,2\n3,4\n5,6\n7\n", "line 4: the row has 1 field and the other rows have 2"),
         ('a,b\n1,x\n2,"y\n3,z\n', "line 3: the quote before '\"y' is never closed"),
         ("a,b,a\n1,2,3\n", r"line 1: two columns are called 'a' \(columns 1 and 3\); rename one"),
-        ("a\n" + "1\n" * 20 + "n/a\n", r"line 22: column 'a' holds numbers, and 'n/a' is none; mend the file, name "
-         r"the value as missing \(--missing 'n/a'\), or declare the column as 'category' \(--column a=category\)"),
+        ("a\n" + "1\n" * 20 + "n/a\n", r"line 22: column 'a' holds numbers, and 'n/a' is none; correct the file, name "
+         r"the value as missing \(missing=\['n/a'\]\), or declare the column \(columns={'a': 'category'}\)"),
         ('t,a\n"two\nlines",1\n"",x\n' + "b,2\n" * 9, "line 4: column 'a' holds numbers, and 'x' is none"),
         ("a,b\n1.5,2\n1e999,3\n", "line 3: column 'a' has '1e999', which is out of the range of numbers"),
         (b"\x00\x01\x02\xff" * 9, r"a zero byte at offset 0 says that this is no text"),

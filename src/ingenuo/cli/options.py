@@ -21,7 +21,7 @@ from typing import Any
 import click
 
 from ingenuo import __version__
-from ingenuo.errors import IngenuoError, did_you_mean, missing_file, visible, wants_colours
+from ingenuo.errors import IngenuoError, Spelled, did_you_mean, missing_file, visible, wants_colours
 
 Given = dict[str, Any]  # what was given for the options, by their names
 Decorator = Callable[[Any], Any]
@@ -632,7 +632,7 @@ def _failure(error: BaseException) -> click.ClickException:
     if not isinstance(error, IngenuoError):
         what = " ".join(f"{type(error).__name__}: {error}".split())
         return click.ClickException(f"this should not have happened ({what}); --debug shows where it did")
-    return click.ClickException(str(error))
+    return click.ClickException(error.in_command())
 
 
 def _show_error(error: click.ClickException) -> None:
@@ -647,7 +647,8 @@ def _note(message: Warning | str, *where: object) -> None:
     """A warning as a line on stderr, once: where in the code it was given says nothing here."""
     context = click.get_current_context(silent=True)
     known = {} if context is None else context.find_root().ensure_object(dict)
-    line, said = f"note: {visible(str(message), lines=False)}", known.setdefault("notes", set())
+    text = message.in_command() if isinstance(message, Spelled) else str(message)
+    line, said = f"note: {visible(text, lines=False)}", known.setdefault("notes", set())
     if not known.get("quiet") and line not in said:
         said.add(line)
         echo(line, err=True)

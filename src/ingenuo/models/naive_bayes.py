@@ -283,10 +283,11 @@ class NaiveBayes(Classifier):
                 )
         if isinstance(self.text, Words) and not texts:
             first = column_name(source.names[0])
-            raise InputError(
+            error = InputError(
                 "text=Words(...) was given, but no column reads as text; declare which is: "
                 f"columns={{{first!r}: 'text'}}"
             )
+            raise error.declaring(first, "text").typed_as("text=Words(...) was", "an option of texts was")
         return texts
 
     # Learning.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, NetworkError, did_you_mean
+from ingenuo.errors import InputError, KindError, NetworkError, Remark, did_you_mean
 from ingenuo.families import discretise
 from ingenuo.families.discretise import PARTS, ByValue, Cuts, equal_shares, mdl_cuts
 from ingenuo.networks.evidence import match_states
@@ -63,11 +63,11 @@ class Columns:
         """Warn of a column that has another value in nearly every row, as the rows' names."""
         for name, states in self.states.items():
             if name not in self.cuts and len(states) > max(MANY, 0.9 * self.n_rows):
-                warnings.warn(
+                remark = Remark(
                     f"column {column_name(name)!r} has {len(states):,} values in {self.n_rows:,} rows: what names the "
-                    f"rows tells nothing of others; leave it out with columns={{{name!r}: 'ignore'}}",
-                    stacklevel=6,
+                    f"rows tells nothing of others; leave it out with columns={{{name!r}: 'ignore'}}"
                 )
+                warnings.warn(remark.declaring(name, "ignore"), stacklevel=6)
 
 
 def plan_columns(
@@ -154,11 +154,12 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema,
         elif not isinstance(kind, str):
             kind, categories[name] = "category", labels_of(kind)
         if kind == "text":
-            raise InputError(
+            error = InputError(
                 f"column {column_name(name)!r} is text ({why[name]}), and a node of a network has states; leave it out "
                 f"with columns={{{name!r}: 'ignore'}}, take columns={{{name!r}: 'category'}} if its values are states, "
                 "or learn it with NaiveBayes, which reads text beside other columns"
             )
+            raise error.declaring(name, "ignore", "category").typed_as("NaiveBayes", "--model naive-bayes")
         if kind in ("number", "count"):
             numbers.append(name)
         elif kind == "ignore":
@@ -181,7 +182,7 @@ def _without_value(name: object) -> InputError:
     return InputError(
         f"column {column_name(name)!r} has no value in any row; drop it, or set it aside with "
         f"columns={{{name!r}: 'ignore'}}"
-    )
+    ).declaring(name, "ignore")
 
 
 # The sums.

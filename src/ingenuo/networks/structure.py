@@ -214,7 +214,7 @@ def find_structure(
             raise InputError(
                 f"the target {target!r} holds numbers of many values; cut it into classes first, or declare it: "
                 f"columns={{{name!r}: 'category'}}"
-            )
+            ).declaring(name, "category")
         classes = read_column(source, source.names.tolist().index(name), None)
     plan = plan_in_memory(source, columns, classes, weights, bins)
     plan.warn_of_names()

@@ -54,10 +54,11 @@ class MixedColumn(Exception):
 def not_a_number(name: str, line: int | None, column: str, value: str, row: int | None = None) -> FileError:
     """The error for a value that is no number in a column of numbers."""
     where = f"{name}, line {line}" if line is not None else f"{name}, row {row}"
-    return FileError(
-        f"{where}: column {column!r} holds numbers, and {value!r} is none; mend the file, name the value as missing "
-        f"(--missing {value!r}), or declare the column as 'category' (--column {column}=category)"
+    error = FileError(
+        f"{where}: column {column!r} holds numbers, and {value!r} is none; correct the file, name the value as missing "
+        f"(missing=[{value!r}]), or declare the column (columns={{{column!r}: 'category'}})"
     )
+    return error.declaring(column, "category").typed_as(f"missing=[{value!r}]", f"--missing {value!r}")
 
 
 def declared_kinds(

@@ -548,7 +548,7 @@ def as_number(values: list[Any], name: object) -> NDArray[np.float64]:
             raise InputError(
                 f"column {column_name(name)!r} has {what} in row {i} ({value!r}); "
                 f"declare it with columns={{{column_name(name)!r}: 'category'}} or clean it"
-            ) from None
+            ).declaring(column_name(name), "category") from None
     return result
 
 

@@ -39,6 +39,7 @@ Change = Callable[[int, pa.Table], pa.Table]
 
 # Before every seed: a user's data may have been drawn by the same generator with the same small seed.
 OURS = 0x1A6E
+_TARGET = ("y='COLUMN'", "--target COLUMN")  # in Python, and as the command has it
 _TOGETHER = 4  # batches that are summed at a time
 _LARGE = 1 << 26  # bytes, unless they are large
 
@@ -369,7 +370,8 @@ def target_and_weight(X: Any, y: Any, sample_weight: Any, *, labelled: bool = Tr
     """The columns of a stream that hold the class and the weights."""
     y = X.target if y is None else y
     if y is None and labelled:
-        raise InputError(f"{X.name}: name the column to learn (--target COLUMN){did_you_mean('', X.names)}")
+        message = f"{X.name}: name the column to learn (y='COLUMN'){did_you_mean('', X.names)}"
+        raise InputError(message).typed_as(*_TARGET)
     for what, name in (("y", y), ("sample_weight", sample_weight)):
         if name is not None and not isinstance(name, str):
             raise KindError(
@@ -571,8 +573,9 @@ def _target_of(model: Any, rows: Any, target: str | None) -> str:
     if found is None and known:
         raise InputError(
             f"{rows.name}: there is no column {known!r} to judge by{did_you_mean(known, rows.names)}; "
-            "name the column that holds the class (--target COLUMN)"
-        )
+            "name the column that holds the class (y='COLUMN')"
+        ).typed_as(*_TARGET)
     if found is None:
-        raise InputError(f"name the column that holds the class (--target COLUMN){did_you_mean('', rows.names)}")
+        message = f"name the column that holds the class (y='COLUMN'){did_you_mean('', rows.names)}"
+        raise InputError(message).typed_as(*_TARGET)
     return found

@@ -13,6 +13,7 @@ from ingenuo.cli.work.train import Done, digest, drop_rare, event, n_learned, ro
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import freeze
+from ingenuo.show.format import listed
 from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
 from ingenuo.tally.tally import Tally
 
@@ -55,7 +56,7 @@ def change(
             f"{rows.name} is no file that the model learned as it is now, and its sums cannot always show whether rows "
             "were learned: give --force if they were; a model of `train --fingerprints` knows each of its rows"
         )
-    learn = model.partial_fit if learns else model.forget
+    learn, classes = model.partial_fit if learns else model.forget, _classes(model)
     if isinstance(model, LanguageModel):
         learn(texts_of(rows))
     else:
@@ -65,6 +66,13 @@ def change(
     notes = [rows.note] if getattr(rows, "note", "") else []
     if moved is not None:
         notes.append(f"{moved:,} rows {'learned' if learns else 'forgotten'}; {after:,} in all")
+    now = _classes(model)
+    for said, strange in (
+        ("new", [c for c in now if c not in classes]),
+        ("gone", [c for c in classes if c not in now]),
+    ):
+        if strange:
+            notes.append(f"{said}: class {listed([repr(label) for label in strange])}")
     if getattr(model, "calibration", None) is not None:
         again = calibrate_with if calibrate_with is not None else rows if learns else None
         if again is None:
@@ -81,6 +89,11 @@ def change(
     forced = {"forced": True} if learned is None else {}
     history = [*about.get("history", []), event(what, files, moved) | forced]
     return Done(model, notes, {**kept, **rows_known(after), "history": history})
+
+
+def _classes(model: Any) -> list[Any]:
+    """The classes of which a model has rows; none where it has no classes."""
+    return np.asarray(getattr(model, "classes_", ())).tolist()  # type: ignore[no-any-return]
 
 
 def _without_files(about: Mapping[str, Any], files: Sequence[Mapping[str, Any]]) -> list[Any] | None:

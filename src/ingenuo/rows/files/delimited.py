@@ -93,13 +93,14 @@ class Delimited(TextContent):
                 if infinite:
                     return FileError(
                         f"{name}, line {row.line}: column {column!r} has {cell!r}, which is out of the range of "
-                        f"numbers; name it missing (--missing {cell!r}), or mend the file"
-                    )
+                        f"numbers; name it missing (missing=[{cell!r}]), or correct the file"
+                    ).typed_as(f"missing=[{cell!r}]", f"--missing {cell!r}")
                 if is_whole and not cell.lstrip("+-").isdecimal():
                     return FileError(
                         f"{name}, line {row.line}: column {column!r} held whole numbers as far as was looked, and "
-                        f"{cell!r} is none; declare the column (--column {column}=category or {column}=number)"
-                    )
+                        f"{cell!r} is none; declare it: columns={{{column!r}: 'number'}} or "
+                        f"columns={{{column!r}: 'category'}}"
+                    ).declaring(column, "number", "category")
         return None
 
     def _ragged(self, row: Row) -> FileError:

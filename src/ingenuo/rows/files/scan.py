@@ -551,8 +551,9 @@ def _unite_types(
             elif (name not in declared or name == target) and content.first().num_rows:
                 raise FileError(
                     f"{content.file.name}: column {name!r} holds {own} values, and {kind.type} in the files before it; "
-                    f"write it as one type in all, or declare what it is (--column {name}=number or {name}=category)"
-                )
+                    f"write it as one type in all, or declare it: columns={{{name!r}: 'number'}} or "
+                    f"columns={{{name!r}: 'category'}}"
+                ).declaring(name, "number", "category")
     return result
 
 
