@@ -221,3 +221,100 @@ def test_codes_with_zeros_before_them_stay_strings(tmp_path: Path) -> None:
     path.write_text("zip,y\n" + "01067,a\n10115,b\n" * 20)
     model = ing.NaiveBayes(columns={"zip": "category"}).fit(str(path), "y")
     assert model.tally_.labels("category:zip", 1).tolist() == ["01067", "10115"]
+
+
+# What is decided by the first 10,000 rows is so through every door.
+
+
+@pytest.mark.parametrize("door", ["pandas", "polars", "arrow", "reader", "dask", "csv", "wide csv", "parquet"])
+@pytest.mark.parametrize("first", [9_000, 12_000])
+@pytest.mark.filterwarnings("ignore:ignored")
+def test_a_column_that_is_empty_at_first_is_the_same_everywhere(door: str, first: int, tmp_path: Path) -> None:
+    n = 15_000
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"size": rng.normal(size=n).round(3), "late": rng.choice(["a", "b"], n).astype(object)})
+    frame["number"] = rng.normal(size=n).round(2)
+    frame.loc[: first - 1, "late"] = None
+    frame.loc[: first - 1, "number"] = np.nan
+    frame["answer"] = rng.choice(["no", "yes"], n)
+    if door == "wide csv":
+        frame.insert(0, "long", "x" * 300)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    if door.endswith("csv"):
+        frame.to_csv(tmp_path / "rows.csv", index=False)
+    elif door == "parquet":
+        frame.to_parquet(tmp_path / "rows.parquet", index=False)
+    given: Any = {
+        "pandas": lambda: frame,
+        "polars": lambda: pl.from_arrow(table),
+        "arrow": lambda: table,
+        "reader": lambda: table.to_reader(max_chunksize=2_000),
+        "dask": lambda: pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=3, sort=False),
+        "csv": lambda: ing.scan(tmp_path / "rows.csv"),
+        "wide csv": lambda: ing.scan(tmp_path / "rows.csv"),
+        "parquet": lambda: ing.scan(tmp_path / "rows.parquet"),
+    }[door]()
+    model = ing.NaiveBayes().fit(given, "answer")
+    found = {name: (kind, why) for name, kind, _, why in model.schema_.rows()}
+    nothing = ("ignore", "no value in the first 10,000 rows")
+    assert (found["late"] == nothing) == (found["number"] == nothing) == (first > 10_000)
+    if first < 10_000:
+        assert (found["late"][0], found["number"][0]) == ("category", "number")
+
+
+def test_the_index_of_a_pandas_frame_is_no_column(tmp_path: Path) -> None:
+    frame = FRAME[["size", "town"]].assign(answer=Y).sample(frac=0.9, random_state=0)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    with pytest.warns(UserWarning, match="'__index_level_0__' \\(the index of a pandas frame"):
+        model = ing.NaiveBayes().fit(str(tmp_path / "rows.parquet"), "answer")
+    assert model.tally_ == ing.NaiveBayes().fit(frame, "answer").tally_
+    table = ing.read(tmp_path / "rows.parquet")
+    assert "__index_level_0__" in table.column_names
+    assert (
+        ing.NaiveBayes(columns={"__index_level_0__": "number"}).fit(table, "answer").schema_.family("size")
+        == "gaussian"
+    )
+
+
+def test_the_share_of_different_texts_is_of_those_that_were_looked_at() -> None:
+    texts = [f"a fine day for a long walk number {i % 1500}" for i in range(2000)]
+    _, why = ing.rows.source.kind_of_strings(texts)
+    assert why == "strings of 9 words, 75% different among 200 of them"
+
+
+# Rows that are mappings, and lazy frames.
+
+
+def test_rows_that_are_mappings_are_a_table() -> None:
+    frame = FRAME[["size", "rooms", "town", "flag"]].assign(answer=Y)
+    rows = frame.to_dict("records")
+    model, whole = ing.NaiveBayes().fit(rows, "answer"), ing.NaiveBayes().fit(frame, "answer")
+    assert model.tally_ == whole.tally_
+    assert (
+        ing.NaiveBayes().fit([{k: v for k, v in row.items() if k != "answer"} for row in rows], Y).tally_
+        == whole.tally_
+    )
+    assert model.predict(rows).tolist() == whole.predict(frame).tolist()
+    # What a row leaves out is missing, as in `explain`.
+    given = {"town": "Bari", "flag": True}
+    assert model.predict_proba([given])[0].tolist() == model.explain(given).posterior.tolist()
+    assert model.predict_proba([given, {"size": 1.0}]).shape == (2, 2)
+    assert (
+        ing.evaluate(model, rows, "answer")["accuracy"].value == ing.evaluate(whole, frame, "answer")["accuracy"].value
+    )
+    assert model.score(rows, "answer") == whole.score(frame, "answer")
+    assert model.forget(rows[:20], "answer").tally_ == ing.NaiveBayes().fit(frame[20:], "answer").tally_
+    with pytest.raises(TypeError, match="row 1 is int 3, and those before it are mappings"):
+        model.predict([given, 3])
+    with pytest.raises(
+        ing.errors.InputError, match="a column 'twon' that the model does not know; did you mean 'town'"
+    ):
+        model.predict([{"twon": "Bari"}])
+
+
+def test_a_lazy_frame_is_collected() -> None:
+    frame = FRAME[["size", "rooms", "town"]].assign(answer=Y)
+    lazy, whole = pl.from_pandas(frame).lazy(), ing.NaiveBayes().fit(frame, "answer")
+    assert ing.NaiveBayes().fit(lazy, "answer").tally_ == whole.tally_
+    assert whole.predict(lazy.drop("answer")).tolist() == whole.predict(frame).tolist()
+    assert ing.evaluate(whole, lazy, "answer")["accuracy"].value == whole.score(frame, "answer")

@@ -20,6 +20,7 @@ from ingenuo.rows.source import (
     Source,
     TextSource,
     as_array,
+    as_table,
     codes_of,
     is_arrow_stream,
     is_texts,
@@ -369,6 +370,7 @@ def sort_classes(classes: Any) -> Labels:
 
 def target_column(X: Any, y: Any) -> tuple[Any, Any]:
     """X without the column that y names, and that column."""
+    X = as_table(X)
     if not isinstance(y, str) or not is_frame(X):
         return X, y
     names = open_source(X).names.tolist()

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, did_you_mean
 from ingenuo.rows.schema import FAMILIES, family_of
-from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings
+from ingenuo.rows.source import KEY_ROWS, KEY_SHARE, SAMPLE, kind_of_strings, no_value
 from ingenuo.tally.labels import spelled_value
 
 CATEGORY = pa.dictionary(pa.int32(), pa.string())
@@ -30,6 +30,7 @@ _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
 _KIND, _WHY = b"ingenuo.kind", b"ingenuo.why"  # what a column is, and why, in the metadata of its field
+_INDEX = re.compile(r"__index_level_\d+__")  # as pandas calls its own in a file
 _CODES = 10  # so few different whole numbers may be codes
 
 
@@ -88,6 +89,11 @@ def infer_kind(
     plain = CATEGORY if is_string(values.type) else values.type
     if declared == "ignore" and not is_target:
         return Kind("ignore", "declared", TEXT if decimal else values.type)
+    if declared is None and not is_target:
+        if _INDEX.fullmatch(name):
+            return Kind("ignore", "the index of a pandas frame, which numbers its rows", values.type)
+        if len(values) > SAMPLE and values[:SAMPLE].null_count == SAMPLE:
+            values = values[:SAMPLE]  # so many rows decide, wherever they lie
     if declared in ("number", "count"):
         if decimal is None:
             type = values.type if pa.types.is_integer(values.type) else pa.float64()
@@ -144,7 +150,7 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
     filled = trimmed.drop_null()
     n = len(filled)
     if n == 0:
-        return Kind("ignore", "no value", TEXT)
+        return Kind("ignore", no_value(len(values)), TEXT)
     number = _NUMBER if decimal == "." else _NUMBER.replace(r"\.", ",")
     some = filled.slice(0, _PROBE)
     if _all(some, _WHOLE) and (numbers := _cast(filled, pa.int64(), ".")) is not None:
@@ -207,7 +213,7 @@ def _typed(name: str, values: Any, is_target: bool) -> Kind:
     """The kind of a column that has a type of its own."""
     type = values.type
     if values.null_count == len(values):
-        return Kind("ignore", "no value", type)
+        return Kind("ignore", no_value(len(values)), type)
     if pa.types.is_integer(type):
         return _whole(name, values.drop_null(), type)
     if pa.types.is_floating(type) or pa.types.is_decimal(type):

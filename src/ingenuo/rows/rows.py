@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.rows import checks
-from ingenuo.rows.source import Source, is_arrow_stream, is_frame, lies_elsewhere
+from ingenuo.rows.source import Source, as_table, is_arrow_stream, is_frame, lies_elsewhere
 from ingenuo.tally.tally import Tally
 
 if TYPE_CHECKING:
@@ -110,6 +110,7 @@ def rows_of(
     y and sample_weight may name columns. Columns that are `declared` are not looked at; a mapping says what those of
     files are. With `labelled` there must be a class. A fitted `model` says as what the columns of files are read.
     """
+    X = as_table(X, model)
     if type(X) is np.ndarray or (is_frame(X) and not lies_elsewhere(X)):
         return MemoryRows(X, y, sample_weight)
     if lies_elsewhere(X):

@@ -143,7 +143,11 @@ class Schema:
 
     def _fill_empty(self, other: Schema) -> Schema:
         """The same, where columns that are ignored because they had no value are what they are in another schema."""
-        empty = {name for name in self._codes if self.why.get(name) == "no value" and self.family(name) == "ignore"}
+        empty = {
+            name
+            for name in self._codes
+            if self.why.get(name, "").startswith("no value") and self.family(name) == "ignore"
+        }
         filled = [name for name in empty if name in other._codes and other.family(name) != "ignore"]
         if not filled:
             return self

@@ -113,6 +113,35 @@ def _library(X: Any) -> str:
     return type(X).__module__.partition(".")[0]
 
 
+def as_table(X: Any, model: Any = None) -> Any:
+    """Rows that are mappings as an Arrow table, in which what one leaves out is missing; a lazy frame, collected.
+
+    Of a fitted model the table has all the columns. Anything else is as it is.
+    """
+    if type(X).__name__ == "LazyFrame" and _library(X) == "polars":
+        return X.collect()
+    if not isinstance(X, list | tuple) or not X or not isinstance(X[0], Mapping):
+        return X
+    import pyarrow as pa
+
+    odd = next((place for place, row in enumerate(X) if not isinstance(row, Mapping)), None)
+    if odd is not None:
+        raise KindError(
+            f"row {odd} is {type(X[odd]).__name__} {X[odd]!r}, and those before it are mappings; give all alike"
+        )
+    schema = getattr(model, "schema_", None)
+    known = schema.names.tolist() if schema is not None and schema.named else []
+    names = [*dict.fromkeys(name for row in X for name in row)]
+    columns = {}
+    for name in [*names, *(name for name in known if name not in names)]:
+        values = [row.get(name) for row in X]
+        try:
+            columns[str(name)] = pa.array(values, from_pandas=True)
+        except (pa.ArrowInvalid, pa.ArrowTypeError):  # of several types
+            columns[str(name)] = pa.array([None if is_missing(value) else str(value) for value in values])
+    return pa.table(columns)
+
+
 def is_arrow_stream(X: Any) -> bool:
     """Whether X hands out its rows by Arrow's stream interface and is no table in memory, which does so too."""
     if not hasattr(X, "__arrow_c_stream__"):
@@ -291,7 +320,9 @@ class ArraySource(Source):
     def guess(self, place: int) -> tuple[str, str]:
         """The kind of a column by its first values."""
         if self.array.dtype.kind == "f":
-            return ("ignore", "no value") if self._empty()[place] else ("number", f"{self.array.dtype} values")
+            return (
+                ("ignore", no_value(self.n_rows)) if self._empty()[place] else ("number", f"{self.array.dtype} values")
+            )
         return _kind_of_array(self.array[:, place])
 
     def _empty(self) -> NDArray[np.bool_]:
@@ -301,7 +332,7 @@ class ArraySource(Source):
         empty: NDArray[np.bool_] = np.isnan(self.array[:_FIRST]).all(axis=0)
         if len(self.array) > _FIRST:
             for place in np.flatnonzero(empty):
-                empty[place] = np.isnan(self.array[:, place]).all()
+                empty[place] = np.isnan(self.array[:SAMPLE, place]).all()
         return empty
 
     def numbers(self, places: Places, names: Labels) -> Numbers:
@@ -431,10 +462,8 @@ class FrameSource(Source):
         if isinstance(column, np.ndarray) and column.dtype == object:
             return _kind_of_array(column)
         some = _as_arrow(column[:SAMPLE])
-        if some.null_count == len(some):
-            some = _as_arrow(column).drop_null()[:SAMPLE]
-            if not len(some) and sort_of(some.type) == "number" and not self.is_whole:
-                return "number", "numbers"
+        if some.null_count == len(some) and sort_of(some.type) == "number" and not self.is_whole:
+            return "number", "numbers"
         kind = infer_kind(column_name(self.names[place]), some)
         return kind.kind, kind.why
 
@@ -562,6 +591,7 @@ _GROUPED = re.compile(r"^[+-]?\d{1,3}([.]\d{3})*(,\d+)?$|^[+-]?\d{1,3}(,\d{3})*(
 _DIGITS = re.compile(r"^\d+$")
 KEY_ROWS, KEY_SHARE = 50, 0.9  # strings of so many rows, more of them different: names or keys
 SAMPLE = 10_000  # rows of a column that are looked at
+NO_VALUE = "no value"
 _SAMPLE = 200  # strings that are looked at to tell texts from categories
 _SORTS: tuple[tuple[Any, tuple[str, str]], ...] = (  # of objects that are all of some types
     ((bool, np.bool_), ("category", "true or false")),
@@ -571,12 +601,15 @@ _SORTS: tuple[tuple[Any, tuple[str, str]], ...] = (  # of objects that are all o
 )
 
 
+def no_value(n_rows: int) -> str:
+    """Why a column is of no use that has no value in the rows that are looked at."""
+    return NO_VALUE if n_rows < SAMPLE else f"{NO_VALUE} in the first {SAMPLE:,} rows"
+
+
 def _kind_of_array(values: NDArray[Any]) -> tuple[str, str]:
     """The kind of a column of objects or strings, by the first that are there."""
-    found = kind_of_objects(values[:SAMPLE].tolist())
-    if found == ("ignore", "no value") and len(values) > SAMPLE:
-        found = kind_of_objects([value for value in values.tolist() if not is_missing(value)][:SAMPLE])
-    return found
+    kind, why = kind_of_objects(values[:SAMPLE].tolist())
+    return kind, no_value(len(values)) if why == NO_VALUE else why
 
 
 def kind_of_objects(values: Sequence[Any]) -> tuple[str, str]:
@@ -598,7 +631,7 @@ def kind_of_strings(values: Sequence[str], is_target: bool = False) -> tuple[str
     """Categories, text, dates, or names and keys; and why."""
     n = len(values)
     if n == 0:
-        return "ignore", "no value"
+        return "ignore", NO_VALUE
     if all(map(_DIGITS.match, values)):
         if any(len(value) > 1 and value[0] == "0" for value in values):
             return "category", "digits with zeros before them: codes"
@@ -624,4 +657,5 @@ def reads_as_text(values: Sequence[Any]) -> str:
         return ""
     words, different = sum(len(value.split()) for value in some) / len(some), len(set(some)) / len(some)
     long = (words >= 4 and different > 0.5) or (words >= 10 and len(set(some)) > 20)
-    return f"strings of {words:.0f} words, {different:.0%} different" if long else ""
+    among = f" among {len(some)} of them" if len(some) < len(values) else ""
+    return f"strings of {words:.0f} words, {different:.0%} different{among}" if long else ""

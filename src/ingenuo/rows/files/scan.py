@@ -18,7 +18,18 @@ import pyarrow as pa
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO, STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
-from ingenuo.rows.kinds import Kind, MixedColumn, as_labels, declared_kinds, describe, infer_kind, not_a_number, sort_of
+from ingenuo.rows.kinds import (
+    TEXT,
+    Kind,
+    MixedColumn,
+    as_labels,
+    declared_kinds,
+    describe,
+    infer_kind,
+    not_a_number,
+    sort_of,
+)
+from ingenuo.rows.source import SAMPLE
 from ingenuo.rows.streams import Stream, concatenate, read_alike
 
 _LOOK = 1 << 16  # bytes of every further file from which its form is inferred
@@ -350,6 +361,7 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
             sample = content.first()
             if sample.num_rows:
                 break
+        values = _first_values(content, sample)
     for name in contents[0].names:
         if name in content.kinds and name not in declared:
             kinds[name] = content.kinds[name]
@@ -357,7 +369,7 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
         try:
             kinds[name] = infer_kind(
                 name,
-                sample.column(name),
+                values[name],
                 decimal=content.decimal if content.written else None,
                 is_target=name == target,
                 declared=declared.get(name),
@@ -365,6 +377,26 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
         except MixedColumn as error:
             raise not_a_number(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
     return kinds
+
+
+def _first_values(content: Content, sample: Any) -> dict[str, Any]:
+    """The first values of each column; of one without any in the first rows, as many as are looked at everywhere."""
+    found = {name: sample.column(name) for name in sample.column_names}
+    types = {
+        name: TEXT if content.written else column.type
+        for name, column in found.items()
+        if column.null_count == len(column) and (content.written or not pa.types.is_null(column.type))
+    }
+    if not types or sample.num_rows >= SAMPLE or content.file.is_stream:
+        return found
+    tables, n_rows = [], 0
+    for table, _ in content.parts(types, None):
+        tables.append(table)
+        n_rows += table.num_rows
+        if n_rows >= SAMPLE:
+            break
+    more = concatenate(tables).slice(0, SAMPLE)
+    return found | {name: more.column(name).cast(found[name].type) for name in types}
 
 
 # Which files, and of which format.
