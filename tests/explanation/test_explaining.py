@@ -425,6 +425,19 @@ def test_reasons_of_counts_sets_and_tuned_texts_are_those_of_their_explanations(
         assert [by_odds(each) for each in reasons(model, rows, 50)] == [by_odds(each) for each in wanted], model
 
 
+def test_reasons_of_networks_with_and_without_missing_values_are_those_of_their_explanations():
+    rng = np.random.default_rng(5)
+    a, b = rng.choice(["x", "y", "z"], 80), rng.normal(size=80)
+    frame = pd.DataFrame({"a": a, "b": b, "c": np.where(a == "x", "p", rng.choice(["p", "q"], 80)), "d": b.round() > 0})
+    frame["y"] = np.where((a == "x") ^ (b > 0), "yes", "no")
+    frame.loc[::7, "a"] = None
+    frame.loc[::11, "b"] = None
+    for structure in ("tan", "kdb", "hill-climb", "aode"):
+        model, rows = NetworkClassifier(structure).fit(frame, "y"), pa.Table.from_pandas(frame.drop(columns="y"))
+        wanted = [each.reasons(9) for each in explain(model, rows)]
+        assert [by_odds(each) for each in reasons(model, rows, 9)] == [by_odds(each) for each in wanted], structure
+
+
 def test_the_reasons_of_many_rows_take_microseconds_a_row():
     rng, n = np.random.default_rng(0), 20_000
     frame = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))

@@ -152,13 +152,15 @@ def reasons(model: Any, rows: Any, n: int) -> list[Reasons]:
     They are those of `model.explain(row).reasons(n)`, but where columns add up they are worked out column by column.
     """
     try:
-        found = evidence(model, "list of reasons")
-        if any(part.kind == "number" and part.together for part in found.parts):
+        found = None if hasattr(model, "_entries_of") else evidence(model, "list of reasons")
+        if found is not None and any(part.kind == "number" and part.together for part in found.parts):
             raise InputError("what a column says is shown given the columns before it")
     except InputError:
         return [model.explain(row).reasons(n) for row in RowsOf(rows, range(checks.count_rows(rows)))]
     order = np.argsort(-np.asarray(model.predict_proba(rows)), axis=1, kind="stable")
     pair = order[:, 0], order[:, min(1, order.shape[1] - 1)]
+    if found is None:
+        return _of_tables(model, rows, pair, n)
     blocks, n_rows = model._rows(rows)
     said: list[_Said] = []
     if hasattr(model, "_shifts") and (shifts := model._shifts(found.classes)).any():
@@ -168,6 +170,16 @@ def reasons(model: Any, rows: Any, n: int) -> list[Reasons]:
         for rows_, odds, name in _SAY[part.kind](part, block, pair, texts):
             said.append(_Said(rows_, odds * (weights[rows_, 0] if np.ndim(weights) else weights), name))
     return _strongest(said, n_rows, n)
+
+
+def _of_tables(model: Any, rows: Any, pair: Pair, n: int) -> list[Reasons]:
+    """Of a network: the entry of each node's table; rows in which a value is missing are explained one by one."""
+    whole, entries = model._entries_of(rows, pair)
+    found = _strongest([_Said(whole, odds, name) for odds, name in entries], len(pair[0]), n)
+    others = np.setdiff1d(np.arange(len(pair[0])), whole).tolist()
+    for place, row in zip(others, RowsOf(rows, others)):
+        found[place] = model.explain(row).reasons(n)
+    return found
 
 
 def _strongest(said: list[_Said], n_rows: int, n: int) -> list[Reasons]:

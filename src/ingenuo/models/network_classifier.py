@@ -8,8 +8,9 @@ The structure is learned once, or given; the tables are a tally. What is missing
 from __future__ import annotations
 
 import copy
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -496,6 +497,31 @@ class NetworkClassifier(Classifier):
         columns = zip(used_columns(self.schema_), tables.labels[1:])
         states = [list(map(str, classes)), *(self._state_names(name, own) for name, own in columns)]
         return _explain_tables(self._found.nodes, tables, states, [-1, *codes.tolist()], ["", *shown])
+
+    def _entries_of(
+        self, rows: Any, pair: tuple[NDArray[np.intp], NDArray[np.intp]]
+    ) -> tuple[NDArray[np.intp], list[tuple[Floats, Callable[[int], str]]]]:
+        """The rows that lack nothing, and of each node the log odds of its entries for two classes, and their names."""
+        tables = self._tables()
+        found: list[tuple[Floats, Callable[[int], str]]] = []
+        if isinstance(tables, Averaged):
+            return np.zeros(0, np.intp), found
+        codes = self._matrix(self._rows(rows)[0][FAMILY])  # type: ignore[arg-type]
+        whole = np.flatnonzero((codes >= 0).all(axis=1))
+        codes, nodes = codes[whole], self._found.nodes
+        states = [self._state_names(*each) for each in zip(used_columns(self.schema_), tables.labels[1:])]
+
+        def name(node: int, place: int) -> str:
+            above = [up for up in tables.parents[node] if up]
+            given = ", ".join(f"{nodes[up]} {states[up - 1][codes[place, up - 1]]}" for up in above)
+            return f"{nodes[node]} = {states[node - 1][codes[place, node - 1]]}" + (f" | {given}" if given else "")
+
+        for node in range(1, len(nodes)):
+            places = [[codes[:, up - 1] if up else k[whole] for up in tables.parents[node]] for k in pair]
+            one, two = (logs(tables.tables[node][(*each, codes[:, node - 1])]) for each in places)
+            with np.errstate(invalid="ignore"):
+                found.append((one - two, partial(name, node)))
+        return whole, found
 
     def _state_names(self, name: object, labels: Labels) -> list[str]:
         """What the states of a column are called."""
