@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 import warnings
 
@@ -16,6 +17,7 @@ from sklearn.exceptions import NotFittedError
 import ingenuo as ing
 from ingenuo.errors import ForgetError, IngenuoError, InputError, KindError, MergeError
 from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.tally.prior import Laplace
 
 TABLE = pd.DataFrame(
@@ -214,18 +216,37 @@ def test_an_unknown_column_at_prediction(named, method, make):
         named,
         lambda m: getattr(m, method)(table),
         InputError,
-        "the table has a column 'outlok' that the model does not know; did you mean 'outlook'?",
+        "lacks the column 'outlook' that the model was trained on",
+        "a column 'outlok' that the model does not know; did you mean 'outlook'?",
     )
 
 
-def test_one_column_too_many_at_prediction(named):
-    refused(
-        named,
-        lambda m: m.predict(TABLE.assign(humidity=1)),
-        InputError,
-        "the table has a column 'humidity' that the model does not know",
-        "drop it",
-    )
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
+def test_columns_too_many_are_ignored_with_a_warning(named, make):
+    more = make(TABLE.assign(humidity=1, day=pd.to_datetime("2024-02-29"))[["humidity", *TABLE, "day"]])
+    with pytest.warns(UserWarning, match="ignored: 'humidity', 'day', which the model does not know") as said:
+        assert named.predict_proba(more).tolist() == named.predict_proba(TABLE).tolist()
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    expected = copy.deepcopy(named).partial_fit(TABLE, PLAY)
+    with pytest.warns(UserWarning, match="ignored: 'humidity', 'day'"):
+        named.partial_fit(more, PLAY)
+    assert named.tally_ == expected.tally_
+    with pytest.warns(UserWarning, match="ignored: 'humidity', 'day'"):
+        assert str(named.explain(more[:1] if make is not pa.Table.from_pandas else more.slice(0, 1)))
+
+
+@pytest.mark.parametrize("kind", ["time stamps", "strings", "days"])
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
+def test_dates_are_ignored_with_a_warning_when_they_are_learned(kind, make):
+    stamps = pd.date_range("2024-02-27", periods=len(TABLE))
+    days = {"time stamps": stamps, "strings": stamps.strftime("%Y-%m-%d"), "days": stamps.date}[kind]
+    table = make(TABLE.assign(day=days))
+    for model in (NaiveBayes(), NetworkClassifier("naive")):
+        with pytest.warns(UserWarning, match=r"ignored: 'day' \(dates are neither numbers nor categories\)"):
+            model.fit(table, PLAY)
+        assert model.predict(table).tolist() == type(model)().fit(TABLE, PLAY).predict(TABLE).tolist()
+        assert model.predict(TABLE).tolist() == model.predict(table).tolist()  # it need not be there
 
 
 @pytest.mark.parametrize("method", ["predict", "partial_fit", "forget"])
@@ -371,7 +392,8 @@ def test_a_whole_number_too_large_for_a_double_is_refused(unnamed):
         ({"columns": {"outlook": 3}}, KindError, ["column 'outlook' was declared as 3", "a kind is a string"]),
         ({"columns": ["outlook"]}, KindError, ["columns must be a mapping from column to kind, got list"]),
         ({"columns": dict.fromkeys(TABLE.columns, "ignore")}, InputError, ["every column is ignored"]),
-        ({"prior": 1.0}, KindError, ["prior must be a Prior such as Laplace(), got float 1.0"]),
+        ({"prior": -1.0}, InputError, ["alpha must be finite and not negative, got -1.0"]),
+        ({"prior": [1.0]}, KindError, ["prior must be a Prior such as Laplace(), its name, or a number, got list"]),
         ({"prior": Laplace}, KindError, ["prior must be a Prior"]),
         ({"class_prior": [0.5, 0.5]}, KindError, ["class_prior must be a Prior", "got list"]),
         ({"class_prior": {"no": 0.5, "yes": 0.6}}, InputError, ["sum to 1.1; they must sum to 1"]),
@@ -404,7 +426,7 @@ def test_a_class_without_a_given_probability_is_named():
 
 def test_a_prior_spoiled_after_learning_is_refused_when_asked(named):
     named.set_params(prior="Laplace")
-    with pytest.raises(KindError, match="prior must be a Prior"):
+    with pytest.raises(InputError, match="'Laplace' is no prior; did you mean 'laplace'"):
         named.predict(TABLE)
     assert (
         named.set_params(prior=Laplace()).predict(TABLE).tolist()

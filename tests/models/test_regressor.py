@@ -681,6 +681,7 @@ def _fit(y=PRICES, X=ROWS, **parameters):
         (_fit(binning="equal-with"), InputError, "did you mean 'equal-width'"),
         (_fit(binning=3), KindError, "binning must be one of equal-frequency, equal-width, mdl"),
         (_fit(prior=["laplace"]), KindError, "prior must be a Prior"),
+        (_fit(prior="laplce"), InputError, "did you mean 'laplace'"),
         (
             lambda: homes().predict_quantiles(ROWS, [0.5, 1.5]),
             InputError,

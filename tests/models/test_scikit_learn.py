@@ -90,7 +90,7 @@ def answers(model, X):
     """All that a model says, to compare bit by bit."""
     said = {method: np.asarray(getattr(model, method)(X)).tolist() for method in ANSWERS}
     for attribute in PARAMETERS:
-        if hasattr(type(model), attribute):
+        if hasattr(model, attribute):
             value = getattr(model, attribute)
             said[attribute] = [np.asarray(v).tolist() for v in value] if isinstance(value, list) else value
             if isinstance(value, np.ndarray):

@@ -20,7 +20,7 @@ from ingenuo.errors import InputError, KindError, MergeError, NetworkError, Refu
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels.codes import Flat
-from ingenuo.models.classifier import Classifier, Parameters
+from ingenuo.models.classifier import Classifier, Parameters, warn_of_ignored
 from ingenuo.models.model import CLASS, NO_LABELS, Plan, check_is_fitted
 from ingenuo.networks import averaged, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
@@ -377,6 +377,7 @@ class NetworkClassifier(Classifier):
         )
         columns.refuse_empty()
         columns.warn_of_names()
+        warn_of_ignored(columns.schema)
         nodes = self._name_nodes([column_name(name) for name in used_columns(columns.schema)], rows.target)
         labels = [columns.classes, *columns.states.values()]
         sizes = [len(each) for each in labels]

@@ -5,6 +5,7 @@ them where they allow; and how a fitted model finds its columns in one.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, time, timedelta
@@ -234,12 +235,17 @@ def match(schema: Schema, source: Source) -> Places:
     places = np.append(np.argsort(find(own, source.names)), -1)[find(own, schema.names)]
     unknown = find(labels_of(schema.names), source.names) < 0
     absent = schema.names[(places < 0) & (schema.families != list(FAMILIES).index("ignore"))]
-    if unknown.any():
+    if unknown.any() and absent.size:
         name = source.names[unknown][0]
         raise InputError(
-            f"the table has a column {name!r} that the model does not know"
-            f"{did_you_mean(name, absent if len(absent) else schema.names)}; rename it or drop it"
+            f"the table lacks the column {absent[0]!r} that the model was trained on, and has a column {name!r} that "
+            f"the model does not know{did_you_mean(name, absent)}; rename it, or add what is lacking, filled with "
+            "missing values if it is not known"
         )
+    if unknown.any():
+        names = source.names[unknown].tolist()
+        shown = ", ".join(map(repr, names[:5])) + (f" and {len(names) - 5:,} more" if len(names) > 5 else "")
+        warnings.warn(f"ignored: {shown}, which the model does not know", stacklevel=8)
     if absent.size:
         raise InputError(
             f"the table lacks the column {absent[0]!r} that the model was trained on; "
