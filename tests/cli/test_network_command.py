@@ -185,7 +185,7 @@ def test_show_prints_the_graph_or_tables_and_writes_by_ending(folder: Path) -> N
     assert done("show", "n.yaml") == f"{network}\n"
     assert done("show", "n.yaml", "cancer", "age") == f"{network.shown('cancer', 'age')}\n"
     assert json.loads(done("show", "n.yaml", "--json"))["nodes"]["cancer"]["states"] == network.states["cancer"]
-    wanted = {".txt": "P(cancer", ".md": "| --- |", ".tex": "tabular", ".csv": "cancer = ill", ".html": "<table"}
+    wanted = {".txt": "P(cancer", ".md": "| --- |", ".tex": "tabular", ".csv": "P(cancer = ill)", ".html": "<table"}
     wanted |= {".json": '"tables"'}
     for ending, what in wanted.items():
         done("show", "n.yaml", "cancer", "-o", f"shown{ending}")

@@ -285,21 +285,17 @@ class Network(Shown):
         >>> network = Network.from_arcs([("coin", "toss")], tables={"coin": {"fair": 0.75, "bent": 0.25}, "toss": coin})
         >>> print(network.shown("toss"))
         P(toss | coin)
-          coin  toss = heads  toss = tails
-          fair  0.5000        0.5000
-          bent  0.6000        0.4000
+          coin  P(toss = heads)  P(toss = tails)
+          fair  0.5000           0.5000
+          bent  0.6000           0.4000
         """
         found = []
         for node in nodes:
-            place, states = known.place_of(self.nodes, node), self._known_states()
-            table, above = self._known_tables()[place], self._parents[place]
-            title = f"P({node} | {', '.join(self.parents[node])})" if above else f"P({node})"
-            heads = [*self.parents[node], *(f"{node} = {state}" for state in states[place])]
-            rows = [
-                [*(str(states[up][k]) for up, k in zip(above, key)), *table[key].tolist()]
-                for key in np.ndindex(table.shape[:-1])
-            ]
-            found.append(PrintedTable(heads, rows, [*[""] * len(above), *[".4f"] * len(states[place])], title))
+            table, above = self.table(node), self.parents[node]
+            title = f"P({node} | {', '.join(above)})" if above else f"P({node})"
+            formats = [*[""] * len(above), *[".4f"] * (table.num_columns - len(above))]
+            rows = list(zip(*(column.to_pylist() for column in table.columns)))
+            found.append(PrintedTable(table.column_names, rows, formats, title))
         return NodeTables(tuple(found))
 
     def _known_tables(self) -> tuple[Floats, ...]:
