@@ -190,5 +190,10 @@ def test_the_card_has_the_hash_of_the_file(declared: Path) -> None:
 def test_every_advice_names_its_command(declared: Path) -> None:
     done("report", "train.ingenuo", "train.csv", "-o", "page.html")
     page = (declared / "page.html").read_text()
-    for command in ("train … --calibrate", "train … --class-prior", "audit MODEL FILE --protected", "train --folds 10"):
+    for command in (
+        "train … --calibrate</code>",
+        "train … --class-prior</code>",
+        "audit MODEL FILE --protected",
+        "train --folds 10",
+    ):
         assert f"ingenuo {command}" in page

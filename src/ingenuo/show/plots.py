@@ -376,13 +376,13 @@ def reliability(
     ax = new_axes(ax, (5.0, 4.4))
     ax.plot([0, 1], [0, 1], color="0.45", lw=1.0, ls=":")
     beneath, width = ax.twinx(), np.diff(edges)
-    beneath.bar(edges[:-1], rows, width, align="edge", color="0.85", edgecolor="white", zorder=0)
+    beneath.bar(edges[:-1], rows, width, align="edge", color="0.5", alpha=0.3, linewidth=0, zorder=0)
     beneath.set_ylim(0, 4 * max(float(rows.max()), 1.0))  # the bars take the lower quarter of the picture
     beneath.set_yticks([])
     beneath.spines[["top", "right"]].set_visible(False)
     for middle, n in zip(edges[:-1] + width / 2, rows) if len(rows) <= _NUMBERED else ():
         if n:
-            beneath.text(middle, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.35")
+            beneath.text(middle, n, f"{n:,.0f}", ha="center", va="bottom", fontsize=7, color="0.5")
     ax.set_zorder(beneath.get_zorder() + 1)
     ax.patch.set_visible(False)
     x, y, low, high = (each[rows > 0] for each in points)
