@@ -567,8 +567,6 @@ class Learner(Packed):
                 "rare words would stay; take norm=None"
             )
         rest = self.tally_.without_rare(minimum)
-        if CLASS not in rest:
-            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
         before, left = self.tally_.labels(CLASS, 0), rest.labels(CLASS, 0)
         gone = before[find(left, before) < 0]
         if len(gone):

@@ -364,7 +364,10 @@ class Tally(Mapping[str, AnyTable]):
             raise KindError(f"a minimum count is a whole number, got {type(minimum).__name__} {minimum!r}")
         if minimum < 1:
             raise InputError(f"a minimum count of {minimum} would drop nothing; take 1 or more")
-        return Tally({name: self._without_rare(name, table, int(minimum)) for name, table in self.items()}).canonical()
+        rest = Tally({name: self._without_rare(name, table, int(minimum)) for name, table in self.items()}).canonical()
+        if "class" in self and "class" not in rest:
+            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
+        return rest
 
     def _without_rare(self, name: str, table: AnyTable, minimum: int) -> AnyTable:
         stem, _, what = name.rpartition(":")

@@ -258,14 +258,12 @@ def drop_rare(done: Done, minimum: int | None) -> Done:
     if minimum is None:
         return done
     model = done.model
+    before = model if isinstance(model, Tally) else getattr(model, "tally_", None)
     if isinstance(model, Tally):
-        before, model = model, model.without_rare(minimum)
-        if "class" not in model:
-            raise InputError(f"no class has {minimum} rows, so nothing would be left; take a lower minimum count")
-        after = model
+        after = model = model.without_rare(minimum)
     else:
         refuse_more_than_sums(model)
-        before, after = model.tally_, model.drop_rare(minimum).tally_
+        after = model.drop_rare(minimum).tally_
     rows = n_learned(model)
     history = [*done.about.get("history", []), event(f"minimum count {minimum}", [], rows)]
     few = f"fewer than {minimum:,} row{'s' if minimum != 1 else ''}"
