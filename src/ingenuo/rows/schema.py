@@ -102,6 +102,15 @@ class Schema:
         used = [_FAMILY_NAMES[code] for code in sorted(set(self.families.tolist()))]
         return [name for name in used if name != "ignore"]
 
+    @cached_property
+    def by_family(self) -> list[tuple[str, str, Labels, NDArray[np.bool_]]]:
+        """Of each family that has a column: its name and kind, the names of its columns, and which of all they are."""
+        found = []
+        for family in self.families_used():
+            chosen = self.families == _FAMILY_NAMES.index(family)
+            found.append((family, FAMILIES[family], self.names[chosen], chosen))
+        return found
+
     def runs(self) -> list[tuple[str, int, int]]:
         """The columns in the table's order, as runs of one family: its name, and the places lo..hi among its columns.
 

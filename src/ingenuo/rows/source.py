@@ -200,10 +200,8 @@ def rows_on_engine(X: Any) -> EngineFrame | None:
 def blocks(source: Source, schema: Schema, places: Places) -> dict[str, Block]:
     """A block for each family of the schema; places say where the schema's columns stand in the source."""
     result: dict[str, Block] = {}
-    for family in schema.families_used():
-        chosen = schema.families == list(FAMILIES).index(family)
-        names, at = schema.names[chosen], places[chosen]
-        kind = FAMILIES[family]
+    for family, kind, names, chosen in schema.by_family:
+        at = places[chosen]
         if kind == "text":
             settings = [schema.texts[name] for name in names.tolist()]
             references = [schema.references.get(name) for name in names.tolist()]

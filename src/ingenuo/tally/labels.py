@@ -188,6 +188,8 @@ def encode(values: Any) -> tuple[NDArray[Any], Labels]:
         return _encode_integers(array)
     if array.dtype.kind == "f":
         return _encode_floats(array)
+    if len(array) == 1 and type(array[0]) is str:  # one row: the way is long for many
+        return np.zeros(1, np.int32), objects(array.tolist())
     return _encode_objects(array)
 
 
