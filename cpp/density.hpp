@@ -79,14 +79,17 @@ static void add_panel(const double* panel, const i64* masks, i64 columns, const 
     for (int v = 0; v < VECTORS; v++) store(joints + v * LANES, sums[v]);
 }
 
+static const double LARGEST = 1.7976931348623157e308;
+
 // out[i, k] += constants[k, j] - z²/2 for each column j that is not missing, z = (x - mean) inverse, z² at most FARTHEST.
 // Returns the place (row d + column) of an infinite value, where it stops; else -1.
 API(i64, add_gaussian)(const double* X, i64 n, i64 d, i64 n_classes, const double* means, const double* inverse,
                        const double* constants, double* out) {
     double panel[PANEL * TOGETHER] = {}, joints[TOGETHER] = {};
     i64 masks[PANEL * TOGETHER] = {};
-    double most = 1.7976931348623157e308;  // up to here no square is beyond 1e298
-    for (i64 cell = 0; cell < n_classes * d; cell++) most = smaller(most, 1e149 / inverse[cell] - fabs(means[cell]));
+    double most = LARGEST;  // up to here no difference is infinite, and no square beyond 1e298
+    for (i64 cell = 0; cell < n_classes * d; cell++)
+        most = smaller(most, smaller(1e149 / inverse[cell], LARGEST) - fabs(means[cell]));
     for (i64 i = 0; i < n; i += TOGETHER) {
         const i64 rows = smaller(n - i, (i64)TOGETHER);
         const double* block = X + i * d;

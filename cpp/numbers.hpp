@@ -112,9 +112,11 @@ INLINE void store_integers(i64* p, Integers v) { *(LooseIntegers*)p = v; }
 static const i64 MAGNITUDE = 0x7fff'ffff'ffff'ffffLL;
 
 // Of each column (there are at least LANES), in the upper 32 bits of its cell: those of the largest magnitude, those of the
-// least that is not zero less 1 in its last bit; and all mantissas, or'ed. With MISSING, NaN is taken for zero.
-template <bool MISSING> static void survey(const double* X, i64 d, i64 n, i64* most, i64* least, i64* bits) {
-    for (i64 j = 0; j < d; j++) most[j] = bits[j] = 0, least[j] = -1;
+// least that is not zero less 1 in its last bit; and all mantissas, or'ed. With MISSING, NaN is taken for zero. With ROUND,
+// whether one of them ends with 43 zeros, as all whole numbers to 1,000 do.
+template <bool MISSING, bool ROUND = false>
+static void survey(const double* X, i64 d, i64 n, i64* most, i64* least, i64* bits, i64* round) {
+    for (i64 j = 0; j < d; j++) most[j] = bits[j] = round[j] = 0, least[j] = -1;
     for (i64 i = 0; i < n; i += 4) {
         // In the last rows of a block a row is looked at twice, which changes nothing.
         const double* rows[4] = {X + i * d, X + smaller(i + 1, n - 1) * d, X + smaller(i + 2, n - 1) * d,
@@ -122,11 +124,12 @@ template <bool MISSING> static void survey(const double* X, i64 d, i64 n, i64* m
         for (i64 tile = 0; tile < d; tile += LANES) {
             const i64 j = smaller(tile, d - LANES);
             Words top = (Words)load_integers(most + j), bottom = (Words)load_integers(least + j);
-            Integers used = load_integers(bits + j);
+            Integers used = load_integers(bits + j), ended = load_integers(round + j);
             for (int r = 0; r < 4; r++) {
                 const Vector x = load(rows[r] + j);
                 Integers b = (Integers)x;
                 if (MISSING) b &= x == x;
+                if (ROUND) ended |= (b & (((i64)1 << 43) - 1)) == 0;
                 used |= b;
                 b &= MAGNITUDE;
                 top = larger(top, (Words)b);
@@ -134,18 +137,37 @@ template <bool MISSING> static void survey(const double* X, i64 d, i64 n, i64* m
             }
             store_integers(most + j, (Integers)top), store_integers(least + j, (Integers)bottom);
             store_integers(bits + j, used);
+            if (ROUND) store_integers(round + j, ended);
         }
     }
+}
+
+// Whether a number is whole and not beyond REACH. 1.5 * 2^52 has no finer bits, so what is added to it is rounded to a whole.
+enum { REACH = 1000 };
+static const double WHOLE = 0x1.8p52;
+
+INLINE bool is_whole(double x) { return (x + WHOLE) - WHOLE == x && fabs(x) <= REACH; }
+
+// Count the whole numbers within REACH of some columns: (columns, classes, 2 REACH + 1).
+API(void, count_whole)(const double* X, i64 n, i64 d, const i64* columns, i64 n_columns, const i32* labels, i64 n_classes,
+                       i32* counts) {
+    const i64 size = 2 * REACH + 1;
+    for (i64 i = 0; i < n; i++, X += d)
+        for (i64 c = 0; c < n_columns; c++) {
+            const double x = X[columns[c]];
+            if (is_whole(x)) counts[(c * n_classes + labels[i]) * size + (i64)x + REACH]++;
+        }
 }
 
 // What a thread works with, w = max(d, LANES) columns wide; all zeros in the beginning.
 struct Work {
     double *block, *cut, *scale, *sums;  // (BLOCK, LANES); least magnitude and cutting constants (4, w); (SUMS, w) each
-    i64 *most, *least, *bits, *E, *ways, *missing, *held, *ends, *rows;  // (w) each, (classes, SUMS, w), (classes + 1), (BLOCK)
+    i64 *most, *least, *bits, *round, *E, *ways, *missing, *held, *ends, *rows;  // (w) each, (classes, SUMS, w), (classes + 1),
+                                                                                 // (BLOCK)
 
     Work(double* numbers, i64* integers, i64 w, i64 n_classes)
         : block(numbers), cut(block + BLOCK * LANES), scale(cut + 4 * w), sums(scale + SUMS * w), most(integers),
-          least(most + w), bits(least + w), E(bits + w), ways(E + w), missing(ways + w), held(missing + w),
+          least(most + w), bits(least + w), round(bits + w), E(round + w), ways(E + w), missing(ways + w), held(missing + w),
           ends(held + n_classes * SUMS * w), rows(ends + n_classes + 1) {
         for (i64 j = 0; j < w; j++) cut[j] = HUGE_VAL, E[j] = -(1 << 20);
     }
@@ -284,9 +306,9 @@ INLINE bool all_finite(i64 d, const i64* most) {
 }
 
 // Tally rows first..last. Returns the row reached: less than last where the window is too narrow, which is then made as
-// wide as it must be, or where a value is infinite, whose place (row d + column) is then put down.
+// wide as it must be, or where a value is infinite, whose place (row d + column) is then put down. `whole` may be null.
 API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d, i64 n_classes, i64* sums, i64* squares,
-                  i64* missing, i64* window, i64* place, double* numbers, i64* integers) {
+                  i64* missing, i64* window, i64* place, double* numbers, i64* integers, u8* whole) {
     const i64 w = larger(d, (i64)LANES);
     const Limbs limbs = {sums, squares, {window[0], window[1], window[2], window[3]}};
     const Work work(numbers, integers, w, n_classes);
@@ -304,10 +326,12 @@ API(i64, moments)(const double* X, const i32* labels, i64 first, i64 last, i64 d
                 for (i64 j = 0; j < d; j++) work.block[i * w + j] = block[i * d + j];
             block = work.block;
         }
-        survey<false>(block, w, n, work.most, work.least, work.bits);
+        (whole ? survey<false, true> : survey<false>)(block, w, n, work.most, work.least, work.bits, work.round);
+        for (i64 j = 0; whole && j < d; j++)
+            for (i64 i = 0; i < n && work.round[j] && !whole[j]; i++) whole[j] = is_whole(block[i * w + j]);
         bool masked = !all_finite(d, work.most);
         if (masked) {
-            survey<true>(block, w, n, work.most, work.least, work.bits);
+            survey<true>(block, w, n, work.most, work.least, work.bits, work.round);
             for (i64 j = 0; j < d; j++)
                 for (i64 i = 0; i < n && !all_finite(1, work.most + j); i++)
                     if (fabs(block[i * w + j]) == HUGE_VAL) return *place = (lo + i) * d + j, lo;
@@ -446,8 +470,9 @@ template <bool ONE> INLINE Left without(double x, double w, const Centred& all, 
     return {there ? mean : 0.0, there ? variance : 0.0, sure};
 }
 
-// How a class's variance comes about.
-enum { OWN, FLOOR, COLUMN, NOTHING };
+// How a class's variance comes about: from its own values, from these and the column's (its imaginary rows, its floor), or
+// from the column's alone.
+enum { OWN, SHARED, COLUMN, NOTHING };
 
 // The log density of x under a Gaussian.
 INLINE double log_normal(double x, double mean, double variance) {
@@ -471,8 +496,8 @@ static void own_densities(const double* x, i64 n, double w, const Centred& all, 
 API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_classes, const i32* codes,
                     const double* weights, const double* centres, const double* counts, const double* first,
                     const double* second, const double* means, const double* inverse, const double* constants,
-                    const double* variances, const i64* state, double floor, i64 unbiased, i64 apart, double* out,
-                    u8* doubtful) {
+                    const double* variances, const i64* state, double floor, double imagined, i64 unbiased, i64 apart,
+                    double* out, u8* doubtful) {
     enum { COLUMNS = 64 };
     double own_means[COLUMNS], own_variances[COLUMNS], densities[COLUMNS];
     i64 own_sure[COLUMNS];
@@ -492,7 +517,7 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
             bool sure = true, known = false;
             for (i64 k = 0; k < n_classes; k++) {
                 const i64 c = k * d + j;
-                double mean = means[c], variance = variances[c];
+                double mean = means[c], variance = variances[c], rest = counts[c];
                 i64 how = state[c];
                 if (k != y && how == OWN) {
                     const double z = (x - mean) * inverse[c];
@@ -500,12 +525,13 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
                     continue;
                 }
                 if (k == y) {
-                    const double rest = counts[c] - w;
+                    rest -= w;
                     how = NOTHING;
                     if (rest > 0) {
                         mean = own_means[at], variance = own_variances[at], sure &= own_sure[at] != 0;
                         if (variance == 0.0 && rest <= 1.0) how = COLUMN;
-                        else how = variance < 2 * floor * variances[whole] || variance == 0.0 ? FLOOR : OWN;
+                        else if (imagined > 0 || variance < 2 * floor * variances[whole] || variance == 0.0) how = SHARED;
+                        else how = OWN;
                     }
                     if (how == OWN) {
                         if (variance > 0) joint[k] += densities[at];
@@ -518,7 +544,9 @@ API(void, left_out)(const double* X, i64 n, i64 d, i64 start, i64 n_rows, i64 n_
                     known = true;
                 }
                 if (how == NOTHING) mean = column.mean;
-                variance = how == FLOOR ? larger(variance, floor * column.variance) : column.variance;
+                if (how == SHARED && imagined > 0)
+                    variance = (rest * variance + imagined * column.variance) / (rest + imagined);
+                variance = how == SHARED ? larger(variance, floor * column.variance) : column.variance;
                 sure &= variance > 0;
                 if (variance > 0) joint[k] += log_normal(x, mean, variance);
             }

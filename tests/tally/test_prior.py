@@ -97,10 +97,23 @@ def test_parameters_rebuild_the_prior():
         assert PRIORS[type(prior).__name__](**prior.parameters()) == prior
 
 
+def test_imaginary_rows_have_the_variance_of_the_column():
+    """σ² = (n s² + a S²) / (n + a), with n, or n - 1, below s²; a class of one value takes S² as it is."""
+    x, y = np.array([1.25, 2.5, 4.75, 9.5, 10.25, 3.5]), list("aaabbc")
+    for rows in (0.0, 1.0, 2.5):
+        for numbers, less in (("gaussian", 0), ("gaussian-unbiased", 1)):
+            model = NaiveBayes(prior=Laplace(variance_rows=rows), numbers=numbers).fit(x[:, np.newaxis], y)
+            found = model._parameters().of(0).own.deviations[:, 0] ** 2
+            own = [np.var(x[:3], ddof=less), np.var(x[3:5], ddof=less)]
+            wanted = [(n * s + rows * np.var(x)) / (n + rows) for n, s in zip((3, 2), own)]
+            np.testing.assert_allclose(found, [*wanted, np.var(x)], rtol=1e-12)
+
+
 def test_the_variance_floor_is_a_share_of_the_column_s_own_variance():
     """One class never varies: its deviation is the floor's, in each column by its own measure."""
     X = np.array([[1.0, 1e9], [1.0, 1e9], [3.0, 3e9], [7.0, 7e9]])
-    model = NaiveBayes(prior=Laplace(variance_floor=0.01)).fit(X, ["a", "a", "b", "b"])
+    model = NaiveBayes(prior=Laplace(variance_floor=0.01, variance_rows=0), numbers="gaussian")
+    model.fit(X, ["a", "a", "b", "b"])
     for j in range(2):
         values = X[:, j]
         wanted = math.sqrt(0.01 * np.var(values))

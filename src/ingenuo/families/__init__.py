@@ -19,9 +19,10 @@ from ingenuo.families.covariance import FULL, SHARED, ScatterFamily
 from ingenuo.families.density import Density
 from ingenuo.families.family import Evidence, Family, LearnedRows, Parameters
 from ingenuo.families.gaussian import Gaussian
+from ingenuo.families.states import GaussianOrStates
 from ingenuo.families.words import TextFamily
 from ingenuo.rows.part import Block
-from ingenuo.rows.schema import EQUAL_MASS, Schema, column_name
+from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
 from ingenuo.tally.labels import Labels
 from ingenuo.tally.prior import Prior
@@ -43,6 +44,7 @@ FAMILY: dict[str, Family] = {
     "auto": Density("auto"),
     SHARED: ScatterFamily(),
     FULL: ScatterFamily(pooled=False),
+    AS_IT_COMES: GaussianOrStates(),
     **{f"equal-mass-{bins}": Density("equal-mass", bins) for bins in EQUAL_MASS},
 }
 

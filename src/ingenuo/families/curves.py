@@ -31,7 +31,7 @@ _LEAST = -700.0  # no value that is left out counts as less likely: a single one
 _TINY = float(np.finfo(float).tiny)
 
 
-def _imaginary(prior: Prior, column: object, values: int = 1) -> float:
+def imaginary(prior: Prior, column: object, values: int = 1) -> float:
     """How many imaginary observations the prior has of each of so many values of a column of numbers."""
     # Bins have no names that a prior could speak of, so the labels are such as no column has.
     labels = objects([("bin", i) for i in range(values)])
@@ -112,7 +112,7 @@ class Column:
     @cached_property
     def imagined(self) -> float:
         """How many imaginary values each class has."""
-        return _imaginary(self.prior, self.name)
+        return imaginary(self.prior, self.name)
 
     @cached_property
     def spread(self) -> Floats:
@@ -374,7 +374,7 @@ def histogram(column: Column) -> LevelCurve:
         shift = column.first & ((1 << level) - 1)  # on the same absolute grid
         padded = np.pad(column.counts, ((0, 0), (shift, -(shift + column.size) % (1 << level))))
         counts = padded.reshape(len(padded), -1, 1 << level).sum(axis=2)
-        pseudo = _imaginary(column.prior, column.name, counts.shape[1])
+        pseudo = imaginary(column.prior, column.name, counts.shape[1])
         found.append((_score(column, counts, pseudo, 2, float(1 << level)), level, counts, shift, pseudo))
         if counts.shape[1] == 1:
             break
@@ -403,7 +403,7 @@ def equal_mass(column: Column, bins: int) -> LevelCurve:
     inner = places[(places > 0) & (places < len(used))]
     edges = np.unique(np.concatenate([[0], (used[inner - 1] + 1 + used[inner]) // 2, [column.size]])).astype(np.intp)
     counts = np.add.reduceat(column.counts, edges[:-1], axis=1)
-    pseudo = _imaginary(column.prior, column.name, counts.shape[1])
+    pseudo = imaginary(column.prior, column.name, counts.shape[1])
     parts = np.ones(counts.shape[1])  # how often its width a bin holds: once, and once more for an open end
     parts[0] += 1
     parts[-1] += 1

@@ -7,10 +7,11 @@ subtracted, and the rest estimated again. Folds are ten, or, for exact answers, 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -142,6 +143,7 @@ class Parameters(ABC):
 
     columns: Labels
     remarks: tuple[str, ...] = ()  # what to warn of
+    reasons: Mapping[Any, str] = MappingProxyType({})  # by column: why it was given what it was given
     additive = True  # whether each column adds to the log joint, whatever the others are
     constant: Any = 0.0  # what is added to the log joint of each class besides the evidence of the columns
 
@@ -196,6 +198,10 @@ class Family(ABC):
     @abstractmethod
     def estimate(self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels) -> Parameters:
         """The parameters, from the sums and the prior."""
+
+    def tables(self, columns: Labels) -> set[str]:
+        """The tables that a tally has of such columns only where some row asks for it."""
+        return set()
 
     def check(self, tally: Tally) -> None:  # noqa: B027 (nothing to check is a check)
         """Raise ForgetError if the sums cannot be those of any rows."""
@@ -352,7 +358,7 @@ def _by_folds(
     taken, ends = chunk.take(np.concatenate(tests)), np.append(0, np.cumsum([len(test) for test in tests])).tolist()
     parts = [taken.part(lo, hi) for lo, hi in pairwise(ends)]
     folds = [count(part) for part in parts]
-    counted = {name for fold in folds for name in fold}
+    counted = {name for fold in folds for name in fold} | family.tables(block.names)
     total = Tally({name: _of_columns(rows.tally[name], block.names) for name in rows.tally if name in counted})
     rests = AllButOneFold(total, recount)
     out = np.zeros((ends[-1], len(rows.classes)))

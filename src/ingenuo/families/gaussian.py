@@ -2,7 +2,8 @@
 
     μ = Σx / n        σ² = Σ(x - μ)² / n = (n Σx² - (Σx)²) / n²        (or n - 1 below, on request)
 
-A class of one value has no spread and takes the column's; none falls below the prior's floor, a fraction of that.
+The prior's imaginary rows have the variance S² of the whole column: σ² becomes (n σ² + a S²) / (n + a), and does not
+fall below the prior's floor, a fraction of S². A class of one value has no spread and takes S².
 """
 
 from __future__ import annotations
@@ -149,14 +150,14 @@ class Gaussian(Family):
     unbiased: bool = False
     in_tables = True
 
-    def tally(self, chunk: Chunk, block: Numbers) -> Tally:
-        """Values seen, their sum and the sum of their squares."""
+    def tally(self, chunk: Chunk, block: Numbers, whole: NDArray[np.bool_] | None = None) -> Tally:
+        """Values seen, their sum and the sum of their squares; `whole` marks the columns that have a whole number."""
         K = len(chunk.classes)
         if chunk.weights is None:
-            missing, sums, squares = moments.moments(block, chunk.coded, K)
+            missing, sums, squares = moments.moments(block, chunk.coded, K, whole)
             counts = Exact.counts(chunk.rows_by_class[:, np.newaxis] - missing)
         else:
-            counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K)
+            counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K, whole)
         axes = {"class": chunk.classes, "column": block.names}
         found = ((COUNT, counts, False), (SUM, sums, True), (SQUARE, squares, False))
         return Tally({name: Table.of(axes, each, signed=signed) for name, each, signed in found})
@@ -167,7 +168,7 @@ class Gaussian(Family):
         """Means and deviations, rounded once from the exact sums."""
         counts, means, own, overall, exponents = spread(tally, columns, classes, unbiased=self.unbiased)
         alone = (own == 0) & (counts <= 1)
-        variances = np.where(alone, overall, np.maximum(own, prior.floor * overall))
+        variances = np.where(alone, overall, np.maximum(_with_rows(own, counts, prior, overall), prior.floor * overall))
         variances = np.where(variances == 0, np.where(overall == 0, 1.0, np.finfo(float).tiny), variances)
         with np.errstate(over="ignore", under="ignore"):
             deviations, seen, whole = (np.ldexp(np.sqrt(each), exponents) for each in (variances, own, overall))
@@ -182,18 +183,17 @@ class Gaussian(Family):
         with np.errstate(over="ignore", under="ignore"):
             variances = np.ldexp(np.vstack([own, overall]), 2 * exponents)
         state = np.select(
-            [p.counts == 0, (own == 0) & (p.counts <= 1), own < 2 * prior.floor * overall, own == 0],
-            [densities.NEITHER, densities.COLUMN, densities.FLOOR, densities.FLOOR],
-            densities.OWN,
+            [p.counts == 0, (own == 0) & (p.counts <= 1), (own < 2 * prior.floor * overall) | (own == 0)],
+            [densities.NEITHER, densities.COLUMN, densities.SHARED],
+            densities.SHARED if prior.rows > 0 else densities.OWN,
         ).astype(np.int64)
         inverse = 1 / p.deviations
         others = densities.Others(p.means, inverse, np.log(inverse) - densities.HALF_LOG_2PI, variances, state)
         far = ~((np.abs(sums.centres).max(axis=0) < _LARGE) & (variances.max(axis=0) < _LARGE))
         far |= (overall > 0) & ~(variances[-1] > _SMALL)
         out = np.zeros((block.n_rows, len(classes)))
-        doubtful = densities.add_left_out(
-            block, rows.chunk.coded, rows.chunk.weights, sums, others, prior.floor, self.unbiased, out[np.newaxis]
-        )
+        given = sums, others, prior.floor, prior.rows, self.unbiased
+        doubtful = densities.add_left_out(block, rows.chunk.coded, rows.chunk.weights, *given, out[np.newaxis])
         again = doubtful.any(axis=1)
         for j in np.flatnonzero(far).tolist():
             again |= ~np.isnan(block.column(j))
@@ -216,6 +216,12 @@ class Gaussian(Family):
                 f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
                 f"{classes.tolist()[k]!r} would have a negative variance; only rows that were learned can be forgotten"
             )
+
+
+def _with_rows(own: Floats, counts: Floats, prior: Prior, overall: Floats) -> Floats:
+    """Variances with the imaginary rows, whose variance is that of all values."""
+    share = prior.rows / np.maximum(counts + prior.rows, NORMAL[0])
+    return np.asarray(own + share * (overall - own) if prior.rows else own)
 
 
 def _centred(tally: Tally, columns: Labels, classes: Labels) -> densities.Sums:

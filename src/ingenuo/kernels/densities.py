@@ -147,7 +147,7 @@ def maximise(
 #
 #     S' = S - w d,   Q' = Q - w d²,   d = x - c;        μ' = c + S'/n',   n' σ'² = Q' - S'²/n'
 
-OWN, FLOOR, COLUMN, NEITHER = 0, 1, 2, 3  # how a class's variance comes about
+OWN, SHARED, COLUMN, NEITHER = 0, 1, 2, 3  # how a class's variance comes about
 
 
 class Sums(NamedTuple):
@@ -166,12 +166,12 @@ class Others(NamedTuple):
     inverse: Floats  # 1/σ
     constants: Floats  # -log σ - ½ log 2π
     variances: Floats  # before a floor was set
-    state: NDArray[np.int64]  # OWN, FLOOR, COLUMN or NEITHER
+    state: NDArray[np.int64]  # OWN, SHARED, COLUMN or NEITHER
 
 
 def add_left_out(
-    table: Rows, codes: Codes, weights: Floats | None, sums: Sums, others: Others, floor: float, unbiased: bool,
-    out: Floats,
+    table: Rows, codes: Codes, weights: Floats | None, sums: Sums, others: Others, floor: float, imagined: float,
+    unbiased: bool, out: Floats,
 ) -> NDArray[np.bool_]:  # fmt: skip
     """Add the log density of each row, by Gaussians that have not learned it, to out (1 or columns × rows × classes).
 
@@ -184,7 +184,7 @@ def add_left_out(
     check_shape((K, d), others.means, others.inverse, others.constants, others.state)
     check_shape((len(out), n, K), out)
     doubtful = np.zeros((n, d), np.bool_)
-    given = n, K, codes, weights, *sums, *others, floor, unbiased, out.shape[0] == d, out, doubtful
+    given = n, K, codes, weights, *sums, *others, floor, imagined, unbiased, out.shape[0] == d, out, doubtful
 
     def work(lo: int, hi: int) -> None:
         for start, X in blocks(table, lo, hi):

@@ -29,6 +29,7 @@ Integers = NDArray[np.int64]
 _BLOCK = 512  # rows that are looked at together
 _PIECE = 1 << 17  # numbers that are added up with weights at a time: 1 MiB
 _FEW_ROWS = 1 << 12  # a thread has at least so many
+REACH = 1000  # whole numbers that are counted one by one, as in numbers.hpp
 
 
 class Rows(Protocol):
@@ -107,8 +108,10 @@ class _Limbs:
         return Exact.canonical(np.ascontiguousarray(np.moveaxis(self.limbs, -1, 0)), self.base)
 
 
-def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[Integers, Exact, Exact]:
-    """Missing values, Σx and Σx², each (classes, columns)."""
+def moments(
+    table: Rows, labels: Codes, n_classes: int, whole: NDArray[np.bool_] | None = None
+) -> tuple[Integers, Exact, Exact]:
+    """Missing values, Σx and Σx², each (classes, columns); `whole` marks the columns that have a whole number."""
     _check_labels(table, labels, n_classes)
     n, d = table.shape
     wide = max(d, 4)  # of the loop, which adds up to four columns together
@@ -120,9 +123,9 @@ def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[Integers, Exact
             done = 0
             while done < len(block):
                 room = np.zeros(4 * _BLOCK + 16 * wide)
-                more = np.zeros((6 + 6 * n_classes) * wide + n_classes + 1 + _BLOCK, np.int64)
+                more = np.zeros((7 + 6 * n_classes) * wide + n_classes + 1 + _BLOCK, np.int64)
                 given = block, labels[start : start + len(block)], done, len(block), d, n_classes
-                done = call.moments(*given, sums.limbs, squares.limbs, missing, window, place, room, more)
+                done = call.moments(*given, sums.limbs, squares.limbs, missing, window, place, room, more, whole)
                 refuse_infinite(table, start, block, int(place[0]))
                 if done < len(block):
                     sums.widen(*window[:2].tolist())
@@ -133,8 +136,10 @@ def moments(table: Rows, labels: Codes, n_classes: int) -> tuple[Integers, Exact
     return sum(missing[1:], missing[0]), reduce(Exact.__add__, sums), reduce(Exact.__add__, squares)
 
 
-def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int) -> tuple[Exact, Exact, Exact]:
-    """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns)."""
+def weighted_moments(
+    table: Rows, labels: Codes, weights: Floats, n_classes: int, whole: NDArray[np.bool_] | None = None
+) -> tuple[Exact, Exact, Exact]:
+    """Σw over the values that are not missing, Σwx and Σwx², each (classes, columns); `whole` as in `moments`."""
     _check_labels(table, labels, n_classes, weights)
     n, d = table.shape
 
@@ -142,6 +147,8 @@ def weighted_moments(table: Rows, labels: Codes, weights: Floats, n_classes: int
         total = [Exact.zeros((n_classes, d))] * 3
         for start, block in blocks(table, lo, hi, max(_BLOCK, _PIECE // max(d, 1))):
             own = slice(start, start + len(block))
+            if whole is not None:
+                whole[((np.abs(block) <= REACH) & (block == np.rint(block)))[weights[own] != 0].any(axis=0)] = True
             w_least, w_top = _exponents(weights[own])
             x_least, x_top = _exponents(block)
             found = [_Limbs(n_classes, d) for _ in range(3)]
@@ -176,6 +183,38 @@ def _exponents(values: Floats) -> tuple[int, int]:
     if kept.size == 0:
         return 0, 0
     return math.frexp(float(kept.min()))[1], math.frexp(float(kept.max()))[1]
+
+
+# How often each class has each whole number that is not beyond REACH. That is a sum like all others, and of few cells.
+
+
+def whole_numbers(
+    table: Rows, labels: Codes, weights: Floats | None, n_classes: int, columns: Integers
+) -> Iterator[tuple[Integers, Exact]]:
+    """Of each of these columns, the whole numbers it has, and how often (classes × numbers)."""
+    _check_labels(table, labels, n_classes, weights)
+    size, n = 2 * REACH + 1, len(labels)
+    for some in np.array_split(columns, -(-4 * n_classes * size * len(columns) // _RING) or 1):
+
+        def work(lo: int, hi: int, some: Integers = some) -> NDArray[np.int32]:
+            counts = np.zeros((len(some), n_classes, size), np.int32)
+            for start, X in blocks(table, lo, hi):
+                own = labels[start : start + len(X)]
+                call.count_whole(X, *X.shape, np.ascontiguousarray(some), len(some), own, n_classes, counts)
+            return counts
+
+        counted = np.sum(over(n, work, _FEW_ROWS) or [work(0, 0)], axis=0, dtype=np.int64)
+        for column, counts in zip(some.tolist(), counted):
+            places = np.flatnonzero(counts.any(axis=0))
+            if weights is None:
+                yield places - REACH, Exact.counts(counts[:, places])
+                continue
+            x = np.concatenate([X[:, column] for _, X in blocks(table, 0, n)])
+            known = (np.abs(x) <= REACH) & (x == np.rint(x)) & (weights != 0)
+            at = np.searchsorted(places, np.where(known, x, 0).astype(np.int64) + REACH)
+            cells = np.where(known, labels * len(places) + at, -1)
+            sums = weights_by_cell(weights, cells, n_classes * len(places))
+            yield places - REACH, Exact(sums.limbs.reshape(len(sums.limbs), n_classes, len(places)), sums.low)
 
 
 # Histograms of columns, counted in one pass on a grid that coarsens as the range grows. Bin k of a column covers

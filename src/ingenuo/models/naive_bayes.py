@@ -28,7 +28,7 @@ from ingenuo.errors import (
     check_choice,
     did_you_mean,
 )
-from ingenuo.families import TUNED, Attribute, attributes_of, density, in_order, in_runs
+from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, in_order, in_runs, states
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
 from ingenuo.families.gaussian import Chosen
@@ -42,7 +42,7 @@ from ingenuo.models.tuning import Tuning, tune, unpack
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import Part, Rows, rows_of
-from ingenuo.rows.schema import FAMILIES, TEXT_FAMILIES, Schema, category_table, column_name, family_of
+from ingenuo.rows.schema import AS_IT_COMES, FAMILIES, TEXT_FAMILIES, Schema, category_table, column_name, family_of
 from ingenuo.rows.source import Source, place_of, places_of
 from ingenuo.show import plots
 from ingenuo.show.arithmetic import Explanation, Factor, Term, exponential, logs
@@ -139,7 +139,7 @@ class NaiveBayes(Classifier):
         columns: Mapping[Any, Any] | None = None,
         prior: Prior | str | float = Laplace(),  # noqa: B008 (immutable)
         class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood(),  # noqa: B008 (immutable)
-        numbers: str | Mapping[Any, str] = "gaussian",
+        numbers: str | Mapping[Any, str] = AS_IT_COMES,
         counts: str | Mapping[Any, str] = "multinomial",
         text: Words | Mapping[Any, Words] | None = None,
         calibration: str | None = None,
@@ -204,9 +204,9 @@ class NaiveBayes(Classifier):
 
     def _schema_of(self, source: Source) -> Schema:
         names, declared = source.names.tolist(), places_of(self.columns or {}, source)
-        numbers = self.numbers if isinstance(self.numbers, str) else "gaussian"
+        numbers = self.numbers if isinstance(self.numbers, str) else AS_IT_COMES
         counts = self.counts if isinstance(self.counts, str) else "multinomial"
-        if self.tune and numbers == "gaussian":
+        if self.tune and numbers == AS_IT_COMES:
             numbers = TUNED  # of which any density can be made
         why: dict[Any, str] = {}
         uniform = source.uniform()
@@ -297,6 +297,8 @@ class NaiveBayes(Classifier):
         self.__dict__.pop("tuning_", None)
         if self._is_additive:
             super()._learn_first(rows, whole=whole)
+            if any(name.startswith(states.PREFIX) for name in self.tally_):
+                self._parameters()  # so that the schema says what its columns were given
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
         self._forget_all()
@@ -498,7 +500,16 @@ class NaiveBayes(Classifier):
         attributes = [each.estimate(tally, self.schema_, classes) for each in in_runs(self._attributes(self.schema_))]
         for remark in (remark for each in attributes for remark in each.own.remarks):
             warnings.warn(remark, stacklevel=6)
+        self._say_why(attributes)
         return Parameters(classes, logs(shares) + self._shifts(classes), {}, prior, attributes)
+
+    def _say_why(self, attributes: Iterable[AttributeParameters]) -> None:
+        """Note in the schema which columns of numbers are no Gaussian, and why."""
+        given = {name: why for each in attributes for name, why in each.own.reasons.items()}
+        why = {name: said.partition("; ")[0] for name, said in self.schema_.why.items()}
+        both = {**why, **{name: "; ".join(filter(None, (why.get(name), said))) for name, said in given.items()}}
+        if both != self.schema_.why:
+            self.schema_ = replace(self.schema_, why=both)
 
     def _posterior(
         self, found: dict[str, Block], n_rows: int, *, log: bool = False, scores: Floats | None = None

@@ -178,7 +178,8 @@ _UNPACKERS: dict[str, Any] = {
     "tuple": lambda packed: tuple(unpack(packed["items"])),
     "set": lambda packed: frozenset(unpack(packed["items"])),
     "array": lambda packed: np.array(unpack(packed["items"]), _DTYPES[packed["type"]]),
-    "prior": lambda packed: PRIORS[packed["name"]](**unpack(packed["of"])),
+    # A file from before there were imaginary rows for variances has none.
+    "prior": lambda packed: PRIORS[packed["name"]](**{"variance_rows": 0.0, **unpack(packed["of"])}),
     "words": _unpack_words,
     "structure": _unpack_structure,
     "mapping": lambda packed: {unpack(key): unpack(item) for key, item in packed["items"]},

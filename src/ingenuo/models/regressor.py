@@ -319,7 +319,7 @@ class NaiveBayesRegressor(Learner, TableModel, Explains, RegressorBase):
     bins: int | Sequence[float] = 20
     binning: str = "equal-frequency"
     columns: Mapping[Any, Any] | None = None
-    prior: Prior | str | float = Laplace(variance_floor=0.01)  # noqa: RUF009 (immutable)
+    prior: Prior | str | float = Laplace(variance_floor=0.01, variance_rows=0.0)  # noqa: RUF009 (immutable)
     class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood()  # noqa: RUF009 (immutable)
     numbers: str | Mapping[Any, str] = "gaussian"
     counts: str | Mapping[Any, str] = "multinomial"

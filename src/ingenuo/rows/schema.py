@@ -21,6 +21,7 @@ from ingenuo.tally.tally import html_table
 from ingenuo.text.words import Words
 
 EQUAL_MASS = (5, 10, 20)  # bins of equal mass
+AS_IT_COMES = "gaussian-or-states"  # the family of numbers unless another is asked for
 _BY_KIND = {
     "gaussian gaussian-unbiased": "number",
     "categorical": "category",
@@ -29,6 +30,7 @@ _BY_KIND = {
     "words words-complement words-bernoulli": "text",
     "histogram kernel mixture auto gaussian-shared gaussian-full": "number",
     " ".join(f"equal-mass-{bins}" for bins in EQUAL_MASS): "number",
+    AS_IT_COMES: "number",
 }
 FAMILIES = {family: kind for families, kind in _BY_KIND.items() for family in families.split()}
 # Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.

@@ -6,8 +6,12 @@ probability within a class is then always the same fraction,
     θ_j = (count_j + a_j) / (Σ counts + Σ a)
 
 with a_j = 0 (maximum likelihood), 1 (Laplace), α (Lidstone), m·p_j (the m-estimate) or α_j - 1 (the mode under
-a Dirichlet prior). For numbers a prior holds the floor below which no variance falls, as a fraction of the
-variance of the whole column: `variance_floor`, 1e-9 unless it is given by name.
+a Dirichlet prior). For numbers a prior holds imaginary rows of each class whose variance is that of the whole column,
+`variance_rows`, and a floor below which no variance falls, as a fraction of that, `variance_floor`:
+
+    σ² = (n s² + variance_rows · S²) / (n + variance_rows), and not less than variance_floor · S²
+
+Both are given by name. Maximum likelihood imagines no row, the others one.
 """
 
 from __future__ import annotations
@@ -54,17 +58,23 @@ class Settings:
 
 @dataclass(frozen=True)
 class Prior(Settings, ABC):
-    """Imaginary observations of each value, and the least variance of a number."""
+    """Imaginary observations of each value, imaginary rows of the variance of a number, and its least variance."""
 
     by_name: ClassVar[bool] = False  # whether values and columns may be given by their names
 
     def __post_init__(self) -> None:
-        _check_number("variance_floor", getattr(self, "variance_floor", 1e-9))
+        _check_number("variance_floor", self.floor)
+        _check_number("variance_rows", self.rows)
 
     @property
     def floor(self) -> float:
         """The least variance, as a fraction of the column's variance."""
-        return float(getattr(self, "variance_floor", 1e-9))
+        return getattr(self, "variance_floor", 1e-9)  # type: ignore[no-any-return]
+
+    @property
+    def rows(self) -> float:
+        """How many rows of the column's variance each class is imagined to have."""
+        return getattr(self, "variance_rows", 1.0)  # type: ignore[no-any-return]
 
     @abstractmethod
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
@@ -94,6 +104,7 @@ class MaximumLikelihood(Prior):
     """
 
     variance_floor: float = field(default=1e-9, kw_only=True)
+    variance_rows: float = field(default=0.0, kw_only=True)
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """None of any."""
@@ -109,6 +120,7 @@ class Laplace(Prior):
     """
 
     variance_floor: float = field(default=1e-9, kw_only=True)
+    variance_rows: float = field(default=1.0, kw_only=True)
 
     def pseudo_counts(self, labels: Labels, column: object = None) -> Floats:
         """One of each."""
@@ -135,6 +147,7 @@ class Lidstone(Prior):
 
     alpha: float = 1.0
     variance_floor: float = field(default=1e-9, kw_only=True)
+    variance_rows: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -162,6 +175,7 @@ class MEstimate(Prior):
     m: float = 1.0
     weights: Given = None
     variance_floor: float = field(default=1e-9, kw_only=True)
+    variance_rows: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -200,6 +214,7 @@ class Dirichlet(Prior):
     by_name = True
     alphas: Given = 2.0
     variance_floor: float = field(default=1e-9, kw_only=True)
+    variance_rows: float = field(default=1.0, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
