@@ -71,11 +71,12 @@ class NaiveBayes(Classifier):
         `MEstimate(m, weights)`, `Dirichlet(alphas)`; by name ("laplace", "m-estimate:3"), or the alpha of `Lidstone`.
     class_prior : Prior, mapping or str
         Imaginary rows of each class; or, as a mapping, the probability of each class; "uniform" makes them equal.
-    numbers : {"gaussian", "gaussian-unbiased", "histogram", "kernel", "mixture", "equal-mass-10", "auto"} or mapping
-        How numbers are distributed within a class: a Gaussian with the variance over n, or over n - 1; a histogram;
-        a kernel estimate; a mixture of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); or for each
-        column the likeliest of Gaussian, histogram, kernel and mixture. A mapping chooses by column. "gaussian-shared"
-        and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
+    numbers : str or mapping
+        How numbers are distributed within a class: by default "gaussian-or-states", a Gaussian, but states where whole
+        numbers hold many of the rows; "gaussian" with the variance over n, or "gaussian-unbiased", over n - 1;
+        "histogram"; "kernel"; "mixture" of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); "auto", for
+        each column the likeliest of Gaussian, histogram, kernel and mixture. A mapping chooses by column.
+        "gaussian-shared" and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
     counts : {"multinomial", "complement", "bernoulli"} or mapping
         How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
     text : Words or mapping, optional

@@ -255,7 +255,7 @@ def prior_of(given: Any) -> Prior:
     """The prior that is meant: as it is, by its name, or by a number, the alpha of `Lidstone`.
 
     >>> prior_of("m-estimate:3,Sunny=1/2,Rain=1/2,variance_floor=.01")
-    MEstimate(m=3.0, weights={'Sunny': 0.5, 'Rain': 0.5}, variance_floor=0.01)
+    MEstimate(m=3.0, weights={'Sunny': 0.5, 'Rain': 0.5}, variance_floor=0.01, variance_rows=1.0)
     >>> prior_of(0.5) == Lidstone(0.5)
     True
     """
