@@ -19,6 +19,7 @@ from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
+from ingenuo.tally.prior import MaximumLikelihood
 from ingenuo.models.scikit_learn import BernoulliNB, GaussianNB, MultinomialNB
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.tally.prior import MaximumLikelihood
@@ -93,7 +94,8 @@ def test_a_number_speaks_for_a_class_between_the_points_where_the_densities_cros
 
 
 def test_a_class_in_the_middle_has_an_interval():
-    model = NaiveBayes().fit([[x] for x in (0.0, 1, 2, 9, 10, 11, 18, 19, 20)], list("aaabbbccc"))
+    model = NaiveBayes(prior=MaximumLikelihood(), numbers="gaussian")
+    model.fit([[x] for x in (0.0, 1, 2, 9, 10, 11, 18, 19, 20)], list("aaabbbccc"))
     low, high = strongest(model)["b"][0].value.split(" to ")
     # Half of the others are on either side, so the bounds are where (x - 1)² - (x - 10)² = -2σ² ln 2, σ² = 2/3.
     bound = (99 - 4 / 3 * math.log(2)) / 18

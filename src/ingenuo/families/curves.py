@@ -358,12 +358,20 @@ class LevelCurve(Curve):
 
 
 def _score(column: Column, counts: Floats, pseudo: float, ends: int, width: float | Floats) -> float:
-    """Σ n log p of each value left out; so many open ends have imaginary values too."""
+    """Σ n log p of each value left out; so many open ends have imaginary values too.
+
+    A value that is alone in an outermost bin has widened the range: without it, it lies beyond the end.
+    """
     own = counts[column.seen > 0]
     below = np.maximum(own.sum(axis=1, keepdims=True) - 1, 0) + pseudo * (own.shape[1] + ends)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(below > 0, (np.maximum(own - 1, 0) + pseudo) / below, 0) / width
-    return float((own * np.maximum(logs(p), _LEAST)).sum())
+    every = own.sum(axis=0)
+    used = np.flatnonzero(every)
+    far = np.ones(len(every))  # beyond an end, the density is divided by (1 + distance / width)²
+    for at, other in [(used[0], used[1]), (used[-1], used[-2])] if ends and len(used) > 1 and every.sum() > 2 else []:
+        far[at] = (abs(other - at) + 0.5) ** 2 if every[at] <= 1 else 1.0
+    return float((own * np.maximum(logs(p) - logs(far), _LEAST)).sum())
 
 
 def histogram(column: Column) -> LevelCurve:
@@ -495,7 +503,7 @@ def gaussian(column: Column, sums: GaussianParameters, j: int) -> GaussianCurve:
     alone = bool(4 * column.seen[fine].sum() >= column.seen.sum())
     # One value over and over has no deviation; as long as others are there to judge, the bins do for it.
     exactly = (in_bins < 4) & ((seen > 0) | alone)
-    scores = np.where(exactly, _score_by_sums(column, sums, j), _score_by_bins(column, means, deviations))
+    scores = np.where(exactly, _score_by_sums(column, sums, j), _score_by_bins(column, means, seen))
     none = np.zeros((0, len(means)))
     return GaussianCurve(column, column.sum_seen(scores), 0.0, 1.0, none, means, deviations, alone)
 
@@ -516,18 +524,19 @@ def _score_by_sums(column: Column, sums: GaussianParameters, j: int) -> Floats:
     return np.asarray(scores + n * column.unit)
 
 
-def _score_by_bins(column: Column, means: Floats, deviations: Floats) -> Floats:
-    """The score of each class, every value taken to be at the centre of its bin."""
+def _score_by_bins(column: Column, means: Floats, seen: Floats) -> Floats:
+    """The score of each class of these deviations, every value taken to be at the centre of its bin."""
     n = column.totals[:, np.newaxis]
     rest = np.where(n > 2, n - 1, 1.0)  # fewer have their own way below
     with np.errstate(over="ignore", under="ignore"):
         mean = column.positions(means)[:, np.newaxis]
-        variance = np.ldexp(deviations, -column.exponent)[:, np.newaxis] ** 2
+        variance = np.ldexp(seen, -column.exponent)[:, np.newaxis] ** 2
     away = column.centres - mean
     whole = column.pooled @ column.centres / column.pooled.sum()
     overall = max(float(column.spread[-1]) ** 2, _TINY)
     centre = np.where(n > 1, mean - away / rest, whole)  # of two values, the other one
     left = n / rest * variance - n / (rest * rest) * away * away
+    left += column.prior.rows / (rest + column.prior.rows) * (overall - left)
     left = np.where(n > 2, np.maximum(left, max(column.prior.floor * overall, _TINY)), overall)  # one has no spread
     with np.errstate(over="ignore"):
         return column.total(-0.5 * portable.log(2 * np.pi * left) - 0.5 * (column.centres - centre) ** 2 / left)

@@ -223,25 +223,23 @@ class MixtureCurve(Curve):
 
 
 def mixture(column: Column, most: int = MOST) -> MixtureCurve:
-    """The mixture with the least BIC, class by class."""
+    """The mixture that is likeliest when each value is left out, class by class."""
     least = max(1.0, column.gap / 2, math.sqrt(column.prior.floor) * float(column.spread[-1]))
-    components = tuple(_best(column, k, least, most) for k in range(len(column.counts)))
+    components, scores = zip(*(_best(column, k, least, most) for k in range(len(column.counts))))
     low = min(0.0, *(float((each.means - 4 * each.deviations).min()) for each in components))
     high = max(float(column.size), *(float((each.means + 4 * each.deviations).max()) for each in components))
     step = max(min(float(each.deviations.min()) for each in components) / 8, (high - low) / _MOST_POINTS)
     t: Floats = low + step * np.arange(_THINNEST * math.ceil((high - low) / (step * _THINNEST)) + 1, dtype=np.float64)
     bare = MixtureCurve(column, 0.0, low, step, np.zeros((0, len(components))), components)
     table, step = _thin(bare.beyond(t), step)
-    at = np.zeros(column.counts.shape)
-    used = np.flatnonzero(column.pooled)
-    at[:, used] = bare.beyond(column.centres[used]).T
-    parameters = sum(3 * len(each.means) - 1 for each, n in zip(components, column.seen) if n > 0)
-    score = column.sum_seen(column.total(at)) - parameters
-    return MixtureCurve(column, score, low, step, table, components)
+    return MixtureCurve(column, column.sum_seen(np.array(scores)), low, step, table, components)
 
 
-def _best(column: Column, k: int, least: float, most: int) -> Components:
-    """The components of one class, as many as have the least BIC."""
+def _best(column: Column, k: int, least: float, most: int) -> tuple[Components, float]:
+    """The components of one class, as many as are likeliest when each value is left out, and that likelihood.
+
+    Taken away from converged components a value leaves its trace, so each one more has to gain log n besides.
+    """
     used, level = np.flatnonzero(column.counts[k]), 0
     while len(np.unique(used >> level)) > POINTS:
         level += 1
@@ -255,26 +253,54 @@ def _best(column: Column, k: int, least: float, most: int) -> Components:
     if total <= 1 and deviation == 0:  # one value has no spread of its own
         deviation = float(column.spread[-1])
     deviation = max(deviation, least)
-    best, lowest, worse = Components(np.ones(1), np.array([mean]), np.array([deviation])), math.inf, 0
+    each = math.log(max(total, 1.0))
+    best, highest, worse = Components(np.ones(1), np.array([mean]), np.array([deviation])), -math.inf, 0
     for m in range(1, min(most, len(points)) + 1):
         shares = np.full(m, 1 / m)
         means = column.quantiles(column.counts[k][np.newaxis], tuple((i + 0.5) / m for i in range(m)))[0].copy()
         variances = np.full(m, max(deviation / m, least) ** 2)
-        likelihood = float(maximise(points, weights, shares, means, variances, least * least, _ROUNDS, _TOLERANCE))
-        bic = -2 * likelihood + (3 * m - 1) * math.log(max(total, 1.0))
-        if bic < lowest - 1e-9 * abs(lowest if lowest < math.inf else 0):
-            kept = shares > 0
-            found = Components(shares[kept], means[kept], np.sqrt(variances[kept]))
-            best, lowest, worse = found if m > 1 else best, bic, 0
+        maximise(points, weights, shares, means, variances, least * least, _ROUNDS, _TOLERANCE)
+        kept = shares > 0
+        found = Components(shares[kept], means[kept], np.sqrt(variances[kept])) if m > 1 else best
+        score = _score_left_out(column, found, points, weights, least)
+        if score - (m - 1) * each > highest - (len(best.means) - 1) * each:
+            best, highest, worse = found, score, 0
         else:
             worse += 1
             if worse == 2:
                 break
-    return best
+    return best, highest
+
+
+def _score_left_out(column: Column, found: Components, points: Floats, weights: Floats, least: float) -> float:
+    """Σ n log p of each value by the components without it: of each, its share of the value is taken away."""
+    x, n = points[:, np.newaxis], weights[:, np.newaxis]
+    z = ((x - found.means) / found.deviations).clip(-FARTHEST, FARTHEST)
+    terms = logs(found.shares) - portable.log(found.deviations) - 0.5 * z * z
+    own = portable.exp(terms - portable.log_total(terms, 1)[:, np.newaxis])  # of one value at each point
+    total = float(weights.sum())
+    m = np.maximum((n * own).sum(axis=0) - own, np.finfo(float).tiny)
+    many = np.maximum(m, 1.0)
+    about = x - found.means  # so that no digits are lost
+    first, second = (n * own * about).sum(axis=0), (n * own * about * about).sum(axis=0)
+    shift = (first - own * about) / many
+    wide = float(column.spread[-1]) ** 2
+    variance = np.where(m > 1, (second - own * about * about) / many - shift * shift, wide)  # one value has no spread
+    deviation = np.sqrt(np.maximum(variance, least * least))
+    z = ((about - shift) / deviation).clip(-FARTHEST, FARTHEST)
+    shares = portable.log(m) - math.log(max(total - 1, np.finfo(float).tiny))
+    left = np.asarray(portable.log_total(shares - portable.log(deviation * _ROOT) - 0.5 * z * z, 1))
+    a = column.imagined
+    above = max(total - 1, 0) * portable.exp(left) + a * portable.exp(column.log_background(points))
+    below = max(total - 1, 0) + a
+    p = above / below if below > 0 else np.zeros(len(points))
+    return float(weights @ np.maximum(logs(p), -700.0))
 
 
 ESTIMATES: dict[str, Callable[[Column], Curve]] = {"histogram": histogram, "kernel": kernel, "mixture": mixture}
 HELD = ("histogram", "kernel", "equal-mass")  # densities whose shape can be held
+# Nats by which these must be likelier than a Gaussian: what they have to choose, their values have helped to choose.
+HANDICAPS = {"histogram": 10.0, "kernel": 10.0, "mixture": 10.0}
 
 # Whether a column's bins are too wide for most of its values, because a few lie, or lay, very far out.
 _FEW = 4  # bins between the quartiles
@@ -417,7 +443,7 @@ class Density(Family):
         sums = Gaussian().estimate(tally, prior, schema, columns, classes) if self.kind == "auto" else None
         each = [partial(self._try, tally, prior, classes, sums, j, name) for j, name in enumerate(columns.tolist())]
         found = threads.run(each)
-        curves = tuple(max(tried, key=lambda curve: curve.score) for tried, _ in found)
+        curves = tuple(max(tried, key=lambda curve: curve.score - HANDICAPS.get(curve.kind, 0.0)) for tried, _ in found)
         scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried, _ in found)
         crowds = [crowd for _, crowd in found if crowd]
         more = f" and {len(crowds) - 5} more" if len(crowds) > 5 else ""

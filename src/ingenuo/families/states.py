@@ -6,8 +6,8 @@ given states, as a category is, and a value that holds many rows becomes a state
 
     P(v | k) = (n_v + a) / (n + a m)        p(x | k) = (n_others + a) / (n + a m) · f(x | μ, σ of the others)
 
-whichever makes the rows likelier, each left out of the estimate that judges it. A Gaussian's chance of a whole number v is
-f(v) times the distance to its neighbours, at most half the deviation of the column.
+whichever makes the rows likelier, each left out of the estimate that judges it. A Gaussian's chance of a whole number v
+is f(v) times the distance to its neighbours, at most half the deviation of the column.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class States:
         """log p(x | class), for each value and class; of what was never seen, and cannot be another, nothing."""
         shares = self.logs.T if floor is None else np.maximum(self.logs.T, floor)
         at = np.searchsorted(self.values, x).clip(0, len(self.values) - 1)
-        found = shares[at]
+        found = np.asarray(shares[at])
         other = self.values[at] != x
         if other.any():
             found[other] = 0.0
@@ -185,7 +185,9 @@ class StateParameters(GaussianParameters):
             return replace(super().chosen(column), scores=scores)
         return Chosen(states.kind, states.detail, scores)
 
-    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Evidence]:
+    def evidence(  # type: ignore[override]
+        self, weight: float, priors: Floats, texts: str
+    ) -> Iterator[Evidence]:
         """What numbers add: states what categories do."""
         for j, found in enumerate(super().evidence(weight, priors, texts)):
             states = self.states.get(j)
@@ -316,6 +318,7 @@ def _choose(
     table = tally[whole_name(name)]
     assert isinstance(table, Table)
     values, cells = table.axes[1], table.over(classes, table.axes[1])
+    assert isinstance(cells, Exact)
     counts = cells.floats()
     seen = tally.over(COUNT, classes, column).floats()[:, 0]
     total, J = float(seen.sum()), len(values)
@@ -335,7 +338,7 @@ def _choose(
         pseudo = imaginary(prior, name, size + (size < J or not is_whole))
         label = "states" if size == J and is_whole else f"gaussian and {size} state{'s' if size > 1 else ''}"
         found.append((centred.score(chosen, pseudo), label if size else "gaussian", chosen))
-    score, label, chosen = max(found, key=lambda each: each[0])
+    _, label, chosen = max(found, key=lambda each: each[0])
     scores = {each[1]: each[0] for each in found}
     if not chosen.any():
         return None, scores

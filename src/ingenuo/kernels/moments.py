@@ -204,7 +204,7 @@ def whole_numbers(
             return counts
 
         counted = np.sum(over(n, work, _FEW_ROWS) or [work(0, 0)], axis=0, dtype=np.int64)
-        for column, counts in zip(some.tolist(), counted):
+        for column, counts in zip(some.tolist(), np.asarray(counted)):
             places = np.flatnonzero(counts.any(axis=0))
             if weights is None:
                 yield places - REACH, Exact.counts(counts[:, places])
