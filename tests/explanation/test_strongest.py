@@ -19,7 +19,6 @@ from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.regressor import NaiveBayesRegressor
-from ingenuo.tally.prior import MaximumLikelihood
 from ingenuo.models.scikit_learn import BernoulliNB, GaussianNB, MultinomialNB
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.tally.prior import MaximumLikelihood
