@@ -129,7 +129,7 @@ def test_a_target_that_does_not_vary_has_no_r2_and_one_row_no_intervals():
     [
         (lambda: ing.evaluate(MODEL, X, Y, keep_rows=False), InputError, "row by row"),
         (lambda: ing.evaluate(MODEL, X, Y, classes=[1, 2]), InputError, "leave classes"),
-        (lambda: ing.evaluate(MODEL, X, Y)["accuracy"], InputError, "not measured of numbers"),
+        (lambda: ing.evaluate(MODEL, X, Y)["accuracy"], InputError, "not measured here"),
         (lambda: ing.evaluate(MODEL, X, ["a"] * len(Y)), KindError, "no number"),
         (lambda: ing.cross_validate(MODEL, X, Y[:10]), InputError, "X has 442 rows and y has 10"),
         (lambda: ing.evaluate(MODEL, X[:0], Y[:0]), InputError, "0 sample"),

@@ -8,18 +8,17 @@ with bounds, and intervals come from the sums, or there is a reason why not.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Sequence
 from fractions import Fraction
 from functools import cached_property, reduce
-from types import MappingProxyType
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, MergeError, did_you_mean
+from ingenuo.errors import InputError, MergeError
 from ingenuo.evaluation import intervals, measures, sums
-from ingenuo.evaluation.intervals import Interval, Measure, check_share
+from ingenuo.evaluation.intervals import Interval, Judged, check_share
 from ingenuo.evaluation.measures import AREAS, BINS, MEANS, SUMMED, Key, Matrix, Steps, areas, judged_classes, title
 from ingenuo.evaluation.numbers import NumbersEvaluation, evaluate_numbers
 from ingenuo.evaluation.predictions import Predictions, describe_unseen, list_names, predictions_of
@@ -29,7 +28,7 @@ from ingenuo.rows.checks import check_flag, check_whole
 from ingenuo.rows.rows import EVERYTHING, rows_of
 from ingenuo.show import plots as drawing
 from ingenuo.show.format import count, shortened, span
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, objects, public, same, unite
 from ingenuo.tally.tally import Tally
@@ -122,7 +121,7 @@ def evaluate(
     return Evaluation(None, *settings, tally=total)
 
 
-class Evaluation(Shown):
+class Evaluation(Judged):
     """What `evaluate` measured on some rows; prints as tables, and adds.
 
     Examples
@@ -315,35 +314,7 @@ class Evaluation(Shown):
         defined = [key for key in low if key[0].startswith(AREAS) and not math.isnan(self._values[key] or 0.0)]
         return {key if key[1] is not None else key[0]: (low[key] or 0.0, high[key] or 0.0) for key in defined}
 
-    # Measures by name, with intervals.
-
-    @property
-    def measures(self) -> Mapping[Any, Measure]:
-        """Every measure by its name, or by its name and its class."""
-        found = {
-            key if key[1] is not None else key[0]: Measure(*key, value, self) for key, value in self._values.items()
-        }
-        return MappingProxyType(found)
-
-    def __getitem__(self, key: Any) -> Measure:
-        wanted = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
-        try:
-            return Measure(wanted[0], wanted[1], self._values[wanted], self)
-        except (KeyError, TypeError):
-            if isinstance(key, str) and f"{key}_macro" in self:
-                raise InputError(
-                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {self.labels[0]!r}], "
-                    f"[{key + '_macro'!r}], [{key + '_weighted'!r}]"
-                ) from None
-            known = [name if label is None else f"{name}, {label}" for name, label in self._values]
-            asked = ", ".join(map(str, key)) if isinstance(key, tuple) else key
-            raise InputError(f"{key!r} is not measured here{did_you_mean(asked, known)}") from None
-
-    def __contains__(self, key: Any) -> bool:
-        return (key if isinstance(key, tuple) else (key, None)) in self._values
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self.measures)
+    # Intervals.
 
     @cached_property
     def _replicates(self) -> int:

@@ -8,18 +8,20 @@ replicates measure. Where the data cannot give one, there is no interval but a r
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError
-from ingenuo.evaluation.measures import BINS, Matrix, judged_classes, row_measures
+from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.evaluation.measures import BINS, Key, Matrix, judged_classes, row_measures
 from ingenuo.evaluation.predictions import Predictions
 from ingenuo.kernels.densities import draw_replicates
 from ingenuo.show.format import cell
+from ingenuo.show.table import Shown
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +70,12 @@ class Measure:
     name: str  # what is measured
     label: Hashable  # the class that it is of; None where it is of all
     value: float | None  # NaN where it is undefined, None where it takes probabilities and there are labels only
-    _evaluation: Any
+    _evaluation: Judged
 
     @property
     def interval(self) -> Interval:
         """From where to where, and how that was found."""
-        found: Interval = self._evaluation._interval((self.name, self.label))
-        return found
+        return self._evaluation._interval((self.name, self.label))
 
     @property
     def low(self) -> float | None:
@@ -104,6 +105,60 @@ class Measure:
 
     def __repr__(self) -> str:
         return f"Measure({self})"
+
+
+class Judged(Shown):
+    """What was measured of answers, by name: of all rows, or of a class."""
+
+    confidence: float  # how sure the intervals are
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows were judged."""
+        raise NotImplementedError
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What should be known of what was measured."""
+        raise NotImplementedError
+
+    @property
+    def _values(self) -> Mapping[Key, float | None]:
+        """Every measure by its name and its class, which is None where it is of all rows."""
+        raise NotImplementedError
+
+    def _interval(self, key: Key) -> Interval:
+        """The interval of a measure."""
+        raise NotImplementedError
+
+    @property
+    def measures(self) -> Mapping[Any, Measure]:
+        """Every measure by its name, or by its name and its class."""
+        found = {
+            key if key[1] is not None else key[0]: Measure(*key, value, self) for key, value in self._values.items()
+        }
+        return MappingProxyType(found)
+
+    def __getitem__(self, key: Any) -> Measure:
+        wanted = key if isinstance(key, tuple) and len(key) == 2 else (key, None)
+        try:
+            return Measure(wanted[0], wanted[1], self._values[wanted], self)
+        except (KeyError, TypeError):
+            if isinstance(key, str) and f"{key}_macro" in self:
+                first = next(label for name, label in self._values if name == key)
+                raise InputError(
+                    f"{key!r} is of a class, or a mean over classes: ask for [{key!r}, {first!r}], "
+                    f"[{key + '_macro'!r}], [{key + '_weighted'!r}]"
+                ) from None
+            known = [name if label is None else f"{name}, {label}" for name, label in self._values]
+            asked = ", ".join(map(str, key)) if isinstance(key, tuple) else key
+            raise InputError(f"{key!r} is not measured here{did_you_mean(asked, known)}") from None
+
+    def __contains__(self, key: Any) -> bool:
+        return (key if isinstance(key, tuple) else (key, None)) in self._values
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.measures)
 
 
 def exact(count: float, n: float, confidence: float) -> Interval:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, did_you_mean
-from ingenuo.evaluation.intervals import Interval, Measure, exact, normal_ends
+from ingenuo.errors import InputError
+from ingenuo.evaluation.intervals import Interval, Judged, exact, normal_ends
 from ingenuo.evaluation.measures import Key, title
 from ingenuo.rows import checks
 from ingenuo.rows.rows import Rows
-from ingenuo.show.table import Block, PrintedTable, Shown
+from ingenuo.show.table import Block, PrintedTable
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ _SHARE = "within_interval"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NumbersEvaluation(Shown):
+class NumbersEvaluation(Judged):
     """What `evaluate` measured of a regressor on some rows; prints as a table.
 
     >>> found = NumbersEvaluation(np.array([1.0, 2.0, 4.0, 5.0]), np.array([1.0, 3.0, 4.0, 4.0]))
@@ -75,21 +74,9 @@ class NumbersEvaluation(Shown):
                 found[name] = (float(shares @ each), each - shares @ each)
         return found
 
-    @property
-    def measures(self) -> Mapping[str, Measure]:
-        """Every measure by its name."""
-        return MappingProxyType({name: self[name] for name in self._found})
-
-    def __getitem__(self, name: str) -> Measure:
-        if name not in self:
-            raise InputError(f"{name!r} is not measured of numbers{did_you_mean(name, list(self._found))}")
-        return Measure(name, None, self._found[name][0], self)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._found)
+    @cached_property
+    def _values(self) -> Mapping[Key, float | None]:
+        return {(name, None): value for name, (value, _) in self._found.items()}
 
     def _interval(self, key: Key) -> Interval:
         value, moved = self._found[key[0]]

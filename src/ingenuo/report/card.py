@@ -16,9 +16,8 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ingenuo.errors import KindError, RefusedError
-from ingenuo.evaluation.evaluation import Evaluation
+from ingenuo.evaluation.intervals import Judged
 from ingenuo.evaluation.measures import title as title_of
-from ingenuo.evaluation.numbers import NumbersEvaluation
 from ingenuo.families.gaussian import COUNT, SUM
 from ingenuo.report.page import audits_of, history_of, parameters_of, rows_by_class, schema_of, sources_of, version
 from ingenuo.rows.schema import FAMILIES, category_table, column_name
@@ -167,7 +166,7 @@ def _measured(evaluation: Any) -> _Measured:
     if evaluation is None:
         return _Measured()
     values: dict[str, tuple[float, float | None, float | None]] = {}
-    if isinstance(evaluation, Evaluation | NumbersEvaluation):
+    if isinstance(evaluation, Judged):
         for m in evaluation.measures.values():
             if m.label is None and not m.name.endswith(("_micro", "_weighted")) and _is_number(m.value):
                 values[m.name] = (float(m.value), m.low, m.high)
