@@ -227,9 +227,9 @@ def test_bad_input_gets_one_clear_sentence(given, error, message):
 
 
 def test_a_measure_that_is_none_is_named(found):
-    with pytest.raises(InputError, match="measure='acuracy' is not compared; did you mean 'accuracy'"):
+    with pytest.raises(InputError, match="measure='acuracy' is not known; did you mean 'accuracy'"):
         found.values("acuracy")
-    with pytest.raises(InputError, match="measure='ece' is not tested"):
+    with pytest.raises(InputError, match="measure='ece' is not known"):
         found.conclude("ece")
 
 

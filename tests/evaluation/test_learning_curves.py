@@ -150,7 +150,7 @@ def test_the_table_and_the_picture_have_every_curve():
         ({"test_size": 150}, InputError, r"test_size=150 must be a share of the rows, or a number below 150"),
         ({"test_size": True}, InputError, r"test_size=True must be a share"),
         ({"groups": Y}, InputError, r"leave groups out"),
-        ({"measure": "loss"}, InputError, r"measure='loss' is not measured"),
+        ({"measure": "loss"}, InputError, r"measure='loss' is not known"),
     ],
 )
 def test_bad_input_gets_one_clear_sentence(given, error, message):

@@ -12,7 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError, check_choice
 from ingenuo.evaluation import significance
 from ingenuo.evaluation.cross_validation import CrossValidation, cross_validate, splits_of
 from ingenuo.evaluation.evaluation import Evaluation
@@ -39,11 +39,6 @@ CURVES = {measure: MEASURES[measure] for measure in TESTED}
 LOWER_IS_BETTER = ("log_loss", "ece")
 _SWAPS = 9999
 _SHOWN = 10  # pairs that are named in the text
-
-
-def _check_measure(measure: Any, known: Iterable[str], what: str) -> None:
-    if measure not in known:
-        raise InputError(f"measure={measure!r} is not {what}{did_you_mean(measure, known)}")
 
 
 @dataclass(frozen=True)
@@ -101,7 +96,7 @@ class Comparison(Shown):
 
     def values(self, measure: str = "accuracy") -> list[Measure]:
         """What each model has of a measure, with intervals."""
-        _check_measure(measure, MEASURES, "compared")
+        check_choice("measure", measure, MEASURES)
         return [found[measure] for found in self.evaluations.values()]
 
     def table(self) -> Any:
@@ -118,7 +113,7 @@ class Comparison(Shown):
 
     def conclude(self, measure: str = "accuracy") -> str:
         """Which models differ significantly in accuracy or log loss, in one sentence."""
-        _check_measure(measure, TESTED, "tested")
+        check_choice("measure", measure, TESTED)
         tested = [pair for pair in self.pairs if pair.measure == measure]
         name = MEASURES[measure]
         begin = f"{name[0].upper()}{name[1:]} ({TESTED[measure]})"
@@ -194,7 +189,7 @@ class LearningCurves(Shown):
 
     def values(self, measure: str = "accuracy") -> Floats:
         """What each model measured on the held-out rows: repeats × sizes × models; NaN without probabilities."""
-        _check_measure(measure, CURVES, "measured")
+        check_choice("measure", measure, CURVES)
         return self.accuracy if measure == "accuracy" else self.log_loss
 
     def leaders(self, measure: str = "accuracy") -> list[str | None]:
