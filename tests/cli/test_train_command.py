@@ -97,6 +97,14 @@ def test_a_model_without_a_name_has_that_of_its_file(folder: Path, file: str, mo
     assert hasattr(ing.load(folder / f"{model}.ingenuo"), "tally_")
 
 
+def test_a_model_that_nobody_asked_to_overwrite_is_kept(folder: Path) -> None:
+    done("train", "people.csv", "--target", "outcome")
+    first = (folder / "people.ingenuo").read_bytes()
+    done("train", "people.csv", "--target", "outcome", "--ignore", "said")
+    assert (folder / "people.ingenuo~").read_bytes() == first
+    assert ing.load("people.ingenuo").tally_ != ing.load("people.ingenuo~").tally_
+
+
 @pytest.mark.parametrize("files", [["-"], ["people.csv", "more.csv"], ["p*.csv"]])
 def test_a_model_of_several_files_needs_a_name(folder: Path, files: list[str]) -> None:
     assert "Missing option '-o'" in refused("train", *files, "--target", "outcome", code=2)

@@ -74,10 +74,13 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     ingenuo train visits/ --target bought -o visits.ingenuo --engine dask --scheduler tcp://10.0.0.5:8786
     cut -f1,3 log.tsv | ingenuo train - --format tsv --target status -o log.ingenuo
     """
+    old = None
     if output is None and not given["dry_run"]:
         output = _default_output(files)
+        old = f"{output}~" if os.path.isfile(output) else None  # nobody asked for it to be overwritten
     name, address = _engine(given)
     options.check_model_output(output, files, given["as_json"])
+    options.check_model_output(old, files, as_json=False)
     settings = _settings(given)
     options.check_inputs(*files)
     from ingenuo.cli.work.train import judgement, model_and_kinds, schema_table, summary, train
@@ -100,6 +103,8 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     if done.evaluation is not None and not given["as_json"]:
         (options.say if output == "-" else options.out)(judgement(done))
     done.about["command"] = options.typed()
+    if old is not None:
+        options.keep_old(output, old)
     options.save(done.model, output, done.about, given["as_json"])
 
 
