@@ -447,7 +447,7 @@ def test_a_rare_word_that_stands_for_all_unknown_ones_is_not_drawn():
         (("ml", 2, float("nan"), "observed"), InputError, "discount is nan"),
         (("ml", 2, True, "observed"), KindError, "discount must be a number"),
         (("ml", 2, 0.5, "unform"), InputError, "did you mean 'uniform'"),
-        (("ml", 2, 0.5, None), InputError, "base=None is not known"),
+        (("ml", 2, 0.5, None), KindError, "base must be one of observed, uniform, got NoneType None"),
     ],
 )
 def test_bad_settings_are_refused(given_, error, said):
