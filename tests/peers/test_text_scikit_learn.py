@@ -153,7 +153,7 @@ def test_an_array_of_pairs_has_the_counts_of_the_vectoriser(words):
     np.testing.assert_array_equal(counts, wanted)
 
 
-@pytest.mark.parametrize(("name", "model"), zip(real_texts.SETS, cycle(PEERS)))  # each with all: the questions
+@pytest.mark.parametrize(("name", "model"), list(zip(real_texts.SETS, cycle(PEERS))))  # each with all: the questions
 def test_every_set_gives_the_same_joints(name, model):
     words, vectorizer = FEATURES["binary pairs" if model == "bernoulli" else "pairs too"]
     compare(name, words, vectorizer, model)
