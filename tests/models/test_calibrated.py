@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from benchmarks.arff import read as read_arff
+from benchmarks.public_data import public_data
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import StratifiedKFold
@@ -432,3 +434,58 @@ def test_a_text_without_a_known_word_has_about_the_prior() -> None:
     texts = [" ".join(rng.choice(words[:40] if label == "rare" else words[20:], rng.integers(30, 90))) for label in y]
     model = ing.NaiveBayes(calibration="temperature").fit(texts, y)
     assert 0.02 < model.predict_proba([""])[0, 1] < 0.5
+
+
+def rare(n: int = 300):
+    """Three classes, of which one has two rows."""
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b"], object)[rng.integers(0, 2, n)]
+    X = np.repeat(rng.normal((y == "b") * 1.5, 1.0)[:, np.newaxis], 4, axis=1) + rng.normal(0, 0.3, (n, 4))
+    y[:2] = "rare"
+    return X, y
+
+
+@pytest.mark.parametrize("tune", [False, True])
+def test_rare_classes_are_calibrated_together_and_it_is_said(tune, tmp_path):
+    X, y = rare()
+    with pytest.warns(UserWarning, match="'b', 'rare' are calibrated together|'a', 'rare' are calibrated together"):
+        model = ing.NaiveBayes(calibration="auto", tune=tune).fit(X, y)
+    assert set(model.calibration_.log_loss) == {"none", "temperature", "platt", "isotonic"}
+    assert not model.calibration_.left_out
+    assert "rare classes are calibrated together" in model.calibrator_.describe()
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
+    plain = copy.copy(model).set_params(calibration=None).predict_proba(X)
+    one, two = (
+        place for place, group in enumerate(model.calibrator_.groups) if model.calibrator_.groups.count(group) > 1
+    )
+    kept = plain[:, two] > 1e-12
+    np.testing.assert_allclose((p[:, one] / p[:, two])[kept], (plain[:, one] / plain[:, two])[kept], rtol=1e-6)
+    ing.save(model, tmp_path / "model.ingenuo")
+    np.testing.assert_array_equal(ing.load(tmp_path / "model.ingenuo").predict_proba(X), p)
+
+
+def test_what_cannot_be_calibrated_is_a_warning():
+    with pytest.warns(UserWarning, match="nothing was calibrated: none was chosen .*there are fewer than"):
+        ing.NaiveBayes(calibration="auto").fit([[0.5], [1.25], [2.5], [3.75]], ["a", "a", "b", "b"])
+
+
+def test_groups_of_a_file_are_checked():
+    fitted = calibration.Calibrator("platt", 1.0, np.zeros(2), groups=(0, 1, 1))
+    arrays = fitted.arrays()
+    assert calibration.from_arrays("platt", arrays, 3).groups == (0, 1, 1)
+    for odd in ([0, 2, 2], [0, 1], [-1, 0, 1], [0.0, 1.0, 1.0], [0, 9, 9]):
+        with pytest.raises(ing.errors.InputError):
+            calibration.from_arrays("platt", {**arrays, "groups": np.array(odd)}, 3)
+
+
+def test_hypothyroid_as_it_comes_is_fitted_tuned_and_calibrated():
+    path = public_data("tables/hypothyroid.arff")
+    if path is None:
+        pytest.skip("the public table hypothyroid.arff is not there; set INGENUO_DATA to the folder that has it")
+    table = read_arff(path)
+    assert min(np.unique(table.y, return_counts=True)[1]) == 2
+    with pytest.warns(UserWarning, match="calibrated together"):
+        model = ing.NaiveBayes(calibration="auto", tune=True).fit(table.frame, table.y)
+    assert model.calibration_.chosen == "isotonic"
+    assert model.score(table.frame, table.y) > 0.97

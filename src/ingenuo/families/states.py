@@ -236,10 +236,16 @@ class GaussianOrStates(Family):
         return StateParameters(*own, states, {j: scores for j, (_, scores) in chosen.items()})
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
-        """As the Gaussian has it where no whole number was counted; else the rest is estimated again."""
+        """As the Gaussian has it where there are no states; else the rest is estimated again.
+
+        For exact answers it is so wherever there may be states without a row.
+        """
         out = np.zeros((block.n_rows, len(rows.classes)))
         names = block.names.tolist()
-        for counted, group in groupby(range(len(names)), lambda j: whole_name(names[j]) in rows.tally):
+        doubtful = {name for name in names if whole_name(name) in rows.tally}
+        if doubtful and not rows.exact:
+            doubtful = set(rows.estimate(self, prior, block.names).reasons)
+        for counted, group in groupby(range(len(names)), lambda j: names[j] in doubtful):
             places = list(group)
             own = block.only(places[0], places[-1] + 1)
             out += super().left_out(rows, prior, own) if counted else Gaussian().left_out(rows, prior, own)

@@ -465,6 +465,15 @@ class NaiveBayes(Classifier):
         else:
             self.calibrator_ = calibration.fit(str(self.calibration), *given)
         self._calibrated_as = self.calibration
+        groups = self.calibrator_.groups
+        if together := [name for name, group in zip(self.classes_.tolist(), groups) if groups.count(group) > 1]:
+            warnings.warn(
+                f"too few rows of a class to calibrate it by itself: {', '.join(map(repr, together))} are calibrated "
+                "together, as one class",
+                stacklevel=5,
+            )
+        if "calibration_" in self.__dict__ and len(self.calibration_.log_loss) < 2:
+            warnings.warn(f"nothing was calibrated: {self.calibration_}", stacklevel=5)
 
     # Answering.
 
