@@ -63,7 +63,7 @@ def test_bad_requests_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"errors must be 'strict' or 'replace', got 'ignore'"):
         read(path, errors="ignore")
     (tmp_path / "reviews.xls").write_bytes(b"\xd0\xcf")
-    with pytest.raises(InputError, match=r"a file of type '\.xls' cannot be read; known: \.csv"):
+    with pytest.raises(InputError, match=r"reviews\.xls: the sheet cannot be read"):
         read(tmp_path / "reviews.xls")
     with pytest.raises(FileNotFoundError):
         read(tmp_path / "none.csv")

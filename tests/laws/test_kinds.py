@@ -308,9 +308,7 @@ def test_rows_that_are_mappings_are_a_table() -> None:
     assert model.forget(rows[:20], "answer").tally_ == ing.NaiveBayes().fit(frame[20:], "answer").tally_
     with pytest.raises(TypeError, match="row 1 is int 3, and those before it are mappings"):
         model.predict([given, 3])
-    with pytest.raises(
-        ing.errors.InputError, match="a column 'twon' that the model does not know; did you mean 'town'"
-    ):
+    with pytest.warns(UserWarning, match="twon"):
         model.predict([{"twon": "Bari"}])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows.schema import FAMILIES, Schema, category_table, column_name
-from ingenuo.tally.labels import Labels, unite
+from ingenuo.tally.labels import Labels, meet, objects, spelled_value, unite
 
 MISSING = ("", "?")
 _QUOTES = ("'", '"')
@@ -200,27 +200,9 @@ def known_categories(model: Any, name: Any, schema: Schema) -> Labels | None:
 
 def category(value: Any, known: Labels) -> Any:
     """The category that is meant: by its type, by how it is written, or new, in the type of the others."""
-    labels = known.tolist()
-    for same in (_is_same, _is_written_alike):
-        for label in labels:
-            if same(label, value):
-                return label
+    (found,) = meet(objects([value]), known).tolist()
+    if found in known.tolist():
+        return found
     if value in MISSING:
         return None
-    if labels and all(isinstance(label, int | float) and not isinstance(label, bool) for label in labels):
-        try:
-            number = float(value)
-        except ValueError:
-            return value
-        return next((label for label in labels if label == number), type(labels[0])(number))
-    return value
-
-
-def _is_same(label: Any, value: Any) -> bool:
-    return type(label) is type(value) and bool(label == value)
-
-
-def _is_written_alike(label: Any, value: Any) -> bool:
-    if isinstance(label, bool) or isinstance(value, bool):  # true is also written True
-        return str(label).lower() == str(value).lower()
-    return str(label) == str(value)
+    return spelled_value(value) if isinstance(value, str) and known.dtype.kind in "if" else value

@@ -387,7 +387,7 @@ def _first_values(content: Content, sample: Any) -> dict[str, Any]:
         for name, column in found.items()
         if column.null_count == len(column) and (content.written or not pa.types.is_null(column.type))
     }
-    if not types or sample.num_rows >= SAMPLE or content.file.is_stream:
+    if not types or not 0 < sample.num_rows < SAMPLE or content.file.is_stream:
         return found
     tables, n_rows = [], 0
     for table, _ in content.parts(types, None):
