@@ -416,12 +416,13 @@ def test_parameters_that_make_no_sense(parameters, kind, words):
 
 
 def test_a_class_without_a_given_probability_is_named():
-    model = NaiveBayes(class_prior={"yes": 1.0}).fit(TABLE, PLAY)
     with pytest.raises(InputError, match="no probability for class 'no'; give one for every class"):
-        model.predict(TABLE)
-    numbered = NaiveBayes(class_prior={0: 0.2, 1: 0.8}).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+        NaiveBayes(class_prior={"yes": 1.0}).fit(TABLE, PLAY)
     with pytest.raises(InputError, match="no probability for class 2; give one for every class"):
-        numbered.predict([[1.0]])
+        NaiveBayes(class_prior={0: 0.2, 1: 0.8}).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
+    later = NaiveBayes(class_prior={0: 0.2, 1: 0.8}).partial_fit([[1.0], [2.0]], [0, 1]).partial_fit([[3.0]], [2])
+    with pytest.raises(InputError, match="no probability for class 2; give one for every class"):
+        later.predict([[1.0]])
 
 
 def test_a_prior_spoiled_after_learning_is_refused_when_asked(named):

@@ -242,6 +242,16 @@ def test_bad_class_weights_are_refused() -> None:
         shared.predict(FRAME[["size", "age"]])
 
 
+@pytest.mark.parametrize(
+    "bad", [{"class_prior": "Yes=.5,Nope=.5"}, {"prior": "m-estimate:3,Suny=1"}, {"class_weight": {"Nope": 2}}]
+)
+def test_what_does_not_fit_the_rows_is_refused_when_they_are_learned(bad: dict[str, Any]) -> None:
+    model = ing.NaiveBayes(**bad)
+    with pytest.raises(InputError, match=r"Nope|Suny|'No'"):
+        model.fit(DAYS, "Play")
+    assert not hasattr(model, "tally_")  # so the command writes no model that nobody can load
+
+
 # The command.
 
 

@@ -192,6 +192,9 @@ class NaiveBayes(Classifier):
                 )
 
     def _check_against_data(self) -> None:
+        classes = labels_of(self.classes_)
+        model.share_classes(self.class_prior, np.ones(len(classes)), classes)
+        self._class_factors(self.tally_, classes)
         given, columns = prior_of(self.prior).given, [*zip(self.schema_.names.tolist(), self.schema_.families.tolist())]
         kinds = {name: list(FAMILIES.values())[family] for name, family in columns}
         if not isinstance(given, Mapping) or prior_of(self.prior).columns() or "text" in kinds.values():
@@ -298,6 +301,8 @@ class NaiveBayes(Classifier):
         self.__dict__.pop("tuning_", None)
         if self._is_additive:
             super()._learn_first(rows, whole=whole)
+            if whole:
+                self._check_against_data()
             if any(name.startswith(states.PREFIX) for name in self.tally_):
                 self._parameters()  # so that the schema says what its columns were given
             return
