@@ -126,7 +126,7 @@ def test_help_imports_nothing_large(arguments: tuple[str, ...]) -> None:
     [
         (("trian",), 2),
         (("train", "x.csv", "--tgt", "y"), 2),
-        (("train", "x.csv", "--target", "y"), 2),
+        (("train", "x.csv", "y.csv", "--target", "y"), 2),
         (("train", "no such file.csv", "--target", "y", "-o", "model.ingenuo"), 1),
         (("predict", "model.ingenuo"), 2),
         (("predict", "no such file.ingenuo", "x.csv"), 1),

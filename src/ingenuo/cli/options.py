@@ -602,10 +602,10 @@ def _end(*_: object) -> None:
 
 def _heed_termination() -> None:
     """Unwind when the system asks for an end, even while this thread waits for a pipe, which another does not wake."""
-    waiting, told = os.pipe()
-    os.set_blocking(told, False)
+    waiting, writing = os.pipe()
+    os.set_blocking(writing, False)
     signal.signal(signal.SIGTERM, _end)
-    signal.set_wakeup_fd(told)
+    signal.set_wakeup_fd(writing)
     here = threading.get_ident()
 
     def wake() -> None:
