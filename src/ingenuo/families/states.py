@@ -281,7 +281,12 @@ class _Column:
             below = np.maximum(self.n - 1, 0)[:, np.newaxis] + pseudo * shown.shape[1]
             p = np.divide(np.maximum(shown - 1, 0) + pseudo, below, out=np.zeros(shown.shape), where=below > 0)
             found = float((shown * np.maximum(logs(p), _LEAST)).sum())
-        return found + (self._score_others(chosen, others) if others.any() else 0.0)
+        if not others.any():
+            return found
+        # Weights and values may be of any size; what has no score is not chosen.
+        with np.errstate(all="ignore"):
+            found += self._score_others(chosen, others)
+        return -math.inf if math.isnan(found) else found
 
     def _score_others(self, chosen: NDArray[np.bool_], n: Floats) -> float:
         """The same of the others, under Gaussians: whole numbers by their chance, the rest by their density."""
