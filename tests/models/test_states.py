@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import ingenuo as ing
 from ingenuo.datasets import weather
-from ingenuo.families.states import whole_name
+from ingenuo.families.gaussian import whole_name
 from ingenuo.tally.labels import labels_of
 
 

@@ -18,8 +18,7 @@ from ingenuo.families.counts import Bernoulli, Multinomial
 from ingenuo.families.covariance import FULL, SHARED, ScatterFamily
 from ingenuo.families.density import Density
 from ingenuo.families.family import Evidence, Family, LearnedRows, Parameters
-from ingenuo.families.gaussian import Gaussian
-from ingenuo.families.states import GaussianOrStates
+from ingenuo.families.gaussian import Gaussian, GaussianOrStates
 from ingenuo.families.words import TextFamily
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name

@@ -16,26 +16,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.gaussian import FARTHEST, GaussianParameters, log_normal
+from ingenuo.families.gaussian import FARTHEST, GaussianParameters, imaginary, log_normal
 from ingenuo.kernels import portable
 from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
 from ingenuo.kernels.moments import LEAST_EXPONENT
 from ingenuo.show.arithmetic import Floats, fraction, logs
 from ingenuo.tally.histogram import Histogram
-from ingenuo.tally.labels import Labels, objects
+from ingenuo.tally.labels import Labels
 from ingenuo.tally.prior import Prior
 
 STRAIGHTNESS = 1 / 1024  # of a logarithm: straight lines between the points of a table miss it by no more
 MODERATE = 1e100  # no class counts for more values than this, or for fewer than one in so many
 _LEAST = -700.0  # no value that is left out counts as less likely: a single one says no more
 _TINY = float(np.finfo(float).tiny)
-
-
-def imaginary(prior: Prior, column: object, values: int = 1) -> float:
-    """How many imaginary observations the prior has of each of so many values of a column of numbers."""
-    # Bins have no names that a prior could speak of, so the labels are such as no column has.
-    labels = objects([("bin", i) for i in range(values)])
-    return float(prior.pseudo_counts(labels, column).sum()) / values
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ingenuo.errors import (
     check_choice,
     did_you_mean,
 )
-from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, in_order, in_runs, states
+from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, gaussian, in_order, in_runs
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
 from ingenuo.families.gaussian import Chosen
@@ -183,7 +183,8 @@ class NaiveBayes(Classifier):
         for name, kind in (("numbers", "number"), ("counts", "count")):
             known, given = [each for each, of in FAMILIES.items() if of == kind], getattr(self, name)
             for choice in given.values() if isinstance(given, Mapping) else [given]:
-                check_choice(name, choice, known)
+                if choice not in known:
+                    check_choice(name, choice, known)
         for words in self.text.values() if isinstance(self.text, Mapping) else [self.text]:
             if not isinstance(words, Words) and (words is not None or isinstance(self.text, Mapping)):
                 raise KindError(
@@ -303,7 +304,7 @@ class NaiveBayes(Classifier):
             super()._learn_first(rows, whole=whole)
             if whole:
                 self._check_against_data()
-            if any(name.startswith(states.PREFIX) for name in self.tally_):
+            if any(name.startswith(gaussian.WHOLE) for name in self.tally_):
                 self._parameters()  # so that the schema says what its columns were given
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
