@@ -434,6 +434,12 @@ def _below_top(z: Floats) -> Floats:
     return np.asarray(z - z.max(axis=1, keepdims=True))
 
 
+def sum_lengths(lengths: Iterable[Floats | None]) -> Floats | None:
+    """The lengths of all attributes that have one; None where none has."""
+    found = [each for each in lengths if each is not None]
+    return np.asarray(sum(found)) if found else None
+
+
 @dataclass(frozen=True)
 class Choice:
     """What was tried and what it gained."""

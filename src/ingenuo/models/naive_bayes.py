@@ -194,7 +194,10 @@ class NaiveBayes(Classifier):
 
     def _check_against_data(self) -> None:
         classes = labels_of(self.classes_)
-        model.share_classes(self.class_prior, np.ones(len(classes)), classes)
+        if isinstance(given := model.class_prior_of(self.class_prior), Prior):
+            given.pseudo_counts(classes)  # which raises where it does not fit
+        else:
+            model.share_classes(given, np.ones(len(classes)), classes)
         self._class_factors(self.tally_, classes)
         given, columns = prior_of(self.prior).given, [*zip(self.schema_.names.tolist(), self.schema_.families.tolist())]
         kinds = {name: list(FAMILIES.values())[family] for name, family in columns}
@@ -243,12 +246,8 @@ class NaiveBayes(Classifier):
                         "drop one of the two"
                     )
                 families[place], why[name] = family, "declared"
-        named = prior_of(self.prior).columns()
-        unknown = [name for name in named if name not in set(names)]
-        if unknown:
-            raise InputError(
-                f"the prior has a column {unknown[0]!r} that the table has not{did_you_mean(unknown[0], names)}"
-            )
+        for name in set(prior_of(self.prior).columns()) - set(names):
+            raise InputError(f"the prior has a column {name!r} that the table has not{did_you_mean(name, names)}")
         if all(family == "ignore" for family in families):
             raise InputError("every column is ignored, so there is nothing to learn from; keep one at least")
         texts = self._texts(source, families, declared, TEXT_FAMILIES[counts])
@@ -459,7 +458,8 @@ class NaiveBayes(Classifier):
             plain.class_weight = None  # which the tally has
             log_posterior = leave_one_out(plain, self.schema_, chunk, tally, exact=False)
             rows = LearnedRows(self.schema_, tally, keep_weighted(chunk, tally.labels(CLASS, 0)))
-            lengths = _sum(each.left_out_lengths(rows) for each in attributes_of(self.schema_, prior_of(self.prior)))
+            own = attributes_of(self.schema_, prior_of(self.prior))
+            lengths = calibration.sum_lengths(each.left_out_lengths(rows) for each in own)
         else:
             log_posterior = plain._posterior(dict(chunk.blocks), chunk.n_rows, log=True)
             lengths = self._lengths(chunk.blocks)
@@ -558,7 +558,7 @@ class NaiveBayes(Classifier):
 
     def _lengths(self, found: Mapping[str, Block]) -> Floats | None:
         """How many known words, and other counts, each row has; None where there are no such columns."""
-        return _sum(each.lengths(found) for each in self._parameters().attributes)
+        return calibration.sum_lengths(each.lengths(found) for each in self._parameters().attributes)
 
     def _explain_row(self, row: Any) -> Explanation:
         shown = super()._explain_row(row)
@@ -742,13 +742,6 @@ class NaiveBayes(Classifier):
             self.calibrator_ = calibration.from_arrays(values["calibrator"], own, len(self.classes_))
             self._calibrated_as = self.calibration
             if "choice" in values:
-                names = ("chosen", "log_loss", "left_out")
-                self.calibration_ = Choice(**{name: values["choice"][name] for name in names})
+                self.calibration_ = Choice(**{name: values["choice"][name] for name in Choice.__dataclass_fields__})
             if self.calibration not in (AUTOMATIC, self.calibrator_.kind):
                 raise InputError(f"the calibrator is {self.calibrator_.kind!r}, and calibration={self.calibration!r}")
-
-
-def _sum(lengths: Iterable[Floats | None]) -> Floats | None:
-    """The lengths of all attributes that have one; None where none has."""
-    found = [each for each in lengths if each is not None]
-    return np.asarray(sum(found)) if found else None
