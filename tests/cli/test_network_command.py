@@ -196,19 +196,34 @@ def test_show_prints_the_graph_or_tables_and_writes_by_ending(folder: Path) -> N
 
 def test_an_experts_network_classifies_rows(folder: Path, table: pd.DataFrame) -> None:
     network = Network.read("n.yaml")
-    done("classify", "n.yaml", "data.csv", "--target", "cancer", "-o", "answers.csv")
+    done("classify", "n.yaml", "data.csv", "--target", "cancer", "--all", "-o", "answers.csv")
     answers = pd.read_csv(folder / "answers.csv")
     wanted = network.predict_proba(table, "cancer")
-    np.testing.assert_allclose(answers[["P(ill)", "P(well)"]], wanted, atol=1e-12)
+    np.testing.assert_allclose(answers[["P(ill)", "P(well)"]], wanted, atol=1e-6)
     found = json.loads(done("classify", "n.yaml", "--target", "cancer", "--row", "smoke=yes", "--json"))
     assert found["posterior"] == pytest.approx(network.posterior("cancer", {"smoke": "yes"}))
 
 
+def test_classify_answers_a_file_as_predict_does(folder: Path) -> None:
+    """Six digits, the probabilities of all classes if asked, and a count of the states that the network lacks."""
+    (folder / "new.csv").write_text("smoke,age,flag\nyes,60,\nsometimes,60,\n")
+    found = run("classify", "n.yaml", "new.csv", "--target", "cancer")
+    assert found.exit_code == 0, found.output
+    assert "column 'smoke': 1 row has a value that the model never saw ('sometimes')" in found.stderr
+    done("convert", "n.yaml", "c.yaml", "--target", "cancer")
+    assert found.stdout == CliRunner().invoke(main, ["predict", "c.yaml", "new.csv"]).stdout
+    header, *rows = found.stdout.splitlines()
+    assert header == "smoke,age,flag,predicted,probability"
+    assert all(len(row.rpartition(".")[2]) <= 6 for row in rows), rows
+
+
 def test_a_network_file_that_names_its_class_is_a_model(folder: Path, table: pd.DataFrame) -> None:
     network = Network.read("n.yaml")
-    bare = CliRunner().invoke(main, ["explain", "n.yaml", "--row", "smoke=yes"])
-    assert bare.exit_code == 1
-    assert "network classify --target NODE" in bare.output
+    for command in (["explain", "n.yaml", "--row", "smoke=yes"], ["predict", "n.yaml", "data.csv"]):
+        bare = CliRunner().invoke(main, command)
+        assert bare.exit_code == 1
+        assert "`target: NODE`" in bare.output
+        assert "network classify --target NODE" in bare.output
     done("convert", "n.yaml", "c.yaml", "--target", "cancer")
     wanted = network.posterior("cancer", {"smoke": "yes", "age": 60})
     for name in ("c.yaml", "c.ingenuo"):

@@ -262,13 +262,22 @@ def load(path: str, *, answers: bool = False) -> Any:
     from ingenuo import store
     from ingenuo.networks.files import is_network_file
     from ingenuo.networks.network import Network
+    from ingenuo.show.format import listed
 
     if path != "-" and is_network_file(path):
         found: Any = Network.read(path)
     else:
         found = store.from_bytes(sys.stdin.buffer.read()) if path == "-" else store.load(path)
-    if not answers or not isinstance(found, Network) or found.target is None:
+    if not answers or not isinstance(found, Network):
         return found
+    if found.target is None:
+        how = (
+            "add the line `target: NODE` to it" if path.endswith((".yaml", ".yml")) else "see `ingenuo network convert`"
+        )
+        raise click.ClickException(
+            f"{path} does not say which of its nodes is the class ({listed(found.nodes, 6)}); {how}, or use "
+            "`ingenuo network classify --target NODE`"
+        )
     from ingenuo.models.network_classifier import NetworkClassifier
 
     return NetworkClassifier.from_network(found)
@@ -280,7 +289,6 @@ def load_model(path: str) -> Any:
     if not hasattr(model, "schema_") or not hasattr(model, "predict"):
         raise click.ClickException(
             f"{path} holds a {type(model).__name__}, and no model that answers rows; `ingenuo inspect` shows what it is"
-            + (", and `ingenuo network classify --target NODE` asks for a node" if hasattr(model, "nodes") else "")
         )
     return model
 

@@ -115,6 +115,7 @@ def show(path: str, nodes: tuple[str, ...], output: str | None, as_json: bool) -
     option("--target NODE", "The node that is the class  [as the network says]"),
     option("--row TEXT", "One row, 'NODE=STATE, NODE=STATE': the product of the tables' entries is shown."),
     option("-o --output FILE", "Where to write the rows of FILE with their classes  [standard output]"),
+    option("--all", "The probability of every class.", "all_classes"),
     options.READING,
     JSON,
     of=network,
@@ -123,7 +124,7 @@ def classify(path: str, file: str | None, target: str | None, row: str | None, *
     """Classify rows by a network with tables, an expert's or a learned one.
 
     P(class | row) is the product of one entry of each table, divided by the sum over the classes. What is missing is
-    summed out.
+    summed out; so is a state that the network does not have, and stderr counts those.
 
     \b
     ingenuo network classify weather.yaml --target play --row 'outlook=rainy, windy=true'
@@ -133,20 +134,16 @@ def classify(path: str, file: str | None, target: str | None, row: str | None, *
         raise click.UsageError("give a row by --row, or a FILE")
     options.check_writable(given["output"], [path, *([file] if file else [])])
     check_inputs(path, file)
-    from ingenuo.cli.work.answer import Answers
+    from ingenuo.cli.commands.predict import answer
     from ingenuo.models.network_classifier import NetworkClassifier
-    from ingenuo.rows.files import write
-    from ingenuo.rows.streams import rows_for
     from ingenuo.rows.typed import parse_row
 
     model = NetworkClassifier.from_network(_read(path), target)
-    if row is not None:
-        options.show(model.explain(parse_row(row, model)), given["as_json"])
+    if file is None:
+        options.show(model.explain(parse_row(str(row), model)), given["as_json"])
         return
-    rows = rows_for(model, options.open_files([str(file)], given, keep_all=True), labelled=False, others=True)
-    kind = "jsonl" if given["as_json"] else write.format_of(given["output"])
-    pieces = write.write(Answers(model, True, 0).tables(rows.pairs()), kind)
-    options.write(b"".join(pieces), given["output"])
+    how = {"to": "jsonl" if given["as_json"] else None, "digits": None, "reasons": 0, "spreadsheet_safe": False}
+    answer(model, (file,), None, given["output"], False, given | how)
 
 
 @options.command(

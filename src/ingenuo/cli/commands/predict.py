@@ -58,6 +58,13 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
         raise click.UsageError("give FILEs, or one row by --row")
     options.check_writable(output, [*files, model])
     options.check_inputs(model, *files)
+    answer(options.load(model, answers=True), files, row, output, only, given)
+
+
+def answer(
+    model: Any, files: tuple[str, ...], row: str | None, output: str | None, only: bool, given: dict[str, Any]
+) -> None:
+    """Write the rows of files, or the one that was typed, with the answers of a model."""
     from ingenuo.cli.work.answer import Answers, typed_table
     from ingenuo.rows.files import write
     from ingenuo.rows.streams import rows_for
@@ -65,14 +72,13 @@ def predict(model: str, files: tuple[str, ...], row: str | None, output: str | N
 
     kind = write.format_of(output, given["to"])
     digits = _DIGITS if given["digits"] is None and kind not in BINARY else given["digits"]
-    loaded = options.load(model, answers=True)
-    found = Answers(loaded, given["all_classes"], given["reasons"], only=only, digits=digits)
+    found = Answers(model, given["all_classes"], given["reasons"], only=only, digits=digits)
     if row is None:
-        scanned = options.open_files(files, given, model=loaded, keep_all=True)
-        rows = rows_for(loaded, scanned, labelled=False, others=not only)
+        scanned = options.open_files(files, given, model=model, keep_all=True)
+        rows = rows_for(model, scanned, labelled=False, others=not only)
         pairs = rows.pairs()
     else:
-        rows, taken = None, typed_table(loaded, row)
+        rows, taken = None, typed_table(model, row)
         pairs = iter([(taken, taken)])
     with options.watched(rows, "answering"):
         tables = found.tables(pairs, None if rows is None else (scanned.schema.empty_table(), rows.names))
