@@ -456,9 +456,37 @@ def test_no_file_that_is_read_is_overwritten(folder: Path) -> None:
     done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     assert "would be overwritten" in refused("predict", "m.ingenuo", "people.csv", "-o", "people.csv")
     assert "would be overwritten" in refused("predict", "m.ingenuo", "people.csv", "--to", "csv", "-o", "m.ingenuo")
+    for command in (
+        "explain m.ingenuo people.csv -o people.csv",
+        "explain m.ingenuo people.csv --to csv -o m.ingenuo",
+        "generate m.ingenuo --to csv -o m.ingenuo",
+        "merge m.ingenuo m.ingenuo -o m.ingenuo",
+        "report m.ingenuo people.html -o people.html",
+        "card m.ingenuo people.html -o people.html",
+        "network learn people.yaml -o people.yaml",
+    ):
+        Path("people.html").write_bytes(Path("people.csv").read_bytes())
+        Path("people.yaml").write_bytes(Path("people.csv").read_bytes())
+        assert "is read here, and would be overwritten" in refused(*command.split()), command
     Path("notes.txt").write_text("mine")
     assert "holds no model" in refused("train", "people.csv", "--target", "outcome", "-o", "notes.txt")
     done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")  # a model may be replaced
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
+def test_a_file_without_rows_changes_no_model(folder: Path, ending: str) -> None:
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    none, file = people()[:0], f"none.{ending}"
+    if ending == "parquet":
+        none.to_parquet(file)
+    else:
+        none.to_csv(file, sep="\t" if ending == "tsv" else ",", index=False)
+    assert "there are no rows to learn from" in refused("train", file, "--target", "outcome", "-o", "n.ingenuo")
+    assert "there are no rows to judge by" in refused("evaluate", "m.ingenuo", file)
+    assert "there are no rows to learn from" in refused("update", "m.ingenuo", file)
+    assert "there are no rows to forget" in refused("forget", "m.ingenuo", file, "--force")
+    answered = done("predict", "m.ingenuo", file).stdout
+    assert answered == ",".join([*none, "predicted", "probability"]) + "\n"
 
 
 def test_a_model_that_is_not_there_is_named(folder: Path) -> None:

@@ -56,6 +56,8 @@ def test_columns_without_a_header_are_given_names(ending: str, folder: Path) -> 
     assert (renamed.names, len(renamed.table())) == (list("abcde"), N)
     with pytest.raises(FileError, match="3 names were given, and there are 5 columns"):
         ing.scan(f"bare.{ending}", names=["a", "b", "c"])
+    with pytest.raises(FileError, match="two columns are called 'a'; rename one"):
+        ing.scan(f"bare.{ending}", names=["a", "b", "a", "c", "d"])
     with pytest.raises(KindError, match="names must be a list of strings"):
         ing.scan(f"bare.{ending}", names="a,b,c")
 

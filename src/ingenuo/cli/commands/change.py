@@ -97,7 +97,7 @@ def merge(models: tuple[str, ...], output: str, minimum: int | None, as_json: bo
     """
     if len(models) < 2 and minimum is None:
         raise click.UsageError("give two models at least")
-    options.check_model_output(output, (), as_json)
+    options.check_model_output(output, models, as_json)
     options.check_inputs(*models)
     from ingenuo.cli.work.change import merge
 

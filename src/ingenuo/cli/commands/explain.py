@@ -48,7 +48,7 @@ def explain(model: str, file: str | None, row: str | None, rows: str | None, for
         raise click.UsageError("--rows are rows of a FILE; give that too")
     output = given["output"]
     form = options.form_of(output, "json" if given["as_json"] else form, options.TABLES)
-    options.check_writable(output)
+    options.check_writable(output, [model, *([file] if file else [])])
     options.check_inputs(model, file)
     from ingenuo.explanation.explain import explain
     from ingenuo.rows.streams import read_rows, row_numbers

@@ -74,6 +74,7 @@ def learn(data: str, output: str, structure: str, smoothing: float, show_path: b
     from ingenuo.rows.files.scan import read
     from ingenuo.tally.prior import Lidstone
 
+    options.check_writable(output, [data, structure])
     _check_writable(output)
     given |= {"columns": options.kinds(given), "order": given["order"] or None}
     chosen = Network.read(structure) if is_network_file(structure) else structure

@@ -131,7 +131,7 @@ def generate(model: str, n: int, output: str | None, format_: str | None, seed: 
 
     if format_ is None and output is not None and output != "-":
         format_ = "text" if output.endswith(".txt") else format_of(output)
-    options.check_writable(output)
+    options.check_writable(output, [model])
     loaded = options.load(model)
     found = generate(
         loaded,

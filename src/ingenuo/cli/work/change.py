@@ -63,6 +63,8 @@ def change(
         learn(rows, rows.target, sample_weight=weight)
     after = n_learned(model)
     moved = None if before is None or after is None else abs(after - before)
+    if moved == 0:
+        raise InputError(f"{rows.name}: there are no rows to {'learn from' if learns else 'forget'}")
     notes = [rows.note] if getattr(rows, "note", "") else []
     if moved is not None:
         notes.append(f"{moved:,} rows {'learned' if learns else 'forgotten'}; {after:,} in all")

@@ -44,6 +44,7 @@ class Delimited(TextContent):
             if error is not None:
                 raise error
         self.decimal, self.names = self.dialect.decimal, list(self.dialect.names)
+        self.refuse_doubled()  # as names that are given may be
         self.notes += self.dialect.notes
 
     def _begin(self, text: bytes, complete: bool) -> None:
