@@ -22,14 +22,13 @@ from pyarrow import csv
 from scipy.special import logsumexp
 
 from benchmarks import data
-from benchmarks.by_hand import JoinedByHand, joint_without_missing
+from benchmarks.by_hand import JoinedByHand, as_scikit_learn, joint_without_missing
 from benchmarks.cases import Case, Duel, Pace
 from benchmarks.processes import command, place, spent_by
 from benchmarks.report import Bar, farthest
 from ingenuo import store
 from ingenuo.cli import main as command_line
 from ingenuo.cli.work.train import Done, train
-from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows.files.scan import scan
 
 ROWS = 1_000_000  # texts; the tables have a share of them
@@ -111,8 +110,8 @@ def whole(*arguments: object) -> str:
 
 
 def learned(path: Path, target: str) -> Done:
-    """What `ingenuo train` does, but for the writing of the model."""
-    return train(NaiveBayes(), scan([path], target=target), target)
+    """What `ingenuo train` does, with scikit-learn's Gaussians, but for the writing of the model."""
+    return train(as_scikit_learn(), scan([path], target=target), target)
 
 
 def learning(path: Path, target: str, difference: Callable[[pa.Table, Done], float]) -> Duel:
@@ -144,12 +143,13 @@ def learning_texts(rows: int) -> Duel:
     """Texts; the sums must be those of the rows that pyarrow has read, learned at once."""
     sizes = [min(100_000, rows - start) for start in range(0, rows, 100_000)]
     path = write((texts_of(size, seed) for seed, size in enumerate(sizes)), place("texts.csv"), quotes=True)
-    return learning(path, LABEL, lambda read, own: float(NaiveBayes().fit(read, LABEL).tally_ != own.model.tally_))
+    return learning(path, LABEL, lambda read, own: float(as_scikit_learn().fit(read, LABEL).tally_ != own.model.tally_))
 
 
 def answer(model: Path, path: Path, output: Path) -> Path:
-    """`ingenuo predict`, called within the process."""
-    command_line(["predict", str(model), str(path), "-o", str(output), "--quiet"], standalone_mode=False)
+    """`ingenuo predict` with all digits, called within the process."""
+    call = ["predict", str(model), str(path), "-o", str(output), "--digits", "17", "--quiet"]
+    command_line(call, standalone_mode=False)
     return output
 
 
@@ -166,7 +166,7 @@ def answering_tables(rows: int) -> Duel:
     """A table with the answers beside it; the sample's classes and probabilities must be the true ones."""
     table = table_of(int(rows * ANSWERED))
     path, kept = write(iter([table.arrow(strings=True)]), place("asked.csv")), place("answering.ingenuo")
-    store.save(NaiveBayes().fit(with_class(table), CLASS), kept)
+    store.save(as_scikit_learn().fit(with_class(table), CLASS), kept)
     by_hand = JoinedByHand(table.values.shape[1], len(table.labels)).fit(pd.read_csv(path), table.y)
     joint = joint_without_missing(table, SAMPLE)
     truth = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))

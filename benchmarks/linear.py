@@ -143,7 +143,7 @@ def cross_entropy(rows: int) -> Duel:
 def density(kind: str, task: str, rows: int) -> Duel:
     """Our own Gaussians in the place of the peer; the densities are others, so there is no answer to compare."""
     given = data.numbers("normal", rows)
-    gaussian, other = NaiveBayes(), NaiveBayes(numbers=kind)
+    gaussian, other = NaiveBayes(numbers="gaussian"), NaiveBayes(numbers=kind)
 
     def work(model: NaiveBayes) -> Any:
         if task == "predict_proba":

@@ -16,7 +16,7 @@ from sklearn import naive_bayes as sk
 
 import ingenuo as ing
 from benchmarks import data
-from benchmarks.by_hand import JoinedByHand, joint_without_missing
+from benchmarks.by_hand import JoinedByHand, as_scikit_learn, joint_without_missing
 from benchmarks.cases import Case, Duel, ExtraMemory, Race
 from benchmarks.report import Bar, farthest
 
@@ -74,7 +74,7 @@ def mixed(form: str, task: str, rows: int) -> Duel:
     own = theirs if form.startswith("pandas") else table.arrow(strings=strings)
     weights = table.weights if task == "weighted" else None
     truth = joint_without_missing(table, SAMPLE, weights)
-    peer, ours = JoinedByHand(table.values.shape[1], len(table.labels)), ing.NaiveBayes()
+    peer, ours = JoinedByHand(table.values.shape[1], len(table.labels)), as_scikit_learn()
     size = own.nbytes if form.startswith("arrow") else int(own.memory_usage(index=False, deep=True).sum())
     if task == "predict_proba":
         peer.fit(theirs, table.y)

@@ -24,7 +24,7 @@ from sklearn.pipeline import make_pipeline
 
 import ingenuo
 from benchmarks import data, trust_tables, trust_text
-from benchmarks.by_hand import JoinedByHand
+from benchmarks.by_hand import JoinedByHand, as_scikit_learn
 from benchmarks.cases import Case, Duel, Race
 from benchmarks.corpora import table as texts_of
 from benchmarks.published import FOLDS
@@ -71,13 +71,13 @@ def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
 # The races.
 
 
-def _from_anew(X: Any, y: NDArray[Any], found: Any) -> float:
+def _from_anew(X: Any, y: NDArray[Any], found: Any, make: Callable[[], NaiveBayes] = NaiveBayes) -> float:
     """How far the answers for some folds, or rows, are from those of models that are fitted without them."""
     distances = []
     for place in np.linspace(0, len(found.test) - 1, REFITTED).astype(int):
         test = found.test[place]
         train = np.setdiff1d(np.arange(len(y)), test)
-        model = NaiveBayes().fit(_taken(X, train), y[train])
+        model = make().fit(_taken(X, train), y[train])
         distances.append(farthest(model.predict_proba(_taken(X, test)), found.probabilities[test]))
     return float(np.max(distances))
 
@@ -122,8 +122,8 @@ def against_scikit_learn(make: Make, peer: Any, rows: int) -> Duel:
 
     return Duel(
         lambda: cross_val_predict(clone(peer), X, y, cv=folds, method="predict_proba"),
-        lambda: cross_validate(NaiveBayes(), X, y, folds, verbose=False),
-        lambda _, found: _from_anew(X, y, found),
+        lambda: cross_validate(as_scikit_learn(), X, y, folds, verbose=False),
+        lambda _, found: _from_anew(X, y, found, as_scikit_learn),
         nbytes,
         remark=remark,
     )

@@ -177,8 +177,8 @@ def test_a_real_difference_in_log_loss_is_found():
     found = compare([ing.NaiveBayes(), ing.SoftmaxRegression()], *load_breast_cancer(return_X_y=True))
     (loss,) = [pair for pair in found.pairs if pair.measure == "log_loss"]
     assert loss.significant
-    assert loss.sentence.startswith("The log loss of NaiveBayes is 0.49")
-    assert "SoftmaxRegression is better than NaiveBayes by 0.49" in found.conclude("log_loss")
+    assert loss.sentence.startswith("The log loss of NaiveBayes is 0.4895 above")
+    assert "SoftmaxRegression is better than NaiveBayes by 0.489" in found.conclude("log_loss")
 
 
 def test_confidence_and_level_are_kept():

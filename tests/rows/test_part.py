@@ -100,7 +100,7 @@ def test_matrices_are_taken_by_rows(shape, counts):
 
 def test_numbers_of_a_matrix_are_taken_and_cut():
     matrix = RNG.normal(size=(N, 3))
-    block = chunk_of(matrix).blocks["gaussian"]
+    block = chunk_of(matrix).blocks["gaussian-or-states"]
     places = np.array([7, 1, 1, 30])
     np.testing.assert_array_equal(block.take(places).rows(0, 4), matrix[places])
     np.testing.assert_array_equal(block.part(5, 20).rows(2, 9), matrix[7:14])
