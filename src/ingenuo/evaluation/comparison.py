@@ -322,7 +322,7 @@ def compare(
     >>> found = compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True))
     >>> found.best, len(found.pairs)
     ('GaussianDiscriminant', 2)
-    >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[15, 100]).leaders()
+    >>> compare([NaiveBayes(), GaussianDiscriminant()], *load_iris(return_X_y=True), sizes=[9, 100]).leaders()
     [None, 'GaussianDiscriminant']
     >>> X, y = load_iris(return_X_y=True)
     >>> fitted = {"Bayes": NaiveBayes().fit(X[::2], y[::2]), "Gauss": GaussianDiscriminant().fit(X[::2], y[::2])}

@@ -635,7 +635,7 @@ def class_prior_of(given: Any) -> Any:
     """The prior of the classes that is meant: a Prior, a mapping from class to probability, or "uniform"; else raise.
 
     >>> class_prior_of("Yes=1/4,No=3/4"), class_prior_of("laplace")
-    ({'Yes': 0.25, 'No': 0.75}, Laplace(variance_floor=1e-09))
+    ({'Yes': 0.25, 'No': 0.75}, Laplace(variance_floor=1e-09, variance_rows=1.0))
     """
     if isinstance(given, str) and "=" in given and ":" not in given:
         pairs = [part.rpartition("=") for part in given.split(",")]

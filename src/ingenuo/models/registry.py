@@ -55,7 +55,8 @@ def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     """A model by its name; settings are its parameters, as text or as they are, and those of `Words` for its `text`.
 
     >>> build("naive-bayes", {"prior": "lidstone:0.5", "tune": "yes"})
-    NaiveBayes(prior=Lidstone(alpha=0.5, variance_floor=1e-09, variance_rows=1.0), tune=True)
+    NaiveBayes(prior=Lidstone(alpha=0.5, variance_floor=1e-09, variance_rows=1.0),
+               tune=True)
     """
     from ingenuo.text.words import Words
 
