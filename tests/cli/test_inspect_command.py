@@ -96,7 +96,7 @@ def test_json_has_the_same_facts() -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("tally", "a tally: 6 tables of sums"),
+        ("tally", "a tally: 8 tables of sums"),
         ("grass", "a Bayesian network"),
         ("words", "4 texts, 5 different words"),
         ("language", "4 rows, 2 classes, 5 different words"),

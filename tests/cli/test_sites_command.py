@@ -93,7 +93,7 @@ def test_a_column_that_reads_otherwise_at_a_site_is_named_with_the_remedy(folder
         frame.to_csv(f"{name}.csv", index=False)
         done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
     said = refused("merge", "bari.ingenuo", "pisa.ingenuo", "-o", "sum.ingenuo")
-    assert "bari.ingenuo and pisa.ingenuo: column 'age' is gaussian in one model and categorical in the other" in said
+    assert "bari.ingenuo and pisa.ingenuo: column 'age' is gaussian-or-states in one model and categorical in" in said
 
 
 def test_tallies_add_up_to_a_tally(folder: Path) -> None:

@@ -336,11 +336,14 @@ def test_forgetting_with_a_greater_weight_than_was_learned(unnamed):
         (lambda: NaiveBayes().fit(X, Y), ["one schema has column names and the other has none"]),
         (
             lambda: NaiveBayes({"temperature": "category"}).fit(TABLE, PLAY),
-            ["column 'temperature' is gaussian in one model and categorical in the other", "declare it the same way"],
+            [
+                "column 'temperature' is gaussian-or-states in one model and categorical in the other",
+                "declare it the same way",
+            ],
         ),
         (
             lambda: NaiveBayes(numbers="gaussian-unbiased").fit(TABLE, PLAY),
-            ["column 'temperature' is gaussian in one model and gaussian-unbiased in the other"],
+            ["column 'temperature' is gaussian-or-states in one model and gaussian-unbiased in the other"],
         ),
         (lambda: "a model", ["a NaiveBayes can be merged with another NaiveBayes, not with str"]),
         (lambda: None, ["not with NoneType"]),

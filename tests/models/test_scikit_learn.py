@@ -522,13 +522,12 @@ def test_a_table_of_another_width_is_refused(name, method, width):
 @every
 def test_other_names_of_columns_are_refused(name, method):
     table = frame_of(name)
-    for other in (
-        table.rename(columns={"petal width": "petal depth"}),
-        table.drop(columns="petal width"),
-        table.assign(colour=1),
+    for other, named in (
+        (table.rename(columns={"petal width": "petal depth"}), "petal depth"),
+        (table.drop(columns="petal width"), "petal width"),
+        (table.assign(colour=1), "colour"),
     ):
-        words = ("feature names", "Feature names", "the table has a column", "the table lacks")
-        assert_refused(new(name).fit(table, Y), acts_on_learned(method, other), table, *words)
+        assert_refused(new(name).fit(table, Y), acts_on_learned(method, other), table, named)
 
 
 @every
@@ -719,8 +718,14 @@ def test_what_a_mapping_leaves_out_is_left_out_of_the_product(name):
 @every
 def test_rows_that_cannot_be_explained_are_refused(name):
     X = rows_of(name)
-    for row, words in (([1, 2], ["2 values", "2 columns"]), (X[:2], ["values", "table of 2"]), (3, ["one row"])):
-        assert_refused(fitted(name), lambda m, r=row: m.explain(r), X, *words)
+    for row, words in (([1, 2], ["2 values", "2 columns"]), (X[:2, :3], ["3 values", "3 columns"]), (3, ["one row"])):
+        assert_refused(fitted(name), lambda m, r=row: list(m.explain(r)), X, *words)
+
+
+@every
+def test_each_of_many_rows_is_explained_as_by_itself(name):
+    model, X = fitted(name), rows_of(name)
+    assert [str(each) for each in model.explain(X[:3])] == [str(model.explain(row)) for row in X[:3]]
 
 
 # Drawing.

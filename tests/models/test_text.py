@@ -153,7 +153,7 @@ def test_text_stands_beside_numbers_and_categories(frame):
     model = NaiveBayes(text=Words(ngrams=(1, 2))).fit(table, LABELS)
     assert [row[:3] for row in model.schema_.rows()] == [
         ("said", "text", "words"),
-        ("stars", "number", "gaussian"),
+        ("stars", "number", "gaussian-or-states"),
         ("place", "category", "categorical"),
     ]
     why = dict(model.schema_.why)

@@ -79,7 +79,10 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "ComplementNB": {},
     "BernoulliNB": {},
     "CategoricalNB": {},
-    "BayesOptimalClassifier": {},
+    "BayesOptimalClassifier": dict.fromkeys(
+        ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
+        "its members are compared by folds: a row of weight 2 lies in one, two equal rows may lie in two",
+    ),
 }
 
 

@@ -455,6 +455,9 @@ class CategoricalNB(Discrete):
 
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         array = getattr(source, "array", None)
+        if array is None and len(source.names) > len(schema):  # NaiveBayes warns; scikit-learn's models refuse
+            other = source.names[find(labels_of(schema.names), source.names) < 0][0]
+            raise InputError(f"the table has a column {other!r} that the model does not know; leave it out")
         if array is None or array.dtype.kind not in "iuf":
             return super()._blocks(source, schema)
         if len(schema) != array.shape[1]:
