@@ -613,7 +613,10 @@ def test_select_ranks_columns_in_bits(folder: Path) -> None:
     wanted = ing.AttributeSelector().fit(play_tennis(), "Play")
     assert result.stdout == f"{wanted}\n"
     assert "Outlook      0.247" in result.stdout
-    assert "ingenuo train tennis.csv --target Play --ignore Wind --ignore Temperature" in result.stderr
+    assert (
+        "only those that are kept: ingenuo train tennis.csv --target Play --ignore Wind --ignore Temperature"
+        in result.stderr
+    )
     found = json.loads(
         CliRunner().invoke(main, ["select", "tennis.csv", "-n", "1", "--json", "--target", "Play"]).stdout
     )

@@ -123,6 +123,12 @@ def test_what_it_found_prints() -> None:
     assert text.endswith(" bits.")
 
 
+def test_columns_that_are_ignored_are_not_counted() -> None:
+    table = play_tennis().append_column("day", [[f"day {number}" for number in range(14)]])
+    selector = ing.AttributeSelector(model=ing.NaiveBayes(columns={"day": "ignore"})).fit(table, "Play")
+    assert "\n2 of 4 columns are kept;" in str(selector)
+
+
 def test_the_information_of_play_tennis_is_that_of_the_textbooks() -> None:
     selector = ing.AttributeSelector("gain").fit(play_tennis(), "Play")
     found = {each.columns[0]: each.information for each in selector.ranking_}

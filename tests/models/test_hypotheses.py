@@ -365,6 +365,8 @@ def test_so_many_counts_that_a_step_has_several(coin):
 def test_the_picture_draws_every_hypothesis_from_prior_to_posterior(coin):
     ax = Figure().add_subplot()
     assert coin.update(["H", "T"]).plot(ax) is ax
+    with pytest.raises(KindError, match=r"axes, got str 'coin.svg'; .*savefig\(path\)"):
+        coin.update(["H", "T"]).plot("coin.svg")
     first, second = ax.lines
     assert first.get_label() == "fair"
     assert second.get_ydata().tolist() == pytest.approx([b["biased"] for b in coin.update(["H", "T"]).trace])

@@ -313,3 +313,10 @@ def test_settings_need_no_heavy_package():
     script = "import sys\nfrom ingenuo.text.words import Words\nWords()\nprint(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert {"pandas", "sklearn", "pyarrow", "numba", "snowballstemmer"}.isdisjoint(done.stdout.split())
+
+
+@pytest.mark.parametrize("found", [None, 3, "two words"])
+def test_a_function_that_gives_no_list_is_refused(found: object) -> None:
+    words = Words(token=lambda _: found)  # type: ignore[arg-type, return-value]
+    with pytest.raises(KindError, match=r"for the text 'a film'; return a list of its words"):
+        tokens("a film", words)

@@ -185,7 +185,8 @@ class AttributeSelector(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             return str(super().__repr__())
         heads = ["column", "information, bits", "gain alone, bits", "kept"]
         rows = [[_name(e.columns), e.information, e.gain, f"step {e.step}" if e.step else ""] for e in self.ranking_]
-        kept, loss = f"{int(self.support_.sum())} of {len(self.support_)}", self.losses_ / LN_2
+        looked_at = sum(len(each.columns) for each in self.ranking_)  # columns that are ignored are not
+        kept, loss = f"{int(self.support_.sum())} of {looked_at}", self.losses_ / LN_2
         text = PrintedTable(heads, rows, ["", ".3f", ".3f"], rule=True).text()
         return f"{text}\n{kept} columns are kept; log loss of rows left out {loss[0]:.3f} → {loss[-1]:.3f} bits."
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ingenuo.errors import KindError
 from ingenuo.show.format import shortened
 from ingenuo.tally.labels import Labels, find
 
@@ -47,6 +48,11 @@ def short(label: Any, letters: int = 18) -> str:
 
 def new_axes(ax: Any = None, size: tuple[float, float] = (6.4, 4.0)) -> Any:
     """The axes to draw on: the caller's, or those of a new figure (`axes.figure.savefig(path)` writes it)."""
+    if ax is not None and not hasattr(ax, "plot"):
+        raise KindError(
+            f"ax must be matplotlib's axes, got {type(ax).__name__} {ax!r}; to write a picture to a file, draw it and "
+            "call figure.savefig(path) of the axes that are returned"
+        )
     return new_panels(1, 1, size)[0] if ax is None else ax
 
 

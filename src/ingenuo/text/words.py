@@ -138,8 +138,11 @@ def find_words(text: str, token: Cut = r"\b\w\w+\b", negation: str | None = None
     The text is in lower case, if it is to be. What a function calls words is looked for in it, one after the other.
     """
     if callable(token):
-        at = 0
-        for word in token(text):
+        at, found = 0, token(text)
+        if not isinstance(found, Iterable) or isinstance(found, str):
+            what = f"token={_describe(token)} gives {type(found).__name__} {found!r}"
+            raise KindError(f"{what} for the text {text[:40]!r}; return a list of its words")
+        for word in found:
             if not isinstance(word, str):
                 raise KindError(f"token={_describe(token)} gives {type(word).__name__} {word!r}; words are strings")
             begin = text.find(word, at)

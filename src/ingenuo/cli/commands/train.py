@@ -185,9 +185,8 @@ def select(files: tuple[str, ...], target: str | None, method: str, attributes: 
     rest = [column for each in found.ranking_ if not each.chosen for column in each.columns]
     if rest and len(rest) <= _LISTED:
         ignored = [word for name in rest for word in ("--ignore", str(name))]
-        options.say(
-            f"to learn the others only: {shlex.join(['ingenuo', 'train', *files, '--target', str(target), *ignored])}"
-        )
+        command = shlex.join(["ingenuo", "train", *files, "--target", str(target), *ignored])
+        options.say(f"to learn only those that are kept: {command}")
 
 
 _LISTED = 20  # columns that are named to be left out
