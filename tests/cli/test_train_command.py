@@ -235,6 +235,34 @@ def test_a_language_model_of_all_texts_needs_no_class(folder: Path) -> None:
     assert "perplexity" in done("predict", "t.ingenuo", "t.csv").stdout.splitlines()[0]
 
 
+@pytest.mark.parametrize("ending", ["txt", "csv"])
+def test_a_language_model_of_all_texts_learns_and_forgets_files(folder: Path, ending: str) -> None:
+    header = "text\n" * (ending == "csv")
+    for name, days in (("a", range(60)), ("b", range(60, 90))):
+        Path(f"{name}.{ending}").write_text(header + "".join(f"the sun shines on day {i}\n" for i in days))
+    model, lines = ("--model", "language-model:order=2"), ["--format", "lines"] * (ending == "txt")
+    done("train", f"a.{ending}", *model, *lines, "-o", "a.ingenuo")
+    done("train", f"a.{ending}", f"b.{ending}", *model, *lines, "-o", "both.ingenuo")
+    assert "30 rows learned; 90 in all" in done("update", "a.ingenuo", f"b.{ending}", "-o", "ab.ingenuo").stderr
+    assert ing.load("ab.ingenuo").tally_ == ing.load("both.ingenuo").tally_
+    assert "30 rows forgotten; 60 in all" in done("forget", "ab.ingenuo", f"b.{ending}").stderr
+    assert ing.load("ab.ingenuo").tally_ == ing.load("a.ingenuo").tally_
+    assert "no class to learn" in refused("update", "a.ingenuo", f"b.{ending}", "--target", "text")
+    assert "no class to learn" in refused("update", "a.ingenuo", f"b.{ending}", "--weight", "text")
+
+
+def test_files_that_are_learned_again_are_named(folder: Path) -> None:
+    said = "learned before, by its contents, and counted again: people.csv\n"
+    assert "counted again" not in done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    people()[:50].to_csv("some.csv", index=False)
+    assert "counted again" not in done("update", "m.ingenuo", "some.csv").stderr
+    assert said in done("update", "m.ingenuo", "people.csv").stderr
+    assert said in done("train", "people.csv", "people.csv", "--target", "outcome", "-o", "n.ingenuo").stderr
+    done("forget", "m.ingenuo", "people.csv")
+    assert "counted again" not in done("forget", "m.ingenuo", "people.csv").stderr
+    assert "counted again" not in done("update", "m.ingenuo", "people.csv").stderr
+
+
 def test_a_held_out_share_judges_and_is_then_learned(folder: Path) -> None:
     said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stdout
     assert "Held out: " in said

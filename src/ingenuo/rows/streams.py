@@ -469,6 +469,14 @@ def choose_columns(model: Any, rows: Any, target: str | None) -> Any:
     return select_columns(rows, [_text_column(rows, target), *([] if target is None else [target])])
 
 
+def refuse_class(*given: object) -> None:
+    """Raise where a class, weights or a checkpoint are given for a model of all texts."""
+    if any(each is not None for each in given):
+        raise InputError(
+            "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
+        )
+
+
 def text_columns(model: Any) -> list[str]:
     """Of a model whose rows are texts: the column that these are, and that of the class, if it knows one; else none."""
     if not hasattr(model, "schema_"):  # all that learns without a class are language models
@@ -507,6 +515,9 @@ def rows_for(
     """
     if not hasattr(model, "schema_"):
         raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
+    if labelled and not getattr(model, "_labelled", True):
+        refuse_class(target, *extra)
+        labelled = False
     target = _target_of(model, rows, target) if labelled else None
     found = _match_model(model, rows, target, extra, others=others)
     return found if target is None else keep_labelled(found, target)

@@ -9,7 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ingenuo.cli.work.train import Done, digest, drop_rare, event, n_learned, rows_known, sources, texts_of
+from ingenuo.cli.work.train import (
+    Done,
+    counted_again,
+    digest,
+    drop_rare,
+    event,
+    n_learned,
+    rows_known,
+    sources,
+    texts_of,
+)
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import freeze
@@ -65,7 +75,8 @@ def change(
     moved = None if before is None or after is None else abs(after - before)
     if moved == 0:
         raise InputError(f"{rows.name}: there are no rows to {'learn from' if learns else 'forget'}")
-    notes = [rows.note] if getattr(rows, "note", "") else []
+    notes = counted_again(files, about.get("sources", [])) if learns else []
+    notes += [rows.note] if getattr(rows, "note", "") else []
     if moved is not None:
         notes.append(f"{moved:,} rows {'learned' if learns else 'forgotten'}; {after:,} in all")
     now = _classes(model)

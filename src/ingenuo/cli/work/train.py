@@ -35,6 +35,7 @@ from ingenuo.rows.streams import (
     choose_columns,
     keep_labelled,
     pick_rows,
+    refuse_class,
     target_and_weight,
 )
 from ingenuo.show.format import listed
@@ -102,10 +103,7 @@ def train(
     if minimum is not None:
         refuse_more_than_sums(model)
     if isinstance(model, LanguageModel):
-        if target is not None or weight is not None or checkpoint is not None:
-            raise InputError(
-                "a language model of all texts has no class to learn, weigh or judge by; take 'language', which has"
-            )
+        refuse_class(target, weight, checkpoint)
         rows = choose_columns(model, rows, None)
         model.fit(texts_of(rows) if engine is None else engine(rows))
         return drop_rare(Done(model, [], origin(model, rows, None)), minimum)
@@ -303,6 +301,16 @@ def sources(rows: Any) -> list[dict[str, Any]]:
     ]
 
 
+def counted_again(files: Sequence[Mapping[str, Any]], learned: Sequence[Mapping[str, Any]] = ()) -> list[str]:
+    """A note on files whose contents were learned before, from the learned ones or from another of these."""
+    known, again = {each.get("sha256") for each in learned}, []
+    for file in files:
+        if (content := file.get("sha256")) is not None and content in known:
+            again.append(str(file["path"]))
+        known.add(content)
+    return [f"learned before, by its contents, and counted again: {listed(again)}"] if again else []
+
+
 def digest(path: str) -> str:
     """The SHA-256 of a file."""
     with open(path, "rb") as file:
@@ -358,7 +366,8 @@ def schema_table(rows: Any, target: str | None, weight: str | None = None) -> st
 
 def summary(done: Done) -> str:
     """What was learned."""
-    lines, rows, classes = list(done.notes), n_learned(done.model), getattr(done.model, "classes_", None)
+    lines = [*counted_again(done.about["sources"]), *done.notes]
+    rows, classes = n_learned(done.model), getattr(done.model, "classes_", None)
     if rows is not None:
         of = "" if classes is None else f" of {len(classes):,} class{'es' if len(classes) != 1 else ''}"
         lines.append(f"{rows:,} {'row' if rows == 1 else 'rows'}{of} learned")
