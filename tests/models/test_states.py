@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 import ingenuo as ing
 from ingenuo.datasets import weather
+from ingenuo.explanation.evidence import reasons
+from ingenuo.explanation.explain import column_view
 from ingenuo.families.gaussian import whole_name
 from ingenuo.tally.labels import labels_of
 
@@ -83,6 +85,28 @@ def test_what_is_explained_is_what_is_answered():
         np.testing.assert_allclose(
             model.predict_proba(X[row : row + 1])[0], [p / total for p in shown.values()], rtol=1e-9
         )
+
+
+def test_the_reasons_of_states_are_those_of_the_explanation():
+    X, y = flags()
+    X[3, 9] = X[4, 1] = np.nan
+    X[5, 10], X[6, 10], X[7, 9] = 40.0, 3.5, 512.25
+    model = ing.NaiveBayes().fit(np.delete(X, [5, 6], axis=0), np.delete(y, [5, 6]))
+    for row, found in enumerate(reasons(model, X[:60], 11)):
+        wanted = dict(model.explain(X[row]).reasons(11))
+        assert dict(found) == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+    assert {"x1 = 0", "x9 = 0"} <= {name for name, _ in reasons(model, X[:1], 11)[0]}
+
+
+def test_states_are_shown_as_whole_numbers_in_their_order():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    model = ing.NaiveBayes().fit(pa.table({"visits": rng.poisson(3 + 2 * y).astype(float)}), y)
+    view = column_view(model, "visits", 6)
+    assert list(view.values) == ["1", "2", "3", "4", "5", "6"]
+    assert [str(each) for each in column_view(model, "visits").values] == sorted(
+        column_view(model, "visits").values, key=int
+    )
 
 
 def test_a_column_without_whole_numbers_is_counted_as_before():

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.errors import InputError, KindError
-from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.family import Bags, Categories, Measure, WordTable, most_of
 from ingenuo.families.family import Evidence as Part
 from ingenuo.families.words import ColumnParameters
@@ -222,8 +221,7 @@ def _differences(logs: Any, pair: Pair, rows: NDArray[Any], places: NDArray[Any]
 
 
 def _say_category(part: Categories, block: Any, pair: Pair, texts: int) -> Iterator[_Said]:
-    block, j = labelled(block), block.names.tolist().index(part.column)
-    labels, codes = block.labels[j], np.asarray(column_codes(block, j), np.intp)
+    codes, labels = block.coded(block.names.tolist().index(part.column))
     places = np.append(recognise(part.values, labels), -1)[codes]
     there = np.flatnonzero(places >= 0)
     names = [name_reason(column_name(part.column), str(label)) for label in labels.tolist()]

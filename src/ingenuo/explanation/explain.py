@@ -336,6 +336,7 @@ def _view(part: Part, column: str, classes: Labels, n: int, j: int, density: Cal
         if len(places) > n:
             weight: Any = part.counts if part.counts is not None else part.shares
             places = np.argsort(-weight.sum(axis=0), kind="stable")[:n]
+            places = np.sort(places) if part.values.dtype.kind in "if" else places
         rest = len(part.values) - len(places)
         kind, numbers = ("weights", part.logs) if part.shares is None else ("P(value | class)", part.shares.T)
         counts = None if part.counts is None else part.counts.T[places]

@@ -488,8 +488,8 @@ class StateParameters(GaussianParameters):
             if states is None or states.others is not None:
                 yield found
             else:
-                shares = np.exp(states.logs)
-                yield Categories(found.column, states.values, weight * states.logs.T, weight, states.counts, shares)
+                values, shares = states.values.astype(np.int64), np.exp(states.logs)
+                yield Categories(found.column, values, weight * states.logs.T, weight, states.counts, shares)
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from ingenuo.rows.schema import Reference, column_name
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.fingerprints import NAME as FINGERPRINTS
 from ingenuo.tally.fingerprints import Fingerprints, Hasher
-from ingenuo.tally.labels import Labels, is_missing
+from ingenuo.tally.labels import Labels, encode, is_missing, objects
 from ingenuo.tally.tally import Table, Tally
 from ingenuo.text.tokens import cut
 from ingenuo.text.words import Words
@@ -95,6 +95,11 @@ class Numbers(_Columns):
         pieces = [self.rows(lo, min(lo + self.step, self.n_rows))[:, at] for lo in range(0, self.n_rows, self.step)]
         return np.concatenate(pieces) if pieces else np.zeros(0)
 
+    def coded(self, at: int) -> tuple[NDArray[Any], Labels]:
+        """One column as codes, -1 = missing, and the numbers that they stand for: whole ones as integers."""
+        codes, numbers = encode(self.column(at))
+        return codes, objects([int(x) if x.is_integer() else x for x in numbers.tolist()])
+
     def only(self, lo: int, hi: int) -> Numbers:
         """Columns lo..hi: a view."""
         matrix = None if self.matrix is None else self.matrix[:, lo:hi]
@@ -146,6 +151,11 @@ class Codes(_Columns):
     columns: Sequence[NDArray[Any]] | NDArray[Any]  # one array a column, or a matrix (rows × columns)
     labels: Sequence[Labels] | None  # unique, in any order; None: codes are their own labels, from 0 on
     may_be_missing: bool = True  # where not, a code below zero is an error
+
+    def coded(self, at: int) -> tuple[NDArray[Any], Labels]:
+        """The codes of one column, and what they stand for."""
+        codes = self.columns[:, at] if isinstance(self.columns, np.ndarray) else self.columns[at]
+        return encode(np.ascontiguousarray(codes)) if self.labels is None else (codes, self.labels[at])
 
     def only(self, lo: int, hi: int) -> Codes:
         """Columns lo..hi: a view."""
