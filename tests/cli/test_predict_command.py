@@ -62,6 +62,23 @@ def test_all_columns_are_carried_along_with_their_values() -> None:
     assert found[0][-2:] == ["predicted", "probability"]
 
 
+@pytest.mark.parametrize(("name", "digits"), [("code", 16), ("code", 19), ("code", 20), ("key", 20), ("key", 40)])
+@pytest.mark.parametrize("ending", ["csv", "arff"])
+def test_long_keys_keep_their_digits(tmp_path: Path, name: str, digits: int, ending: str) -> None:
+    keys = [str(10**digits - 1 - i) for i in range(60)]
+    rows = "".join(f"{key},{i % 7},{'yn'[i % 2]}\n" for i, key in enumerate(keys))
+    head = {
+        "csv": f"{name},size,y\n",
+        "arff": f"@relation r\n@attribute {name} numeric\n@attribute size numeric\n@attribute y {{y,n}}\n@data\n",
+    }
+    path, model = tmp_path / f"long.{ending}", str(tmp_path / "long.ingenuo")
+    path.write_text(head[ending] + rows)
+    ignored = ["--ignore", name] if (name, ending) != ("key", "csv") else []  # a key is known by its name
+    done("train", str(path), "--target", "y", *ignored, "-o", model)
+    written = done("predict", model, str(path)).splitlines()[1:]
+    assert [line.split(",")[0] for line in written] == keys
+
+
 def test_numbers_are_rounded_in_text_and_whole_in_columns() -> None:
     model, rows = ing.load("m.ingenuo"), people().drop(columns="outcome")
     exact = model.predict_proba(rows)

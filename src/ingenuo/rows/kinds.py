@@ -26,6 +26,7 @@ CATEGORY = pa.dictionary(pa.int32(), pa.string())
 TEXT = pa.large_string()
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _WHOLE = r"^-?\d{1,18}$"
+LONG = r"^\s*[+-]?\d{16,}\s*$"  # whole numbers of which a double may lose digits
 _MOSTLY = 0.8  # of the values are numbers: the others are taken for mistakes
 _PROBE = 50  # values that are looked at before all are turned into numbers
 _ID = re.compile(r"(?i:(^|[_ .-])(ids?|key|uuid)$)|[a-z]I[dD]$")  # how keys are called
@@ -158,6 +159,8 @@ def _written(name: str, values: Any, decimal: str, is_target: bool) -> Kind:
             return _strings(filled)
         return _whole(name, numbers, pa.int64())
     if _all(some, number) and _cast(filled, pa.float64(), decimal) is not None:
+        if _ID.search(name) and _all(some, LONG):
+            return Kind("ignore", "called an id, and of more digits than a number keeps: a key, no number", TEXT)
         return Kind("number", "numbers", pa.float64())
     encoded = trimmed.dictionary_encode()
     numbers = pc.fill_null(pc.match_substring_regex(encoded.dictionary, number).take(encoded.indices), True)

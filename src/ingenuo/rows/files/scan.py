@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ingenuo.errors import FileError, InputError, KindError, MissingFileError, did_you_mean, missing_file
 from ingenuo.rows.files.bytes import MAX_LINE, MAX_RATIO, STANDARD_INPUT, File, detect_encoding
 from ingenuo.rows.files.contents import BLOCK, MISSING, Content, Form, Options, ahead
 from ingenuo.rows.kinds import (
+    LONG,
     TEXT,
     Kind,
     MixedColumn,
@@ -131,7 +133,8 @@ class Scan(Stream):
         kinds, types = _columns(self._contents, own, target)
         if others:  # as they are written
             kinds = {name: replace(kind, labels=None) for name, kind in kinds.items()}
-            kinds |= {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
+            rest = {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
+            kinds |= _with_all_digits(rest, self._contents)
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
         return Scan(self._contents, kinds, types, target)
 
@@ -377,6 +380,16 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
         except MixedColumn as error:
             raise not_a_number(content.file.name, content.line_of(error.row), name, error.value, error.row) from None
     return kinds
+
+
+def _with_all_digits(kinds: dict[str, Kind], contents: Sequence[Content]) -> dict[str, Kind]:
+    """Columns that are written out again: whole numbers of more digits than a double keeps are strings."""
+    doubles = [name for name, kind in kinds.items() if kind.type == pa.float64()]
+    if not doubles or not contents[0].written:
+        return kinds
+    sample = next((found for each in contents if (found := each.first()).num_rows), contents[0].first())
+    long = [name for name in doubles if pc.any(pc.match_substring_regex(sample.column(name), LONG)).as_py()]
+    return kinds | {name: replace(kinds[name], type=TEXT) for name in long}
 
 
 def _first_values(content: Content, sample: Any) -> dict[str, Any]:
