@@ -351,7 +351,7 @@ def test_a_calibrated_model_is_calibrated_again(folder: Path) -> None:
     assert "calibrated again by these rows" in done("update", "m.ingenuo", "more.csv").stderr
     done("predict", "m.ingenuo", "more.csv")
     assert "has to be calibrated again" in done("forget", "m.ingenuo", "more.csv").stderr
-    assert "calibrat" in refused("predict", "m.ingenuo", "more.csv")
+    assert "update or forget with --calibrate-with FILE" in refused("predict", "m.ingenuo", "more.csv")
     done("update", "m.ingenuo", "more.csv", "--calibrate-with", "people.csv")
     done("predict", "m.ingenuo", "more.csv")
 
@@ -667,3 +667,21 @@ def test_a_class_that_comes_or_goes_is_said(folder: Path) -> None:
     assert "gone: class 'dead', 'unsure'" in done("forget", "m.ingenuo", "more.csv").stderr.splitlines()
     write(folder, "same.csv", seed=1)
     assert "new:" not in done("update", "m.ingenuo", "same.csv").stderr
+
+
+def test_errors_name_the_remedy_that_the_command_has(folder: Path) -> None:
+    train = ("train", "people.csv", "--target", "outcome", "-o")
+    assert (
+        "the column of --weight must hold numbers, and begins with ['"
+        in run(*train, "m.ingenuo", "--weight", "town").stderr
+    )
+    done(*train, "s.ingenuo", "--model", "softmax", "--quiet")
+    said = refused("update", "s.ingenuo", "people.csv")
+    assert "cannot learn further rows: its weights are no sums over rows; train it again on all the rows, or" in said
+    assert "train a --model naive-bayes, which can" in said
+    (folder / "few.csv").write_text("a,b\nx,1\ny,2\nx,2\ny,1\nx,3\n")
+    said = run("train", "few.csv", "--target", "a", "--folds", "3").stderr
+    assert "take --folds 2 at most, --folds leave-one-out, give more rows of it, or leave it out" in said
+    assert "--folds 1 leaves nothing" in run("train", "few.csv", "--target", "a", "--folds", "1").stderr
+    (folder / "odd.csv").write_bytes(b"a,b\nx,\xff1\ny,2\n")
+    assert "(--errors replace)" in refused("train", "odd.csv", "--target", "a", "--encoding", "utf-8")

@@ -346,16 +346,20 @@ def _stratified(
     if folds < 2:
         raise InputError(
             f"folds={folds} leaves nothing to learn from for the rows that are tested; take 2 at least, usually 10"
-        )
+        ).typed_as("folds=", "--folds ")
     counts = np.bincount(codes, minlength=len(classes))
     few = int(counts.min())
     if few < folds:
         checks.warn_of_numbers(classes, counts)
         fewer = f"folds={few} at most, " if few > 1 else ""
-        raise InputError(
+        error = InputError(
             f"class {classes.tolist()[counts.argmin()]!r} has {few} row{'s' if few > 1 else ''}, fewer than the "
             f"{folds} folds, so a fold would have none of it; take {fewer}folds={LEAVE_ONE_OUT!r}, give more rows of "
             "it, leave it out, or pass a splitter such as sklearn.model_selection.KFold"
+        )
+        error.typed_as(repr(LEAVE_ONE_OUT), LEAVE_ONE_OUT).typed_as("folds=", "--folds ")
+        raise error.typed_as(
+            "leave it out, or pass a splitter such as sklearn.model_selection.KFold", "or leave it out"
         )
     distinct = folds if groups is None else len(np.unique(groups))
     if distinct < folds:

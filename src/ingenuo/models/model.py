@@ -214,7 +214,11 @@ class Refusals:
     def __getattr__(self, name: str) -> Any:
         why = type(self)._refusals.get(name)
         if why is not None:
-            raise RefusedError(f"a {type(self).__name__} cannot {name}: {why}")
+            error = RefusedError(f"a {type(self).__name__} cannot {name}: {why}")
+            error.typed_as("cannot partial_fit:", "cannot learn further rows:").typed_as(
+                "cannot sample:", "draws no rows:"
+            )
+            raise error.typed_as(" fit it ", " train it ").typed_as("take its twin_", "train a --model naive-bayes")
         further = getattr(super(), "__getattr__", None)
         if further is not None:
             return further(name)

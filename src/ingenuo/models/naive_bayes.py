@@ -547,6 +547,9 @@ class NaiveBayes(Classifier):
             raise StaleCalibrationError(
                 "the model has learned, merged or forgotten since it was calibrated, so its probabilities are those of "
                 "another tally; call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)"
+            ).typed_as(
+                "call recalibrate(X, y) with rows that it has learned, or set_params(calibration=None)",
+                "update or forget with --calibrate-with FILE, rows it has learned, or train it without --calibrate",
             )
         return self.calibrator_
 

@@ -44,7 +44,9 @@ def weights(sample_weight: Any, n_rows: int) -> Floats | None:
         array = np.asarray(sample_weight)
         array = np.ascontiguousarray(array, np.float64) if array.ndim else np.full(n_rows, float(array))
     except (TypeError, ValueError):
-        raise KindError(f"sample_weight must hold numbers, got {np.asarray(sample_weight).dtype}") from None
+        got = f"{np.asarray(sample_weight, object).ravel()[:3].tolist()!r:.60}"
+        error = KindError(f"sample_weight must hold numbers, and begins with {got}")
+        raise error.typed_as("sample_weight", "the column of --weight") from None
     if array.ndim != 1:
         raise InputError("Sample weights must be 1D array or scalar")
     if array.shape != (n_rows,):

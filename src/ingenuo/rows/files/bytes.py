@@ -251,6 +251,7 @@ _MARKS = {  # the longer first: that of UTF-32 begins like that of UTF-16
 }
 _USUAL = ("cp1252", "cp1250", "cp1251", "utf_16_le", "utf_16_be", "utf_32_le", "utf_32_be")
 _ENOUGH = 5  # bytes that are not UTF-8, before another encoding is believed
+_REPLACE = ("(errors: replace)", "(--errors replace)")
 _LOOK = 1 << 16  # bytes by which it is found
 
 
@@ -337,7 +338,7 @@ class _Decoded(io.RawIOBase):
                 raise FileError(
                     f"{self._name}: the byte {error.object[error.start]:#04x} about offset {self._at + error.start} is "
                     f"not {self._encoding.name}; name another encoding, or let such bytes be replaced (errors: replace)"
-                ) from None
+                ).typed_as(*_REPLACE) from None
             self._at += len(data)
         n = min(len(buffer), len(self._waiting))
         buffer[:n] = self._waiting[:n]
@@ -359,4 +360,4 @@ def find_bad_byte(data: bytes | bytearray, offset: int, line: int, name: str) ->
         f"{name}, line {line}: the byte {data[at]:#04x} at offset {offset + at} is not UTF-8; it would read "
         f"{word.decode('cp1252', 'replace')!r} in Windows-1252: name the encoding, or let such bytes be replaced "
         "(errors: replace)"
-    )
+    ).typed_as(*_REPLACE)
