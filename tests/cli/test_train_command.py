@@ -100,7 +100,8 @@ def test_a_model_without_a_name_has_that_of_its_file(folder: Path, file: str, mo
 def test_a_model_that_nobody_asked_to_overwrite_is_kept(folder: Path) -> None:
     done("train", "people.csv", "--target", "outcome")
     first = (folder / "people.ingenuo").read_bytes()
-    done("train", "people.csv", "--target", "outcome", "--ignore", "said")
+    said = done("train", "people.csv", "--target", "outcome", "--ignore", "said").stderr
+    assert "the model as it was is kept as people.ingenuo~" in said
     assert (folder / "people.ingenuo~").read_bytes() == first
     assert ing.load("people.ingenuo").tally_ != ing.load("people.ingenuo~").tally_
 

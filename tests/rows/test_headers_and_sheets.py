@@ -117,6 +117,12 @@ def test_a_package_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(FileError, match=r"pip install 'ingenuo\[excel\]'"):
         ing.scan("rows.xlsx")
+    done("train", "rows.csv", "--target", "paid", "-o", "m.ingenuo")
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+    refused = CliRunner().invoke(main, ["predict", "m.ingenuo", "rows.csv", "-o", "answers.xlsx"])
+    assert refused.exit_code == 1
+    assert "Error: xlsxwriter, which writes sheets, is not installed; pip install 'ingenuo[excel]'" in refused.stderr
+    assert not Path("answers.xlsx").exists()
 
 
 FORMULAS = ["=1+1", "+1", "-cmd", "@now", "plain", "a=1"]
