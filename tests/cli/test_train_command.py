@@ -413,6 +413,24 @@ def test_a_full_disk_leaves_the_former_model(folder: Path, monkeypatch: pytest.M
     assert "No space left on device; nothing was saved and any former file is as it was" in said
 
 
+def test_priors_that_do_not_fit_the_rows_leave_the_former_model(folder: Path) -> None:
+    Path("days.csv").write_text("sky,play\nSunny,No\nSunny,No\nRain,Yes\nRain,Yes\nRain,No\n")
+    Path("more.csv").write_text("sky,play\nRain,Yes\nRain,Maybe\n")
+    done("train", "days.csv", "--target", "play", "--class-prior", "Yes=.5,No=.5", "-o", "m.ingenuo")
+    before = Path("m.ingenuo").read_bytes()
+    for option, given, words in (
+        ("--prior", "m-estimate:3,Suny=.5,Rian=.5", "a value 'Suny' that no column has; did you mean 'Sunny'?"),
+        ("--class-prior", "Ja=.5,Nein=.5", "class_prior has no probability for class 'No'; give one for every class"),
+    ):
+        assert words in refused("train", "days.csv", "--target", "play", option, given, "-o", "m.ingenuo")
+        assert Path("m.ingenuo").read_bytes() == before
+    said = refused("update", "m.ingenuo", "more.csv")
+    assert "no probability for class 'Maybe'; give one for every class, or leave its rows out" in said
+    assert Path("m.ingenuo").read_bytes() == before
+    assert not Path("m.ingenuo~").exists()
+    done("predict", "m.ingenuo", "more.csv")
+
+
 def test_a_model_of_a_newer_version_is_refused(folder: Path) -> None:
     done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     data = Path("m.ingenuo").read_bytes()

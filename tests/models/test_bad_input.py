@@ -16,6 +16,8 @@ from sklearn.exceptions import NotFittedError
 
 import ingenuo as ing
 from ingenuo.errors import ForgetError, IngenuoError, InputError, KindError, MergeError
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.language import LanguageModelClassifier
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.tally.prior import Laplace
@@ -423,9 +425,44 @@ def test_a_class_without_a_given_probability_is_named():
         NaiveBayes(class_prior={"yes": 1.0}).fit(TABLE, PLAY)
     with pytest.raises(InputError, match="no probability for class 2; give one for every class"):
         NaiveBayes(class_prior={0: 0.2, 1: 0.8}).fit([[1.0], [2.0], [3.0]], [0, 1, 2])
-    later = NaiveBayes(class_prior={0: 0.2, 1: 0.8}).partial_fit([[1.0], [2.0]], [0, 1]).partial_fit([[3.0]], [2])
-    with pytest.raises(InputError, match="no probability for class 2; give one for every class"):
-        later.predict([[1.0]])
+    early = NaiveBayes(class_prior={0: 0.2, 1: 0.8}).partial_fit([[1.0]], [0])  # the other may come
+    assert early.partial_fit([[2.0]], [1]).predict([[2.0]]).tolist() == [1]
+    for parameters in ({"class_weight": {0: 1, 1: 2}}, {"class_prior": {0: 0.0, 1: 1.0}}):
+        early = NaiveBayes(**parameters).partial_fit([[1.0], [2.0]], [0, 0])
+        assert early.partial_fit([[7.0], [8.0]], [1, 1]).predict([[7.5]]).tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("new", "rows", "row"),
+    [
+        (NaiveBayes, [[1.0], [2.0], [4.0], [5.0]], [[3.0]]),
+        (GaussianDiscriminant, [[1.0], [2.0], [4.0], [5.0]], [[3.0]]),
+        (LanguageModelClassifier, ["a b", "a", "c b", "c"], ["d"]),
+    ],
+)
+def test_a_class_prior_that_does_not_fit_is_refused_by_whatever_learns(new, rows, row):
+    y, given = ["no", "no", "yes", "yes"], {"no": 0.25, "yes": 0.75}
+    for other, words in (
+        ({"Ja": 0.5, "Nein": 0.5}, "no probability for class 'no'"),
+        ({"no": 0.0, "yes": 0.0, "so": 1.0}, "probability 0 to every class"),
+        ("Ja=.5,Nein=.5", "no probability for class 'no'"),
+    ):
+        model = new(class_prior=other)
+        with pytest.raises(InputError, match=words):
+            model.fit(rows, y)
+        assert not hasattr(model, "tally_")
+    model = new(class_prior=given).fit(rows, y)
+    before, said = model.tally_, model.predict_proba(rows).tobytes()
+    for act in (
+        lambda: model.partial_fit(row, ["perhaps"]),
+        lambda: model.partial_fit(row, ["no"], classes=["no", "yes", "perhaps"]),
+        lambda: model.merge(new().fit([*rows, *row, *row], [*y, "perhaps", "perhaps"])),
+    ):
+        with pytest.raises(InputError, match="no probability for class 'perhaps'; give one for every class"):
+            act()
+        assert model.tally_ is before
+        assert model.classes_.tolist() == ["no", "yes"]
+        assert model.predict_proba(rows).tobytes() == said
 
 
 def test_a_prior_spoiled_after_learning_is_refused_when_asked(named):

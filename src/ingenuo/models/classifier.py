@@ -345,8 +345,21 @@ class Classifier(Learner, JointAnswers):
         return self
 
     def _set_tally(self, schema: Schema, tally: Tally) -> None:
+        classes = unite(self.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0))
+        given = getattr(self, "class_prior", None)
+        if isinstance(given, str | Mapping) and isinstance(given := model.class_prior_of(given), Mapping):
+            model.read_shares(given, classes)  # which raises where it lacks one: no rows to come would mend that
         super()._set_tally(schema, tally)
-        self.classes_ = public(unite(self.__dict__.get("_declared_classes", NO_LABELS), tally.labels(CLASS, 0)))
+        self.classes_ = public(classes)
+
+    def _check_against_data(self) -> None:
+        super()._check_against_data()
+        classes = labels_of(self.classes_)
+        given = model.class_prior_of(getattr(self, "class_prior", MaximumLikelihood()))
+        if isinstance(given, Prior):
+            given.pseudo_counts(classes)  # which raises where it does not fit
+        else:
+            model.share_classes(given, np.ones(len(classes)), classes)
 
     def _tally_of(self, part: Part) -> Tally:
         return tally_chunk(self._chunk_of(part))

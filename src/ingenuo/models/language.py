@@ -151,6 +151,7 @@ class SequenceModel(Learner):
 
     def _check_against_data(self) -> None:
         """Raise if a file's parameters are not those that its counts were made with."""
+        super()._check_against_data()
         bag = self.tally_.bag(NGRAMS)
         if bag is not None and bag.vocabulary.order != self.order:
             raise InputError(f"the order is {self.order}, and n-grams of {bag.vocabulary.order} words were counted")

@@ -448,6 +448,8 @@ class Learner(Packed):
         if rows.target is not None:
             self._target = rows.target  # which may stand among the columns of rows to answer
         self._set_tally(plan.schema, tally)
+        if whole:
+            self._check_against_data()
 
     def _forget_all(self) -> None:
         for name in ("tally_", "schema_", "_declared_classes", "_target"):
@@ -672,18 +674,24 @@ def share_classes(given: Any, rows: Floats, classes: Labels) -> tuple[Floats, tu
         return found, tuple(term(fraction(n, a, total, imagined), share) for n, a, share in zip(rows, pseudo, found))
     if given == UNIFORM:
         return np.full(len(classes), 1 / len(classes)), (term(f"1/{len(classes)}", 1 / len(classes)),) * len(classes)
-    places, found = recognise(classes, objects(list(given))), np.full(len(classes), np.nan)
-    found[places[places >= 0]] = np.array(list(given.values()), np.float64)[places >= 0]  # others may come
-    if np.isnan(found).any():
-        absent = classes.tolist()[int(np.argmax(np.isnan(found)))]
-        raise InputError(
-            f"class_prior has no probability for class {absent!r}; give one for every class"
-            f"{did_you_mean(absent, given)}"
-        )
+    found = read_shares(given, classes)
     if found.sum() == 0:
         raise InputError("class_prior gives probability 0 to every class that was seen; give one of them more")
     found = found / found.sum()
     return found, tuple(term("given", share) for share in found)
+
+
+def read_shares(given: Mapping[Any, float], classes: Labels) -> Floats:
+    """The probability that is given to each class; of classes beside these, which may come, there may be some too."""
+    places, found = recognise(classes, objects(list(given))), np.full(len(classes), np.nan)
+    found[places[places >= 0]] = np.array(list(given.values()), np.float64)[places >= 0]
+    if np.isnan(found).any():
+        absent = classes.tolist()[int(np.argmax(np.isnan(found)))]
+        raise InputError(
+            f"class_prior has no probability for class {absent!r}; give one for every class, or leave its rows out"
+            f"{did_you_mean(absent, given)}"
+        )
+    return found
 
 
 def draw_classes(log_prior: Floats, classes: Labels, n: int, class_: Any, rng: np.random.Generator) -> NDArray[np.intp]:

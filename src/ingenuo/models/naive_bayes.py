@@ -193,12 +193,8 @@ class NaiveBayes(Classifier):
                 )
 
     def _check_against_data(self) -> None:
-        classes = labels_of(self.classes_)
-        if isinstance(given := model.class_prior_of(self.class_prior), Prior):
-            given.pseudo_counts(classes)  # which raises where it does not fit
-        else:
-            model.share_classes(given, np.ones(len(classes)), classes)
-        self._class_factors(self.tally_, classes)
+        super()._check_against_data()
+        self._class_factors(self.tally_, labels_of(self.classes_))
         given, columns = prior_of(self.prior).given, [*zip(self.schema_.names.tolist(), self.schema_.families.tolist())]
         kinds = {name: list(FAMILIES.values())[family] for name, family in columns}
         if not isinstance(given, Mapping) or prior_of(self.prior).columns() or "text" in kinds.values():
@@ -301,9 +297,7 @@ class NaiveBayes(Classifier):
         self.__dict__.pop("tuning_", None)
         if self._is_additive:
             super()._learn_first(rows, whole=whole)
-            if whole:
-                self._check_against_data()
-            if any(name.startswith(gaussian.WHOLE) for name in self.tally_):
+            if whole and any(name.startswith(gaussian.WHOLE) for name in self.tally_):
                 self._parameters()  # so that the schema says what its columns were given
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
@@ -312,6 +306,7 @@ class NaiveBayes(Classifier):
         tally = self._tally_chunk(chunk)
         self._check_whole(schema, chunk.classes, tally)
         self._set_tally(schema, tally)
+        self._check_against_data()
         self._tune_and_calibrate(chunk)  # by the words that were just counted
         if here.target is not None:
             self._target = here.target

@@ -100,7 +100,6 @@ class DropIn(Classifier):
         super()._learn_first(rows, whole=whole)
         if whole:
             self._declared_classes = self.tally_.labels(CLASS, 0)
-            self._check_against_data()
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from more rows; as in scikit-learn, the first call announces all the classes."""
