@@ -224,6 +224,9 @@ def test_a_regressor_is_judged_by_rows_it_has_not_learned(folder: Path, way: tup
     said = done("train", "filled.csv", "--target", "age", "-o", "m.ingenuo", "--model", "regressor:bins=4", *way).stdout
     assert "R²" in said
     assert "the same, always answering the mean" in said
+    inspected = done("inspect", "m.ingenuo").stdout
+    assert "; the target is 'age'" in inspected
+    assert "evaluation  R² " in inspected
     kept = store.about("m.ingenuo")["evaluation"]
     assert kept["within_interval"]["value"] > 0.7
     assert kept["mean_absolute_error"]["value"] < 3 * kept["always_the_mean_absolute"]["value"]
@@ -686,6 +689,18 @@ def test_a_class_that_comes_or_goes_is_said(folder: Path) -> None:
     assert "gone: class 'dead', 'unsure'" in done("forget", "m.ingenuo", "more.csv").stderr.splitlines()
     write(folder, "same.csv", seed=1)
     assert "new:" not in done("update", "m.ingenuo", "same.csv").stderr
+
+
+def test_a_row_is_one_row_and_the_target_of_a_regressor_no_class(folder: Path) -> None:
+    train = ("train", "people.csv", "--target")
+    done(*train, "outcome", "-o", "m.ingenuo")
+    people(1).to_csv("one.csv", index=False)
+    assert "1 row learned; 241 in all" in done("update", "m.ingenuo", "one.csv").stderr
+    assert "1 row forgotten; 240 in all" in done("forget", "m.ingenuo", "one.csv").stderr
+    people().dropna(subset="age").to_csv("filled.csv", index=False)
+    said = done("train", "filled.csv", "--target", "age", "-o", "r.ingenuo", "--model", "regressor").stderr
+    assert "age      number    the target" in said
+    assert "class" not in done("explain", "r.ingenuo", "filled.csv", "--rows", "1").stdout
 
 
 def test_errors_name_the_remedy_that_the_command_has(folder: Path) -> None:

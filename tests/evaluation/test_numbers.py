@@ -16,6 +16,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
+from ingenuo.evaluation.numbers import NumbersEvaluation
 
 X, Y = load_diabetes(return_X_y=True)
 MODEL = ing.NaiveBayesRegressor(bins=10).fit(X[:300], Y[:300])
@@ -163,3 +164,10 @@ def test_times_are_those_that_passed():
     passed = time.perf_counter() - began
     assert found.fit_time > 0.04
     assert found.fit_time + found.predict_time <= passed
+
+
+def test_large_numbers_print_without_powers_of_ten() -> None:
+    truth = np.array([35000.0, 81000.5, 120000.0, 64000.0])
+    text = str(NumbersEvaluation(truth, truth + 20000.25))
+    assert "20000.250" in text
+    assert "e+0" not in text

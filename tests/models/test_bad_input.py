@@ -541,6 +541,11 @@ def test_labels_that_look_like_amounts_get_a_hint(model):
         model.fit(X, ages)
 
 
+def test_few_rows_with_a_number_of_their_own_each_get_a_hint():
+    with pytest.warns(UserWarning, match="8 different whole numbers.*--model regressor"):
+        ing.NaiveBayes().fit(np.arange(8.0)[:, np.newaxis], [120, 95, 310, 87, 140, 205, 99, 180])
+
+
 def test_labels_that_count_up_and_names_get_no_hint():
     rng = np.random.default_rng(0)
     X, codes = rng.integers(0, 5, (3000, 2)) + 0.5, rng.integers(0, 60, 3000)

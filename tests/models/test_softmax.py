@@ -111,6 +111,9 @@ def test_the_descent_can_be_drawn():
     axes = model.plot_losses()
     np.testing.assert_array_equal(axes.lines[0].get_ydata(), model.losses_)
     assert f"{len(model.losses_) - 1:,} steps" in axes.get_title()
+    with pytest.warns(UserWarning, match="stopped after 2 iterations"):
+        few = SoftmaxRegression(solver="gradient-descent", max_iter=2).fit(X[:, :1] - X[:, :1].mean(), Y)
+    assert all(tick == round(tick) for tick in few.plot_losses().get_xticks())
 
 
 @pytest.mark.parametrize("name", ["two classes of numbers", "numbers", "mixed", "text"])

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from ingenuo.show.format import listed, percent, plain, quoted, shortened
+from ingenuo.show.format import latex, listed, percent, plain, quoted, shortened
 from ingenuo.show.plots import short
 
 
@@ -31,3 +31,7 @@ def test_names_are_shortened_where_they_say_least() -> None:
     assert short("comp.sys.ibm.pc.hardware") == "comp.sys.…hardware"
     assert (listed(["a", "b", "c"], 2), listed(["a"])) == ("a, b and 1 more", "a")
     assert (quoted("rows.csv"), quoted('say "no"')) == ('"rows.csv"', "'say \"no\"'")
+
+
+def test_latex_shows_backticks_as_they_are() -> None:
+    assert latex("``code` of a_b") == r"\textasciigrave{}\textasciigrave{}code\textasciigrave{} of a\_b"

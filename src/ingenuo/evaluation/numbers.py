@@ -95,12 +95,17 @@ class NumbersEvaluation(Judged):
     def _blocks(self) -> Sequence[str | Block]:
         rows = []
         for m in self.measures.values():
-            ends = "" if m.low is None or m.high is None else f"[{m.low:.4g}, {m.high:.4g}]"
-            rows.append([title(m.name), f"{m.value:.4g}", ends])
+            ends = "" if m.low is None or m.high is None else f"[{_figure(m.low)}, {_figure(m.high)}]"
+            rows.append([title(m.name), _figure(m.value), ends])
         table = PrintedTable(["measure", "value", f"{100 * self.confidence:g}% interval"], rows, rule=True)
         weighted = "" if self.weights is None else ", weighted"
         judged = f"{self.n_rows:,} row{'s' if self.n_rows != 1 else ''}{weighted}, answered with numbers."
         return [judged, *self.remarks, "", table]
+
+
+def _figure(value: float | None) -> str:
+    """Four digits; of a large number all before the point, as no power of ten is."""
+    return "–" if value is None else f"{value:.3f}" if 1e4 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def ask(model: Any, X: Any) -> tuple[Floats, Floats | None]:

@@ -28,7 +28,9 @@ _CLASSES = 50  # are printed
 _WORDS = 12  # that a language model begins with
 _TERMS = 12  # of a line that is written out, at most
 _NO_WORDS = {START, END, UNKNOWN}
-_MEASURES = {"accuracy": "accuracy", "majority_rate": "majority rate", "log_loss": "log loss", "ece": "ECE"}
+_MEASURES = {"accuracy": "accuracy", "majority_rate": "majority rate", "log_loss": "log loss", "ece": "ECE"} | {
+    "r2": "R²", "mean_absolute_error": "mean absolute error", "root_mean_squared_error": "root mean squared error"
+}  # fmt: skip
 _FIGURES = "figures of each class"
 _VIEW_CLASSES = 8  # are printed side by side, and drawn
 
@@ -196,7 +198,7 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
     elif hasattr(model, "vocabulary_"):
         parts.append(f"{len(set(model.vocabulary_) - _NO_WORDS):,} different words")
     target = getattr(model, "_target", None)
-    named = f"; the class is {target!r}" if target else ""
+    named = f"; the {'class' if classes else 'target'} is {target!r}" if target else ""
     data, text = {"rows": rows}, ""
     if stopped := stopped_words(model.tally_, model.schema_):
         data["stop words"] = stopped

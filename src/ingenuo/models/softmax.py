@@ -325,6 +325,8 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         )
         if len(self.losses_) > 200:
             ax.set_xscale("symlog")
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
         ax.set_xlabel("step")
         ax.set_ylabel("Σ cross-entropy + l2/2 ‖W‖²")
         ax.set_title(f"{self.solver}: {self.losses_[0]:.6g} to {self.loss_:.6g} in {len(self.losses_) - 1:,} steps")

@@ -33,7 +33,11 @@ from ingenuo.tally.labels import Labels, encode, is_missing, labels_of, objects,
 Floats = NDArray[np.float64]
 
 _REGRESSOR = "a regressor, which answers with numbers: NaiveBayesRegressor, or --model regressor"
-_MANY_NUMBERS, _ROWS_OF_A_CLASS = 20, 10  # whole numbers that are labels, from which on they may be amounts
+_SOME_NUMBERS, _MANY_NUMBERS, _ROWS_OF_A_CLASS = (
+    5,
+    20,
+    10,
+)  # whole numbers that are labels, from which on they may be amounts
 
 
 def weights(sample_weight: Any, n_rows: int) -> Floats | None:
@@ -309,7 +313,8 @@ def labels(estimator: Any, y: Any, n_rows: int) -> tuple[NDArray[np.int32], Labe
 
 def warn_of_numbers(classes: Labels, rows: NDArray[Any]) -> None:
     """A hint where the labels look like amounts: many whole numbers that do not count up, or with few rows each."""
-    if len(classes) <= _MANY_NUMBERS or classes.dtype.kind not in "iuf":
+    once = rows.sum() < 2 * len(classes)  # most of them, so that few rows show it
+    if len(classes) <= (_SOME_NUMBERS if once else _MANY_NUMBERS) or classes.dtype.kind not in "iuf":
         return
     counts_up = classes[0] in (0, 1) and classes[-1] - classes[0] == len(classes) - 1
     if not counts_up or rows.sum() < _ROWS_OF_A_CLASS * len(classes):

@@ -343,7 +343,7 @@ class Explanation(Shown):
             blocks.append(f"(calibrated: {self.calibration})")
         if hidden := order[CLASSES:]:
             together = self.posterior[hidden].sum()
-            blocks.append(f"({len(hidden)} less probable classes are not shown; together {together:.2g})")
+            blocks.append(f"({len(hidden)} less probable ones are not shown; together {together:.2g})")
         names = [f"“{self.classes[k]}”" for k in order[:2]]
         against = f", − for {names[1]}" if len(names) > 1 else ""
         for passage in self.passages:

@@ -127,7 +127,7 @@ def code(value: Any, language: str | None = None) -> str:
 # What LaTeX reads as a command, and signs that its usual fonts lack, as text that it shows as they are.
 _LATEX = {letter: f"\\{letter}" for letter in "&%$#_{}"} | {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
-    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}", "`": r"\textasciigrave{}",
     "→": r"$\rightarrow$", "−": "$-$", "×": r"$\times$", "÷": r"$\div$", "·": r"$\cdot$", "√": r"$\surd$",
     "π": r"$\pi$", "σ": r"$\sigma$", "μ": r"$\mu$", "Σ": r"$\Sigma$", "≤": r"$\leq$", "≥": r"$\geq$",
     "∞": r"$\infty$", "²": "$^2$", "⁺": "$^+$", "⁻": "$^-$", "½": "$1/2$", "█": r"\rule{.5em}{1.5ex}",

@@ -89,7 +89,7 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
     rows = options.open_files(files, given, target, model, columns=declared)
     if options.is_heard():
-        options.say(schema_table(rows, target, given["weight"]))
+        options.say(schema_table(model, rows, target, given["weight"]))
     if given["dry_run"]:
         return
     assert output is not None

@@ -78,7 +78,8 @@ def change(
     notes = counted_again(files, about.get("sources", [])) if learns else []
     notes += [rows.note] if getattr(rows, "note", "") else []
     if moved is not None:
-        notes.append(f"{moved:,} rows {'learned' if learns else 'forgotten'}; {after:,} in all")
+        rows_moved = f"{moved:,} row{'s' if moved != 1 else ''}"
+        notes.append(f"{rows_moved} {'learned' if learns else 'forgotten'}; {after:,} in all")
     now = _classes(model)
     for said, strange in (
         ("new", [c for c in now if c not in classes]),

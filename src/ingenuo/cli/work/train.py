@@ -22,7 +22,7 @@ from ingenuo import __version__, store
 from ingenuo.errors import InputError, did_you_mean
 from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
-from ingenuo.models.model import clone, refuse_more_than_sums, tally_rows
+from ingenuo.models.model import clone, is_regressor, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
 from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
@@ -355,10 +355,13 @@ def measures(judged: Evaluation, names: Iterable[Any] = KEPT) -> dict[str, Any]:
 # What is said of it.
 
 
-def schema_table(rows: Any, target: str | None, weight: str | None = None) -> str:
+def schema_table(model: Any, rows: Any, target: str | None, weight: str | None = None) -> str:
     """Which column is what, and why."""
     target = rows.target if target is None else target
-    known = {target: ("class", "the target"), weight: ("weight", "how often a row counts")}
+    known = {
+        target: ("number" if is_regressor(model) else "class", "the target"),
+        weight: ("weight", "how often a row counts"),
+    }
     lines = [[name, *(known.get(name) or rows.kinds.get(name, ("", "")))] for name in rows.names[:_MOST]]
     more = f"\n… and {len(rows.names) - _MOST:,} more columns" if len(rows.names) > _MOST else ""
     return "\n".join(aligned([["column", "kind", "why"], *lines])) + more
