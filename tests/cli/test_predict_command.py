@@ -79,6 +79,16 @@ def test_long_keys_keep_their_digits(tmp_path: Path, name: str, digits: int, end
     assert [line.split(",")[0] for line in written] == keys
 
 
+def test_a_column_that_the_model_ignores_is_written_as_it_stands(tmp_path: Path) -> None:
+    odd = {3: "1.50", 50_000: "1e3", 60_000: str(10**25 + 1), 199_000: "A17"}
+    rows = [f"{odd.get(i, i)},{i % 7},{'yn'[i % 2]}" for i in range(200_000)]
+    path, model = tmp_path / "odd.csv", str(tmp_path / "odd.ingenuo")
+    path.write_text("\n".join(["code,size,y", *rows]) + "\n")
+    done("train", str(path), "--target", "y", "--ignore", "code", "-o", model)
+    written = done("predict", model, str(path)).splitlines()[1:]
+    assert [line.split(",")[:3] for line in written] == [row.split(",") for row in rows]
+
+
 def test_numbers_are_rounded_in_text_and_whole_in_columns() -> None:
     model, rows = ing.load("m.ingenuo"), people().drop(columns="outcome")
     exact = model.predict_proba(rows)

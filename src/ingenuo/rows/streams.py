@@ -507,11 +507,12 @@ def rows_for(
     labelled: bool = True,
     extra: Sequence[str] = (),
     others: bool = False,
+    as_text: bool = False,
 ) -> Mapped:
     """The rows of a scan as a fitted model takes them; with `labelled`, those that have a class, as `target`.
 
     Columns that the model does not know are left out, but for those in `extra`; with `others` they are read all the
-    same, for `pairs`.
+    same, for `pairs`, and with `as_text` as they are written.
     """
     if not hasattr(model, "schema_"):
         raise KindError(f"a {type(model).__name__} learns and answers no rows of a table; a model does")
@@ -519,12 +520,18 @@ def rows_for(
         refuse_class(target, *extra)
         labelled = False
     target = _target_of(model, rows, target) if labelled else None
-    found = _match_model(model, rows, target, extra, others=others)
+    found = _match_model(model, rows, target, extra, others=others, as_text=as_text)
     return found if target is None else keep_labelled(found, target)
 
 
 def _match_model(
-    model: Any, rows: Any, target: str | None, extra: Sequence[str] = (), *, others: bool = False
+    model: Any,
+    rows: Any,
+    target: str | None,
+    extra: Sequence[str] = (),
+    *,
+    others: bool = False,
+    as_text: bool = False,
 ) -> Mapped:
     """The columns of a scan that a fitted model knows, of the types that it knows them by, and some more."""
     schema, renamed = model.schema_, {}
@@ -541,7 +548,7 @@ def _match_model(
             _require_column(rows, name, ", which the model was trained on (add it, left empty if it is not known)")
         kinds = {n: own.get(n) or kinds[n] for n in rows.names if n != target and (n in own or n in kinds)}
     if schema.named or renamed:
-        rows = rows.declare(kinds, target=target, others=others)
+        rows = rows.declare(kinds, target=target, others=others, as_text=as_text)
         read = list(kinds)
     else:
         read = [name for name in rows.names if name != target]

@@ -75,7 +75,9 @@ def answer(
     found = Answers(model, given["all_classes"], given["reasons"], only=only, digits=digits)
     if row is None:
         scanned = options.open_files(files, given, model=model, keep_all=True)
-        rows = rows_for(model, scanned, labelled=False, others=not only)
+        # A cell is written as it stands; but a safe sheet must know numbers from formulas.
+        as_text = kind in ("csv", "tsv") and not given["spreadsheet_safe"]
+        rows = rows_for(model, scanned, labelled=False, others=not only, as_text=as_text)
         pairs = rows.pairs()
     else:
         rows, taken = None, typed_table(model, row)

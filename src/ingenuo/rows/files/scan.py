@@ -127,14 +127,19 @@ class Scan(Stream):
             content.file.release()
         return [form._replace(paths=tuple(paths)) for form, paths in found.items()]
 
-    def declare(self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False) -> Scan:
-        """The same files, of which these columns are read as these kinds; with `others` all the rest too."""
+    def declare(
+        self, columns: Mapping[str, str], target: str | None = None, *, others: bool = False, as_text: bool = False
+    ) -> Scan:
+        """The same files, of which these columns are read as these kinds; with `others` all the rest too.
+
+        With `as_text`, the numbers of the rest are the strings that stand there, where the format has no types.
+        """
         own = {name: columns.get(name, "ignore") for name in self.names if name != target or name in columns}
         kinds, types = _columns(self._contents, own, target)
         if others:  # as they are written
             kinds = {name: replace(kind, labels=None) for name, kind in kinds.items()}
             rest = {name: kind for name, kind in self._kinds.items() if name not in columns and name != target}
-            kinds |= _with_all_digits(rest, self._contents)
+            kinds |= _with_all_digits(rest, self._contents, as_text)
             types = {name: types.get(name, kind.type) for name, kind in kinds.items() if name in (types | self._types)}
         return Scan(self._contents, kinds, types, target)
 
@@ -382,13 +387,15 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
     return kinds
 
 
-def _with_all_digits(kinds: dict[str, Kind], contents: Sequence[Content]) -> dict[str, Kind]:
-    """Columns that are written out again: whole numbers of more digits than a double keeps are strings."""
-    doubles = [name for name, kind in kinds.items() if kind.type == pa.float64()]
-    if not doubles or not contents[0].written:
+def _with_all_digits(kinds: dict[str, Kind], contents: Sequence[Content], as_text: bool) -> dict[str, Kind]:
+    """Columns that are written out again: whole numbers of more digits than a double keeps are strings, or all are."""
+    numbers = [name for name, kind in kinds.items() if kind.type in (pa.float64(), pa.int64())]
+    if not numbers or not contents[0].written:
         return kinds
+    if as_text:
+        return kinds | {name: replace(kinds[name], type=TEXT) for name in numbers}
     sample = next((found for each in contents if (found := each.first()).num_rows), contents[0].first())
-    long = [name for name in doubles if pc.any(pc.match_substring_regex(sample.column(name), LONG)).as_py()]
+    long = [name for name in numbers if pc.any(pc.match_substring_regex(sample.column(name), LONG)).as_py()]
     return kinds | {name: replace(kinds[name], type=TEXT) for name in long}
 
 
