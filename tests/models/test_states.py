@@ -7,10 +7,12 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ingenuo as ing
+from ingenuo.cli import main
 from ingenuo.datasets import weather
 from ingenuo.explanation.evidence import reasons
 from ingenuo.explanation.explain import column_view
@@ -107,6 +109,38 @@ def test_states_are_shown_as_whole_numbers_in_their_order():
     assert [str(each) for each in column_view(model, "visits").values] == sorted(
         column_view(model, "visits").values, key=int
     )
+
+
+def test_a_state_beside_a_gaussian_is_shown_and_drawn():
+    X, y = flags()
+    model = ing.NaiveBayes().fit(X, y)
+    view = column_view(model, "x9")
+    assert view.values == ("share of 0", "mean of the others", "standard deviation of the others")
+    own = X[y == 1, 9]
+    np.testing.assert_allclose(view.numbers[0, 1], (np.sum(own == 0) + 1) / (len(own) + 2))
+    np.testing.assert_allclose(view.numbers[1, 1], own[own > 0].mean())
+    ax = model.plot("x9")
+    (scale,) = [each for each in ax.figure.axes if each is not ax]
+    assert [bar.get_height() for bar in scale.patches] == pytest.approx(view.numbers[0].tolist())
+    drawn = np.array([line.get_ydata() for line in ax.lines])
+    assert 0 < drawn.max() < 0.01  # the densities of the others: the mass at 0 is none
+    bars = model.plot("x10")
+    named = [label.get_text() for label in bars.get_yticklabels()]
+    assert named == [str(value) for value in np.unique(X[:, 10]).astype(int).tolist()]
+    assert len(bars.figure.axes) == 1
+
+
+def test_numbers_that_are_no_state_are_counted_in_a_note(tmp_path):
+    X, y = flags()
+    rows = pa.table({"flag": X[:, 1], "amount": X[:, 9], "visits": X[:, 10]})
+    ing.save(ing.NaiveBayes().fit(rows, y), tmp_path / "model.ingenuo")
+    (tmp_path / "new.csv").write_text("flag,amount,visits\n0,7.5,40\n2,0,3.5\n,,40\n1,1,3\n")
+    found = CliRunner().invoke(main, ["predict", str(tmp_path / "model.ingenuo"), str(tmp_path / "new.csv")])
+    assert found.exit_code == 0
+    assert found.stderr.splitlines() == [
+        "note: column 'flag': 1 row has a value that the model never saw (2)",
+        "note: column 'visits': 3 rows have a value that the model never saw (40.0, 3.5)",
+    ]
 
 
 def test_a_column_without_whole_numbers_is_counted_as_before():

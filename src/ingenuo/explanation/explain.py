@@ -360,7 +360,7 @@ def _view(part: Part, column: str, classes: Labels, n: int, j: int, density: Cal
         counted = "rows" if model == "bernoulli" else "times"
         return ColumnView(column, kind, classes, values, each, counts, remark, counted)
     if part.kind == "number":
-        lines = {"mean": part.means, "standard deviation": part.deviations}
+        lines = dict(part.figures) or {"mean": part.means, "standard deviation": part.deviations}
         if part.slopes is not None:
             lines["weight of one more"] = part.slopes
         remark = "(it has one value only, and is left out of the product)" if part.silent else ""

@@ -529,7 +529,7 @@ def draw_densities(
     reach = parameters.reach(column)
     bins = bins if reach is None else None
     low, high = reach or _range(bins)
-    x = np.linspace(low, high, _POINTS)
+    x = np.nextafter(np.linspace(low, high, _POINTS), np.inf)  # beside whole numbers, which may have a mass
     densities = np.exp(parameters.log_density(column, x))
     top = float(densities.max())
     bars = None if bins is None else _bars(bins, classes, low, high)
@@ -544,8 +544,20 @@ def draw_densities(
     ax.set_xlabel(column_name(column))
     ax.set_ylabel(f"density (per unit of {column_name(column)})")
     ax.set_title(parameters.chosen(column).density, fontsize="medium")
+    if column in parameters.masses:
+        _draw_masses(*parameters.masses[column], (high - low) / 100, ax)
     ax.legend(title="class", fontsize="small", ncols=1 + len(classes) // 10)
     return ax
+
+
+def _draw_masses(values: Labels, shares: Floats, width: float, ax: Any) -> None:
+    """A bar for each class at each number that has a probability of its own, by a scale of their own."""
+    scale = ax.twinx()
+    for k, own in enumerate(shares[:, : len(values)]):
+        at = values + (k - (len(shares) - 1) / 2) * width
+        scale.bar(at, own, width, color=f"C{k % 10}", alpha=0.5)
+    scale.set_ylim(0, 1)
+    scale.set_ylabel("P(value | class), the bars")
 
 
 def _range(bins: Histogram | None) -> tuple[float, float]:

@@ -70,6 +70,7 @@ class Measure:
     slopes: Floats | None = None  # (classes,), where the evidence is a line
     together: bool = False  # with other columns: where one is missing, the lines of the others change
     silent: bool = False  # it has one value only
+    figures: Mapping[str, Floats] = field(default_factory=dict)  # (classes,) to show in place of mean and deviation
 
     @staticmethod
     def of(column: object, at: LogsAt, means: Floats, deviations: Floats, priors: Floats, **more: Any) -> Measure:
@@ -144,6 +145,8 @@ class Parameters(ABC):
     columns: Labels
     remarks: tuple[str, ...] = ()  # what to warn of
     reasons: Mapping[Any, str] = MappingProxyType({})  # by column: why it was given what it was given
+    # By column: numbers with a probability of their own, and it (classes, numbers); that of all others last, if any.
+    masses: Mapping[Any, tuple[Labels, Floats]] = MappingProxyType({})
     additive = True  # whether each column adds to the log joint, whatever the others are
     constant: Any = 0.0  # what is added to the log joint of each class besides the evidence of the columns
 

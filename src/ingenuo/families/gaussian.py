@@ -422,6 +422,12 @@ class StateParameters(GaussianParameters):
         """Why columns have states."""
         return {self.columns.tolist()[j]: f"{each.kind}: {each.detail}" for j, each in self.states.items()}
 
+    @property
+    def masses(self) -> Mapping[Any, tuple[Labels, Floats]]:  # type: ignore[override]
+        """The states."""
+        names = self.columns.tolist()
+        return {names[j]: (each.values.astype(np.int64), np.exp(each.logs)) for j, each in self.states.items()}
+
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities and log probabilities, from left to right; a missing value adds nothing."""
         start = 0
@@ -472,6 +478,14 @@ class StateParameters(GaussianParameters):
         states = self.states.get(self._place(column))
         return super().log_density(column, x) if states is None else states.log_density(np.asarray(x, np.float64))
 
+    def reach(self, column: object) -> tuple[float, float] | None:
+        """Where to draw a column: around the states, and the means of the others."""
+        states = self.states.get(self._place(column))
+        if states is None or states.others is None:
+            return super().reach(column)
+        low, high = states.others.reach(column) or (0.0, 0.0)
+        return min(low, float(states.values[0])), max(high, float(states.values[-1]))
+
     def chosen(self, column: object) -> Chosen:
         """What one column was given."""
         states, scores = self.states.get(at := self._place(column)), self.scores.get(at, {})
@@ -485,10 +499,16 @@ class StateParameters(GaussianParameters):
         """What numbers add: states what categories do."""
         for j, found in enumerate(super().evidence(weight, priors, texts)):
             states = self.states.get(j)
-            if states is None or states.others is not None:
+            if states is None:
                 yield found
+                continue
+            values, shares = self.masses[found.column]
+            if states.others is not None:
+                lines = {f"share of {value}": own for value, own in zip(values.tolist(), shares.T)}
+                lines["mean of the others"] = states.others.means[:, 0]
+                lines["standard deviation of the others"] = states.others.deviations[:, 0]
+                yield replace(found, figures=lines)
             else:
-                values, shares = states.values.astype(np.int64), np.exp(states.logs)
                 yield Categories(found.column, values, weight * states.logs.T, weight, states.counts, shares)
 
 

@@ -610,11 +610,12 @@ class NaiveBayes(Classifier):
         """
         check_is_fitted(self)
         name, classes = self._column_to_draw(column), labels_of(self.classes_)
-        if name in self._numbers():
-            return density.draw_densities(self._density(name), name, classes, self.tally_.bins(bins_name(name)), ax)
         equal = np.full(len(classes), 1 / len(classes))
         part = next(each for each in self._density(name).evidence(1.0, equal, "") if each.column == name)
+        if part.kind == "number":
+            return density.draw_densities(self._density(name), name, classes, self.tally_.bins(bins_name(name)), ax)
         most = np.argsort(-part.counts.sum(axis=0), kind="stable")[: plots.VALUES]
+        most = np.sort(most) if part.values.dtype.kind in "if" else most
         shown = [str(value) for value in part.values[most].tolist()]
         return plots.bars(shown, part.shares.T[most], classes, "P(value | class)", column_name(name), ax)
 

@@ -76,12 +76,16 @@ class Answers:
 
 
 def _categories(model: Any) -> dict[str, Labels]:
-    """The values that a model knows, of each column of categories that it learned."""
+    """The values that a model knows, of each column of categories, or of states, that it learned."""
     schema = getattr(model, "schema_", None)
     if schema is None:
         return {}
     names = [name for name in schema.names.tolist() if FAMILIES[schema.family(name)] == "category"]
     known = {column_name(name): known_categories(model, name, schema) for name in names}
+    for name in getattr(model, "densities_", ()):
+        values, shares = model._density(name).masses.get(name, ((), np.empty((0, 1))))
+        if len(values) == shares.shape[1]:  # so that there are no others
+            known[column_name(name)] = values
     return {name: labels for name, labels in known.items() if labels is not None and len(labels)}
 
 
