@@ -77,6 +77,9 @@ def test_long_keys_keep_their_digits(tmp_path: Path, name: str, digits: int, end
     done("train", str(path), "--target", "y", *ignored, "-o", model)
     written = done("predict", model, str(path)).splitlines()[1:]
     assert [line.split(",")[0] for line in written] == keys
+    records = map(json.loads, done("predict", model, str(path), "--to", "jsonl").splitlines())
+    exact = (digits, ending) == (16, "csv")  # which 64 bits hold
+    assert [each[name] for each in records] == [int(key) if exact else key for key in keys]
 
 
 def test_a_column_that_the_model_ignores_is_written_as_it_stands(tmp_path: Path) -> None:

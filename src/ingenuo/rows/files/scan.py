@@ -389,7 +389,8 @@ def _kinds(contents: list[Content], declared: dict[str, str], target: str | None
 
 def _with_all_digits(kinds: dict[str, Kind], contents: Sequence[Content], as_text: bool) -> dict[str, Kind]:
     """Columns that are written out again: whole numbers of more digits than a double keeps are strings, or all are."""
-    numbers = [name for name, kind in kinds.items() if kind.type in (pa.float64(), pa.int64())]
+    lossy = (pa.float64(), pa.int64()) if as_text else (pa.float64(),)
+    numbers = [name for name, kind in kinds.items() if kind.type in lossy]
     if not numbers or not contents[0].written:
         return kinds
     if as_text:
