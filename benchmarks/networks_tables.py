@@ -2,7 +2,7 @@
 
 Every ARFF file counts that has ten rows of two classes; smaller classes are set aside. Ten folds, stratified and
 shuffled; columns without a value in nine folds are left out for all. Networks cut numbers into intervals, and naive
-Bayes takes them as Gaussians; the forest has a column for each category, and what is missing imputed.
+Bayes takes them as they come; the forest has a column for each category, and what is missing imputed.
 `python -m benchmarks.networks_tables` prints every set.
 """
 
