@@ -111,7 +111,7 @@ def test_files_are_of_the_kind_that_their_name_says(folder: Path) -> None:
     [
         (("nope.ingenuo",), "nope.ingenuo: there is no such file"),
         (("text.txt",), "this is not an ingenuo model"),
-        (("softmax.ingenuo",), "cannot sample"),
+        (("softmax.ingenuo",), "draws no rows"),
         (("weather.ingenuo", "--class", "yess"), "there is no class 'yess'; did you mean 'yes'?"),
         (("weather.ingenuo", "--words", "3"), "--words is of a language-model"),
         (("weather.ingenuo", "--given", "outlook=sunny"), "a network's nodes"),
