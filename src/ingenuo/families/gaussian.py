@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import partial, reduce
+from functools import cached_property, partial, reduce
 from itertools import groupby
 from typing import Any
 
@@ -79,6 +79,11 @@ class GaussianParameters(Parameters):
     seen: Floats | None = None  # the deviations without a floor
     whole: Floats | None = None  # (columns,) and those of the whole columns
 
+    @cached_property
+    def peaks(self) -> Floats:
+        """The log density of each class and column at its mean."""
+        return densities.constants(self.deviations)
+
     @property
     def covariance(self) -> Floats:
         """The variances."""
@@ -91,14 +96,14 @@ class GaussianParameters(Parameters):
 
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; a missing value adds nothing."""
-        densities.add_gaussian(block, self.means, self.deviations, out)
+        densities.add_gaussian(block, self.means, self.deviations, out, self.peaks)
 
     def factors(self, block: Numbers) -> list[Factor]:
         """f(x | μ, σ) of each class."""
         row = np.asarray(block.rows(0, 1)[0], np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             z = (row - self.means) * (1.0 / self.deviations)
-            logs = densities.constants(self.deviations) - 0.5 * np.minimum(z * z, densities.FARTHEST)
+            logs = self.peaks - 0.5 * np.minimum(z * z, densities.FARTHEST)
         chances = portable.exp(logs)
         found = []
         for j, (name, x) in enumerate(zip(self.columns.tolist(), row.tolist())):
@@ -434,7 +439,8 @@ class StateParameters(GaussianParameters):
         for j in [*sorted(self.states), len(self.columns)]:
             if start < j:
                 own = slice(start, j)
-                densities.add_gaussian(block.only(start, j), self.means[:, own], self.deviations[:, own], out)
+                given = self.means[:, own], self.deviations[:, own], out, self.peaks[:, own]
+                densities.add_gaussian(block.only(start, j), *given)
             if j < len(self.columns):
                 threads.over(len(out), partial(self._add, j, block, out, floor), 1 << 12)
             start = j + 1

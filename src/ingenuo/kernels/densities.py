@@ -32,17 +32,21 @@ def constants(deviations: Floats) -> Floats:
     return np.ascontiguousarray(-portable.log(deviations) - HALF_LOG_2PI)
 
 
-def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats) -> None:
-    """Add the log density of each row under each class to out (rows × classes), column by column from left to right."""
+def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats, peaks: Floats | None = None) -> None:
+    """Add the log density of each row under each class to out (rows × classes), column by column from left to right.
+
+    The peaks are the `constants` of the deviations, where they are known already.
+    """
     n_classes, d = means.shape
     check_shape((len(out), d), table)
     check_shape((len(out), n_classes), out)
-    check_shape((n_classes, d), deviations)
-    given = np.ascontiguousarray(means), np.ascontiguousarray(1.0 / deviations), constants(deviations)
+    check_shape((n_classes, d), deviations, peaks)
+    given = np.ascontiguousarray(means), np.ascontiguousarray(1.0 / deviations)
+    peaks = constants(deviations) if peaks is None else np.ascontiguousarray(peaks)
 
     def work(lo: int, hi: int) -> None:
         for start, X in blocks(table, lo, hi):
-            place = call.add_gaussian(X, len(X), d, n_classes, *given, out[start : start + len(X)])
+            place = call.add_gaussian(X, len(X), d, n_classes, *given, peaks, out[start : start + len(X)])
             refuse_infinite(table, start, X, place)
 
     over(len(out), work, _FEW)
