@@ -42,7 +42,7 @@ LIMITS: dict[str, tuple[int, int]] = {
     "explanation": (5, 1697),
     "families": (12, 5604),
     "kernels": (9, 2924),
-    "models": (22, 10062),
+    "models": (22, 10063),
     "networks": (15, 5076),
     "report": (3, 953),
     "rows": (21, 6545),

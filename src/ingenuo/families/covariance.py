@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import InputError
 from ingenuo.families.family import Family, Measure, Parameters, Values, cannot_forget
-from ingenuo.families.gaussian import GaussianParameters
+from ingenuo.families.gaussian import NORMAL, GaussianParameters
 from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments
 from ingenuo.rows.part import Chunk, Numbers, Places
@@ -311,7 +311,7 @@ class Gaussians(Parameters):
             terms = []
             for factor, z in zip(triangles, scaled):
                 deviation = float(factor.lower[j, j])
-                log = -math.log(deviation) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z[j] ** 2, 1e300)
+                log = -math.log(max(deviation, NORMAL[0])) - 0.5 * math.log(2 * math.pi) - 0.5 * min(z[j] ** 2, 1e300)
                 above = "above: " if j else ""
                 mean = float(x) - deviation * float(z[j])
                 terms.append(Term(f"f({x:.6g} | {above}μ {mean:.6g}, σ {deviation:.6g})", exponential(log), log))

@@ -447,7 +447,8 @@ def unpack_network(packed: Any, tensors: Tensors) -> Network:
         network._set_tally(tally, prior, cuts)
     elif packed["tables"]:
         states = [unpack(each) for each in packed["states"]]
-        plain = all(isinstance(state, str | int | float | bool) for own in states for state in own)
+        every = [state for own in states for state in own]
+        plain = all(isinstance(s, str | float | bool) or (type(s) is int and abs(s) < 2**63) for s in every)
         _check(plain, "a state of the network is no plain value")
         _check(all(len(set(map(str, own))) == len(own) for own in states), "a node of the network has a state twice")
         tables = [tensors[f"network/{place}"] for place in range(len(nodes))]
