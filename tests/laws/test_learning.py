@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 from tests.laws import harsh
@@ -114,6 +114,15 @@ def test_the_cutting_into_chunks_cannot_be_told(rows, weighted, cuts):
 
 @ordinary
 @given(some_rows, harsh.rows(least=1), weighted_too)
+@example(
+    [
+        ([0.0, 0.0], None, "a", 1.3670317029893825e98),
+        ([0.0, 0.0], None, "b", 1.924667711060532e-210),
+        ([0.0, 5e-324], None, "b", 1e-300),
+    ],
+    [([0.0, float("nan")], None, "a", 0.0)],
+    True,
+)
 def test_forgetting_equals_never_having_seen(kept, forgotten, weighted):
     kept, forgotten = ([(*row[:3], row[3] or 1.0) for row in rows] for rows in (kept, forgotten))
     model, X, y, weights = learned(kept + forgotten, weighted), *unpack(forgotten)

@@ -237,8 +237,12 @@ class Gaussian(Family):
 
 def _with_rows(own: Floats, counts: Floats, prior: Prior, overall: Floats) -> Floats:
     """Variances with the imaginary rows, whose variance is that of all values."""
-    share = prior.rows / np.maximum(counts + prior.rows, NORMAL[0])
-    return np.asarray(own + share * (overall - own) if prior.rows else own)
+    if not prior.rows:
+        return own
+    rows = np.maximum(counts + prior.rows, NORMAL[0])
+    finite = np.minimum(own, NORMAL[1])  # a variance far beyond that of all values overflows in the column's scale
+    mixed = finite + prior.rows / rows * (overall - finite)
+    return np.where(finite < own, counts / rows * finite + prior.rows / rows * overall, mixed)
 
 
 def _centred(tally: Tally, columns: Labels, classes: Labels) -> densities.Sums:
