@@ -34,7 +34,7 @@ from tests.real_texts import labelled
 import ingenuo as ing
 from ingenuo.errors import InputError, KindError
 from ingenuo.evaluation import cross_validation
-from ingenuo.models.left_out import over_classes
+from ingenuo.models.folds import over_classes
 from ingenuo.rows.rows import take_rows
 from ingenuo.tally.labels import labels_of
 

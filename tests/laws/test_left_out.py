@@ -9,7 +9,8 @@ from scipy.sparse import csr_matrix
 from tests.laws import harsh
 
 from ingenuo.models.classifier import tally_chunk
-from ingenuo.models.left_out import ChunkRows, leave_one_out, out_of_fold, over_classes
+from ingenuo.models.folds import over_classes
+from ingenuo.models.left_out import ChunkRows, leave_one_out, out_of_fold
 from ingenuo.models.model import CLASS
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.rows.rows import MemoryRows

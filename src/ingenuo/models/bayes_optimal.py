@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
+from ingenuo.models.folds import classes_of, fit_copy, log_answers
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.models.registry import model_class, name_of
@@ -282,7 +283,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         """Take the classifiers and what is believed of them."""
         known = labels_of([]) if self.folds == PREFIT else seen.labels(CLASS, 0)
         for estimator in fitted:
-            known = unite(known, labels_of(np.asarray(estimator.classes_).tolist()))
+            known = unite(known, classes_of(estimator))
         self.hypotheses_, self.log_likelihoods_ = found, found.log_likelihoods
         self.weights_ = {name: float(weight) for name, weight in found.posterior.items()}
         self.estimators_, self.classes_, self._target, self.tally_ = fitted, public(known), target, seen
@@ -389,7 +390,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         weights = list(self.weights_.values())
         result = np.zeros((len(weights), checks.count_rows(X), len(known)))
         for h in np.flatnonzero(weights).tolist():
-            own = labels_of(np.asarray(self.estimators_[h].classes_).tolist())
+            own = classes_of(self.estimators_[h])
             result[h][:, find(known, own)] = np.asarray(self.estimators_[h].predict_proba(X), np.float64)
         return result
 
@@ -457,18 +458,10 @@ class _HeldOut:
         return np.asarray(self.logs[np.asarray(rows)])
 
 
-def fit_copy(estimator: Any, X: Any, y: Any, weights: Floats | None) -> Any:
-    """A new classifier of the same settings, fitted."""
-    return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
-
-
 def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np.int32], name: str) -> Floats:
     """log P(true label | row) by a fitted classifier; -inf where it does not know the label."""
-    if hasattr(estimator, "predict_log_proba"):  # which may tell more than the logarithm of what underflowed
-        found = np.asarray(estimator.predict_log_proba(X), np.float64)
-    else:
-        found = logs_of(np.asarray(estimator.predict_proba(X), np.float64))
-    places = find(labels_of(np.asarray(estimator.classes_).tolist()), classes)[codes]
+    found = log_answers(estimator, X)
+    places = find(classes_of(estimator), classes)[codes]
     logs: Floats = np.where(places >= 0, found[np.arange(len(codes)), places], -np.inf)
     if np.isnan(logs).any():
         raise InputError(

@@ -23,6 +23,7 @@ from ingenuo.families.word_features import measured_texts, reference_sums, refer
 from ingenuo.families.words import with_columns
 from ingenuo.kernels import densities, moments
 from ingenuo.models import model
+from ingenuo.models.folds import Member
 from ingenuo.models.model import CLASS, NO_LABELS, ClassifierBase, Learner, Plan, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Texts
@@ -177,7 +178,7 @@ class TableModel:
         return tags
 
 
-class JointAnswers(TableModel, Explains, Answering, ClassifierBase):
+class JointAnswers(TableModel, Explains, Answering, Member, ClassifierBase):
     """Mix-in: a classifier that compares the log joints (or logits) of its classes for each row."""
 
     schema_: Schema

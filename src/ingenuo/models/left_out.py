@@ -25,6 +25,7 @@ from ingenuo.kernels import densities
 from ingenuo.kernels.threads import width
 from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, tally_chunk, with_document_frequencies
+from ingenuo.models.folds import over_classes
 from ingenuo.models.language import SCHEMA, SequenceModel
 from ingenuo.models.model import CLASS
 from ingenuo.rows import checks
@@ -110,16 +111,6 @@ def without(model: Any, schema: Schema, tally: Tally) -> Any:
     other.__dict__.pop("_declared_classes", None)
     other._set_tally(schema, tally)
     return other
-
-
-def over_classes(log_posterior: Floats, classes: Labels, wanted: Labels) -> Floats:
-    """Log posteriors with a column for each of these classes; -inf where a class is not known."""
-    places = find(classes, wanted)
-    if len(places) == log_posterior.shape[1] and np.array_equal(places, np.arange(len(places))):
-        return log_posterior
-    found = np.full((len(log_posterior), len(wanted)), -np.inf)
-    found[:, places >= 0] = log_posterior[:, places[places >= 0]]
-    return found
 
 
 class Answered(NamedTuple):

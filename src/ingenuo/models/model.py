@@ -318,6 +318,7 @@ class Learner(Packed):
     _fixed: ClassVar[tuple[str, ...]] = ()  # the parameters that say what is learned
     _free: ClassVar[tuple[str, ...]] = ()  # those that say what is made of it, and may be changed later
     _labelled: ClassVar[bool] = True  # whether rows have a class, or a target
+    _is_tally = True  # whether what was found beside the sums is kept by `partial_fit`, `forget` and `merge`
 
     # What a subclass says of itself.
 
@@ -454,6 +455,11 @@ class Learner(Packed):
     def _forget_all(self) -> None:
         for name in ("tally_", "schema_", "_declared_classes", "_target"):
             self.__dict__.pop(name, None)
+
+    def _count_again(self, rows: Rows) -> None:
+        """Learn all of these rows, with everything that was found from others kept: cuts, arcs, settings."""
+        tally = rows.reduce(tally_rows, self._make_empty(self.schema_))
+        self._set_tally(self.schema_, tally.named_as(self.tally_.all_labels()))
 
     def _tally_more(self, X: Any, y: Any, sample_weight: Any) -> Tally:
         """The sums of rows that come after the first."""

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+# Before every seed: a user's data may have been drawn by the same generator with the same small seed.
+OURS = 0x1A6E
+
+
 class Part(NamedTuple):
     """Some rows, without their class and their weight, which stand beside them."""
 

@@ -18,6 +18,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 from ingenuo.rows import checks
 from ingenuo.rows.kinds import as_types, describe, infer_kind, sort_of
 from ingenuo.rows.rows import (
+    OURS,
     MemoryRows,
     Part,
     Statistic,
@@ -37,8 +38,6 @@ R = TypeVar("R")
 Progress = Callable[[int, int], object] | None
 Change = Callable[[int, pa.Table], pa.Table]
 
-# Before every seed: a user's data may have been drawn by the same generator with the same small seed.
-OURS = 0x1A6E
 _TARGET = ("y='COLUMN'", "--target COLUMN")  # in Python, and as the command has it
 _TOGETHER = 4  # batches that are summed at a time
 _LARGE = 1 << 26  # bytes, unless they are large

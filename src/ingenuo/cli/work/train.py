@@ -24,10 +24,9 @@ from ingenuo.models.classifier import Classifier
 from ingenuo.models.language import LanguageModel
 from ingenuo.models.model import clone, is_regressor, refuse_more_than_sums, tally_rows
 from ingenuo.models.registry import build, parse
-from ingenuo.rows.rows import Total, rows_of
+from ingenuo.rows.rows import OURS, Total, rows_of
 from ingenuo.rows.schema import FAMILIES, KINDS
 from ingenuo.rows.streams import (
-    OURS,
     FileRows,
     Held,
     Mapped,
