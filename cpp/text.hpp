@@ -90,6 +90,7 @@ struct Style {
     const u8* cases;     // of each character 1 if it has a case, 2 if the rule of the final sigma skips it; or null
     const u64* cues;     // words that open a negation's scope, as integers
     i64 n_cues, contractions, lowercase, shortest, separated;
+    i64 fewest, most;    // the lengths of n-grams of characters, which are read in place of words; 0: none are
 };
 enum : u32 { SIGMA = 1, DOTTED_I = 2 };  // in the table of letters, for which no UTF-8 is so small
 enum : u32 { BEYOND = 0x20000, CASE_END = 0xE0200 };
@@ -115,6 +116,11 @@ INLINE u32 ascii_letter(u8 b, bool lowercase) {
     const u8 low = b | 0x20;
     if ((u8)(low - 'a') < 26) return lowercase ? low : b;
     return (u8)(b - '0') < 10 || b == '_' ? b : 0;
+}
+// Any character but white space; a word of the tables has no byte 0.
+INLINE u32 ascii_character(u8 b, bool lowercase) {
+    if (b == ' ' || (u8)(b - 9) < 5 || (u8)(b - 0x1C) < 4) return 0;
+    return lowercase && (u8)(b - 'A') < 26 ? b | 0x20 : b;
 }
 INLINE u32 case_of(const Style& style, u32 code) { return code < CASE_END ? style.cases[code] : 0; }
 
@@ -159,7 +165,7 @@ API(i64, text_needs)(const u8* p, i64 n) {
 }
 // Whether a document cannot be read by the tables that there are.
 static bool lacks_tables(const Style& style, const u8* p, const u8* end) {
-    const i64 there = (style.letters ? 1 : 0) | (style.beyond ? 2 : 0) | (style.cases ? 4 : 0);
+    const i64 there = (style.letters ? 1 : 0) | (style.beyond || style.most ? 2 : 0) | (style.cases ? 4 : 0);
     return there != 7 && !style.separated && (JOINED(VARIANT, text_needs)(p, end - p) & ~there);
 }
 
@@ -312,6 +318,7 @@ struct Reader {
         w = n_bounds = 0;
         wide = false;
         if (style.separated) return read_separated(p, end, take);
+        if (style.most) return read_characters(p, end, take);
         if (style.n_cues || style.contractions) return read_marked(p, end, take);
         return style.lowercase ? read_plain<true>(p, end, take) : read_plain<false>(p, end, take);
     }
@@ -420,6 +427,65 @@ struct Reader {
         p++;
         if (p >= end) return true;
         return *p < 128 ? !ascii_letter(*p, true) : !letter_of(style, decode(p, end).code);
+    }
+
+    // The n-grams of characters within what stands between white space, a space before and after it, by where they end
+    // and then by their lengths. What is too short for the shortest is one itself.
+    template <class Take> bool read_characters(const u8* p, const u8* end, Take&& take) {
+        enum { KEPT = 128 };  // no n-gram is longer
+        const u8* const begin = p;
+        const u64 fewest = style.fewest, most = style.most;
+        u64 starts[KEPT], n = 0;  // where the last characters of a word begin in low, and how many it has so far
+        const auto found = [&](u64 from) {
+            bound(from);
+            bound(w);
+        };
+        const auto add = [&](u32 letter) {
+            starts[n++ % KEPT] = w;
+            write_letter(letter);
+            for (u64 size = fewest; size <= most && size <= n; size++) found(starts[(n - size) % KEPT]);
+        };
+        const auto finish_word = [&]() {
+            add(' ');
+            if (n < fewest) found(starts[0]);
+            n = 0;
+        };
+        const auto give = [&]() {
+            const u64 kept = smaller(n, most), from = kept ? starts[(n - kept) % KEPT] : w;
+            for (u64 size = 1; size <= kept; size++) starts[(n - size) % KEPT] -= from;
+            return give_grams(from, take);
+        };
+        while (p < end) {
+            if ((w + 64 > room || n_bounds / 2 + 4 * (most - fewest + 1) > TAKEN) && !give()) return false;
+            const Character c = character(p, end);
+            bool dotted = false;
+            u32 letter;
+            if (c.code < 128) letter = ascii_character((u8)c.code, style.lowercase);
+            else if (c.code < BEYOND) letter = letter_at(c, style.lowercase, begin, p, end, dotted);
+            else letter = (u32)p[0] << 24 | (u32)p[1] << 16 | (u32)p[2] << 8 | p[3];  // which has no case
+            p += c.size;
+            if (!letter) {
+                if (n) finish_word();
+                continue;
+            }
+            if (!n) add(' ');
+            add(letter);
+            if (dotted) add(0xCC87);
+        }
+        if (n) finish_word();
+        return give();
+    }
+    // Hash the n-grams that were found, which overlap, and give them to take; what is from a place on stays.
+    template <class Take> bool give_grams(u64 from, Take&& take) {
+        words.n = hash_words<1>();
+        words.bytes = 0;
+        for (u64 i = 0; i < words.n; i++) words.bytes += bounds[2 * i + 1] - bounds[2 * i];
+        words.low = low;
+        if (words.n && !take(words)) return false;
+        memmove(low, low + from, w - from);
+        w -= from;
+        n_bounds = 0;
+        return make_room(low, room, w + TAKEN);
     }
 
     // The words of a document in which they stand apart by the byte 0x1F, as they are.

@@ -189,6 +189,14 @@ def test_stop_words_are_a_language_a_number_a_list_or_a_file(folder: Path, given
     assert ing.load("m.ingenuo").text.stop_words == wanted
 
 
+def test_characters_are_a_range_and_no_words(folder: Path) -> None:
+    said = ["train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--characters"]
+    done(*said, "2-4")
+    assert ing.load("m.ingenuo").text.characters == (2, 4)
+    assert "ngrams=(1, 2) is of words, and characters=(2, 4)" in refused(*said, "2-4", "--ngrams", "2")
+    assert "characters is a number such as 2 or a range such as 1-3, got 'all'" in refused(*said, "all")
+
+
 def test_what_is_no_list_of_stop_words_is_refused(folder: Path) -> None:
     Path("latin.txt").write_bytes(b"perch\xe9")
     said = ["train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--stop-words"]

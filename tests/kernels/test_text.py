@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from tests import real_texts
 
 from ingenuo.families import word_features
@@ -19,6 +19,7 @@ from ingenuo.rows import part
 from ingenuo.rows.part import ListText, Text
 from ingenuo.tally.bag import Vocabulary
 from ingenuo.tally.labels import labels_of
+from ingenuo.text.tokens import features, tokens
 from ingenuo.text.words import Words, find_words, stem_words
 
 ordinary = settings(deadline=None, max_examples=60)
@@ -208,6 +209,45 @@ def test_documents_longer_than_a_batch_are_counted_as_one(n, ngrams):
     assert counted(documents, words, labels, documents_too=True) == list(wanted(features, labels))
     (bag,) = word_features.count(ListText("text", documents), words, np.zeros(5, np.int32), labels_of(["all"]))
     assert [Counter(each) for each in looked_up(documents, words, bag.vocabulary)] == [*map(Counter, features)]
+
+
+@pytest.mark.parametrize("characters", [(1, 1), (2, 5), (4, 6)])
+@pytest.mark.parametrize("lowercase", [True, False])
+@ordinary
+@given(documents=st.lists(text, min_size=1, max_size=6))
+@example(documents=["ΑΣ ΑΣΑ Α'Σ 1Σ Σ", "AİB İ İİ", "", "\x00aa\x00bb\x1fcc", "a" * 9000, "é" * 5000 + " 😀" * 900])
+def test_characters_are_those_that_plain_python_finds(characters, lowercase, documents):
+    words = Words(characters=characters, lowercase=lowercase)
+    expected = [[each.words[0] for each in features(tokens(document, words), words)] for document in documents]
+    assert counted(documents, words) == wanted(expected)[0]
+    vocabulary = Vocabulary.of(gram for run in expected for gram in run)
+    assert looked_up(documents, words, vocabulary) == expected  # in their order
+
+
+def test_characters_are_those_of_scikit_learn():
+    odd = [" ".join(SENTENCES.values()), "x" * 5000, "A\x85B\u2003\u00a0c", "a", ""]
+    sentences = [*SENTENCES.values(), *odd, *real_texts.labelled("snippets", 300)[0]]
+    for characters in [(2, 5), (1, 1), (5, 7)]:
+        theirs = CountVectorizer(analyzer="char_wb", ngram_range=characters)
+        matrix, ours = theirs.fit_transform(sentences), Words(characters=characters).transform(sentences)
+        assert ours.names.tolist() == theirs.get_feature_names_out().tolist()
+        assert (ours.matrix != matrix).nnz == 0
+    theirs = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 4), min_df=3, lowercase=False)
+    matrix = theirs.fit_transform(sentences)
+    settings = {"weighting": "tfidf", "norm": "l2", "min_documents": 3, "lowercase": False}
+    ours = Words(characters=(2, 4), **settings).transform(sentences)
+    assert np.allclose(ours.matrix.toarray(), matrix.toarray(), rtol=1e-12, atol=0)
+
+
+def test_every_character_but_white_space_is_read_as_python_lowers_it():
+    points = [chr(c) for c in range(1, 0x110000) if not 0xD800 <= c < 0xE000]
+    documents = ["".join(f"a{c}b " for c in points[at::512]) for at in range(512)]
+    for lowercase in (True, False):
+        words = Words(characters=(1, 1), lowercase=lowercase)
+        expected = Counter("".join(documents).lower() if lowercase else "".join(documents))
+        pads = 2 * sum(len((each.lower() if lowercase else each).split()) for each in documents)
+        expected = {("all", c): n for c, n in expected.items() if not c.isspace()} | {("all", " "): pads}
+        assert counted(documents, words) == expected
 
 
 @pytest.mark.parametrize("name", real_texts.SETS)
@@ -422,9 +462,10 @@ def big(n=1500, seed=3):
         Words(),
         Words(ngrams=(1, 3)),
         Words(hashed=1024, ngrams=(1, 2)),
+        Words(characters=(2, 3)),
         Words(negation="english", stem="english", stop_words=["this"], lexicon={"ee": 1}),
     ],
-    ids=["words", "n-grams", "hashed", "changed"],
+    ids=["words", "n-grams", "hashed", "characters", "changed"],
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_many_threads_count_and_find_as_one(words, weighted):

@@ -95,6 +95,7 @@ def models():
         "binary, negation": ing.Words(binary=True, negation="english", ngrams=(1, 3)),
         "TF-IDF": ing.Words(weighting="tfidf"),
         "TF-IDF of unit length": ing.Words(weighting="tfidf", norm="l2"),
+        "characters": ing.Words(characters=(2, 4)),
         "hashed": ing.Words(hashed=1024, ngrams=(1, 2)),
     }.items():
         yield name, ing.NaiveBayes(text=words), reviews, label, asked

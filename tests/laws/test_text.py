@@ -29,6 +29,8 @@ KINDS = {
     "bernoulli": Words(model="bernoulli"),
     "n-grams": Words(ngrams=(1, 3)),
     "pairs alone": Words(ngrams=(2, 2), binary=True),
+    "characters": Words(characters=(2, 3)),
+    "hashed characters": Words(characters=(1, 4), hashed=64, binary=True),
     "hashed": Words(hashed=8),
     "hashed pairs": Words(ngrams=(1, 2), hashed=64, model="bernoulli"),
     "tf-idf": Words(weighting="tfidf"),
@@ -293,7 +295,8 @@ def test_a_word_of_every_document_is_forgotten_with_fractions_as_weights(kind, w
 @every_kind
 def test_texts_that_are_missing_or_have_no_words_leave_the_answer_to_the_prior(kind):
     model = learned(kind, [*PLAIN, *PLAIN, ("good cat", "yes"), ("so so", "maybe")])
-    said = model.predict_proba(table([(None, ""), ("", ""), ("?!", "")])[0])
+    wordless = " \n" if KINDS[kind].characters else "?!"
+    said = model.predict_proba(table([(None, ""), ("", ""), (wordless, "")])[0])
     prior = model.class_count_ / model.class_count_.sum()
     np.testing.assert_allclose(said[0], prior, rtol=1e-12)
     if KINDS[kind].model != "bernoulli":  # where that a word is absent is evidence

@@ -53,6 +53,8 @@ KINDS = {
     "bernoulli": Words(model="bernoulli"),
     "pairs": Words(ngrams=(1, 2)),
     "threes alone": Words(ngrams=(3, 3), binary=True),
+    "characters": Words(characters=(2, 5)),
+    "characters of unit length": Words(characters=(3, 3), weighting="tfidf", norm="l2", min_documents=2),
     "hashed": Words(hashed=32, ngrams=(1, 2)),
     "hashed presence": Words(hashed=32, ngrams=(1, 2), model="bernoulli"),
     "tf-idf": Words(weighting="tfidf"),
@@ -449,6 +451,8 @@ def test_what_cannot_be_drawn_says_so():
         fitted(Words(model="complement")).sample(1)
     with pytest.raises(InputError, match=r"texts cannot be drawn from n-grams \(1, 2\)"):
         fitted(Words(ngrams=(1, 2))).sample(1)
+    with pytest.raises(InputError, match=r"texts cannot be drawn from n-grams \(1, 1\)"):
+        fitted(Words(characters=(1, 1))).sample(1)
     with pytest.raises(InputError, match="texts cannot be drawn from hashed words"):
         fitted(Words(hashed=8)).sample(1)
 

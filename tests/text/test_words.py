@@ -39,7 +39,8 @@ def test_the_order_of_the_parameters_is_fixed():
         "lexicon",
         "weighting",
     ]
-    assert named == ["norm", "model", "min_count", "max_words", "min_documents", "max_documents", "hashed", "errors"]
+    limits = ["min_count", "max_words", "min_documents", "max_documents"]
+    assert named == ["norm", "model", *limits, "characters", "hashed", "errors"]
 
 
 def test_without_settings_every_word_of_two_letters_counts():
@@ -153,6 +154,15 @@ def test_a_lexicon_from_a_file_is_kept_by_its_contents(tmp_path):
         ({"ngrams": 2}, KindError, "a pair .* got int 2"),
         ({"ngrams": (1, True)}, KindError, "a whole number, got bool True"),
         ({"ngrams": (1, 2.0)}, KindError, "a whole number, got float 2.0"),
+        ({"characters": (5, 2)}, InputError, r"characters=\(5, 2\) begins above its end; write \(2, 5\)"),
+        ({"characters": (1, 101)}, InputError, "longer than any that are of use; take 100 characters at most"),
+        ({"characters": 3}, KindError, "characters must be a pair .* the fewest and the most characters, got int 3"),
+        ({"characters": (2, 3), "ngrams": (1, 2)}, InputError, r"ngrams=\(1, 2\) is of words, and characters=\(2, 3\)"),
+        ({"characters": (2, 3), "token": r"\w+"}, InputError, "token=.* is of words"),
+        ({"characters": (2, 3), "stop_words": "english"}, InputError, "stop_words='english' is of words"),
+        ({"characters": (2, 3), "stem": "english"}, InputError, "stem='english' is of words"),
+        ({"characters": (2, 3), "negation": "english"}, InputError, "negation='english' is of words"),
+        ({"characters": (2, 3), "lexicon": {"a": 1}}, InputError, "lexicon=.* is of words"),
         ({"binary": 1}, KindError, "binary must be True or False, got int 1"),
         ({"lowercase": "no"}, KindError, "lowercase must be True or False, got str 'no'"),
         ({"token": "(a"}, InputError, r"token='\(a' is no regular expression \(missing \).*position 0\); mend it"),

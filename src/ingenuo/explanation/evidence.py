@@ -274,7 +274,7 @@ def _say_words(part: WordTable, block: Any, pair: Pair, texts: int) -> Iterator[
     if p.words.norm is not None:
         squares = np.bincount(rows, (times * p.weights[nodes]) ** 2, block.n_rows)
         times = times / np.sqrt(np.where(squares > 0, squares, 1))[rows]
-    words = p.bag.vocabulary.texts(own.tolist())
+    words = p.bag.vocabulary.shown(own.tolist())
     front = f"{column}: " if texts > 1 else ""
     yield _Said(rows, _differences(each, pair, rows, places) * times, lambda place: front + words[places[place]])
     if absent is not None:

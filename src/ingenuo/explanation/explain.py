@@ -356,7 +356,7 @@ def _view(part: Part, column: str, classes: Labels, n: int, j: int, density: Cal
         kind = {"linear": "weights", "multinomial": "P(word | class)"}.get(model, "log evidence")
         each = np.exp(each / part.weight) if model == "multinomial" and part.weight else each
         remark = f"({used - len(places):,} rarer words are not shown)" if used > len(places) else ""
-        values = tuple(part.bag.vocabulary.texts(places.tolist()))
+        values = tuple(part.bag.vocabulary.shown(places.tolist()))
         counted = "rows" if model == "bernoulli" else "times"
         return ColumnView(column, kind, classes, values, each, counts, remark, counted)
     if part.kind == "number":

@@ -403,7 +403,7 @@ def _word_scale(part: WordTable, yes: int, no: int) -> Scale:
     order = np.argsort(strength, kind="stable")
     order = order[np.isfinite(strength[order])]
     chosen = [*order[:_WORDS].tolist(), *order[max(_WORDS, len(order) - _WORDS) :].tolist()]
-    ticks = [Tick(text, text, float(effects[node])) for text, node in zip(part.bag.vocabulary.texts(chosen), chosen)]
+    ticks = [Tick(text, text, float(effects[node])) for text, node in zip(part.bag.vocabulary.shown(chosen), chosen)]
     finite = [0.0, *(tick.effect for tick in ticks if math.isfinite(tick.effect))]
     each = "points of a word that is there" if part.parameters.once else "points per occurrence"
     note = f"{each}{', ' + part.typical if part.typical else ''}; {int(np.count_nonzero(part.used)):,} words"

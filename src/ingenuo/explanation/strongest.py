@@ -320,7 +320,7 @@ def _word_signs(part: WordTable, priors: Floats, n: int) -> Found:
     telling = telling[np.argsort(codes[telling], kind="stable")]
     for k, mine in enumerate(np.split(telling, np.searchsorted(codes[telling], np.arange(1, K)))):
         mine = mine[_largest(information[mine], n)]
-        for cell, text in zip(mine.tolist(), bag.vocabulary.texts(owners[mine].tolist())):
+        for cell, text in zip(mine.tolist(), bag.vocabulary.shown(owners[mine].tolist())):
             found = float(information[cell]), _power(float(ratios[cell])), float(raw[cell]), float(whole[owners[cell]])
             yield k, Sign(column_name(part.column), text, "text", *found, float(shares[cell]), float(rest[cell]))
 
@@ -333,7 +333,7 @@ def _word_weights(part: WordTable, priors: Floats, n: int) -> Found:
     deviations = np.where(part.used, np.sqrt(whole / max(float(part.parameters.rows.sum()), 1e-300)), 0.0)
 
     def called(nodes: list[int]) -> list[tuple[str, str]]:
-        return [(name, text) for text in bag.vocabulary.texts(nodes)]
+        return [(name, text) for text in bag.vocabulary.shown(nodes)]
 
     return _heavy(called, "text", part.weights, deviations, bag.column, whole, priors, n, "each")
 

@@ -37,7 +37,8 @@ _MOST = float(1 << 40)
 def _style(words: Words, separated: bool) -> kernel.Style:
     """How the settings have documents cut into words."""
     separated = separated or not words.shortest  # then they come cut
-    return kernel.Style.of(words.lowercase, words.shortest, words.cues, words.contractions, separated)
+    shape = words.lowercase, words.shortest, words.cues, words.contractions
+    return kernel.Style.of(*shape, separated, words.characters)
 
 
 def _buckets(words: Words) -> int:
@@ -477,8 +478,9 @@ def transform(words: Words, texts: Any) -> TextMatrix:
 
 def bigram_counts(words: Words, texts: Any) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """How often each word that is used follows each other in the same text (n × n), and the n words."""
-    if words.hashed:
-        raise InputError(f"hashed={words.hashed} keeps no words, so there are no pairs of them; leave it out")
+    if words.hashed or words.characters:
+        what = f"hashed={words.hashed}" if words.hashed else f"characters={words.characters}"
+        raise InputError(f"{what} keeps no words, so there are no pairs of them; leave it out")
     text, single = _one_column(texts), replace(words, ngrams=(1, 1), lexicon=None)
     found = transform(single, texts)
     n = len(found.names)

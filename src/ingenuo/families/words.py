@@ -244,8 +244,9 @@ class ColumnParameters:
         """Words by their frequencies within the class, as many as its documents have on average (Poisson)."""
         if self.model == "complement":
             raise InputError("complement weights are no distribution of words: no text can be drawn; use 'multinomial'")
-        if self.words.ngrams != (1, 1) or self.words.hashed:
-            what = "hashed words, which have no text" if self.words.hashed else f"n-grams {self.words.ngrams}"
+        rows = self.words.characters or self.words.ngrams
+        if rows != (1, 1) or self.words.hashed or self.words.characters:
+            what = "hashed words, which have no text" if self.words.hashed else f"n-grams {rows}"
             raise InputError(f"texts cannot be drawn from {what}; use single words, or a LanguageModel")
         nodes = np.flatnonzero(self.weights)
         names = np.array(self.bag.vocabulary.texts(nodes.tolist()), object)

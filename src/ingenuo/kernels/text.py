@@ -33,7 +33,7 @@ BEGIN, END = "<s>", "</s>"
 # Bytes that a thread reads at a time: to begin costs some microseconds; and a copy of few is made in the cache.
 _SMALL, _LARGE = 1 << 18, 1 << 20
 
-_STYLE = record("letters beyond cases cues", "n_cues contractions lowercase shortest separated")
+_STYLE = record("letters beyond cases cues", "n_cues contractions lowercase shortest separated fewest most")
 
 
 @dataclass(frozen=True)
@@ -45,18 +45,19 @@ class Style:
     cues: tuple[int, ...] = ()  # the words that open a negation's scope, their bytes as numbers
     contractions: bool = False  # n't opens one too
     separated: bool = False  # the words are given, with 0x1F between them
+    characters: tuple[int, int] = (0, 0)  # n-grams of so many characters are read in place of words
 
     @staticmethod
     def of(
         lowercase: bool = True, shortest: int = 2, cues: tuple[str, ...] = (), contractions: bool = False,
-        separated: bool = False,
+        separated: bool = False, characters: tuple[int, int] | None = None,
     ) -> Style:  # fmt: skip
         """A style by the words of its cues, which are known with any capitals where these count."""
         spelled = {""} if not cues else set(cues)
         for place in range(0 if lowercase else max(map(len, cues), default=0)):
             spelled |= {word[:place] + word[place : place + 1].upper() + word[place + 1 :] for word in spelled}
         packed = sorted(int.from_bytes(word.encode()) for word in spelled - {""})
-        return Style(lowercase, shortest, tuple(packed), contractions, separated)
+        return Style(lowercase, shortest, tuple(packed), contractions, separated, characters or (0, 0))
 
     def read(self, data: Array, offsets: Array, rows: Array | range, loop: Callable[[Any, int], int]) -> None:
         """Have a loop read these rows: from the given one on, to the first that needs tables that are not made yet.
@@ -65,12 +66,17 @@ class Style:
         """
         cues, done = np.array(self.cues, np.uint64), 0
         while done < len(rows):
-            tables = [_made.get(key) for key in ((_LETTERS, self.lowercase), (_BEYOND, False), (_CASES, False))]
+            tables = [_made.get(key) for key in (self._letters, (_BEYOND, False), (_CASES, False))]
             settings = len(cues), self.contractions, self.lowercase, self.shortest, self.separated
-            done += _check(loop(_STYLE(*tables, cues, *settings), done))
+            done += _check(loop(_STYLE(*tables, cues, *settings, *self.characters), done))
             if done < len(rows):
                 row = rows[done]
-                _make_tables(self.lowercase, data[offsets[row] : offsets[row + 1]], data.size)
+                _make_tables(self._letters, data[offsets[row] : offsets[row + 1]], data.size)
+
+    @property
+    def _letters(self) -> tuple[int, bool]:
+        """The table of what a word may consist of."""
+        return _CHARACTERS if self.characters[1] else _LETTERS, self.lowercase
 
 
 def _own(handle: int | None, owner: object, free: Callable[[int], None]) -> int:
@@ -201,31 +207,35 @@ SIGMA, DOTTED_I = 1, 2
 _ALL, _CASES_END = 0x110000, 0xE0200
 CASED = 0x20000  # beyond this plane no letter has a case
 _LETTERS, _BEYOND, _CASES = 1, 2, 4  # what a text needs
+_CHARACTERS = 8  # in place of the letters: all but white space
 _LARGE_TEXT = 1 << 22  # of so many bytes, the time to make all the tables is nothing
 
 _made: dict[tuple[int, bool], Array] = {}
 
 
-def _make_tables(lowercase: bool, document: Array, size: int) -> None:
+def _make_tables(letters: tuple[int, bool], document: Array, size: int) -> None:
     """Make the tables that a document needs, among so many bytes of text."""
     needed = call.text_needs(document, document.size) if size < _LARGE_TEXT else _LETTERS | _BEYOND | _CASES
     if needed & _LETTERS:
-        _made[_LETTERS, lowercase] = find_letters(lowercase)
+        _made[letters] = find_letters(letters[1], characters=letters[0] == _CHARACTERS)
     if needed & _BEYOND:
         _made[_BEYOND, False] = _write_letters(np.arange(CASED, _ALL, dtype=np.uint32))
     if needed & _CASES:
         _made[_CASES, False] = find_cases()
 
 
-def find_letters(lowercase: bool) -> NDArray[np.uint32]:
-    """For each character of the first two planes the UTF-8 of its lower case, as a number (0: it is no letter)."""
+def find_letters(lowercase: bool, *, characters: bool = False) -> NDArray[np.uint32]:
+    """For each character of the first two planes the UTF-8 of its lower case, as a number (0: it is no letter).
+
+    Of `characters`, all but white space are letters.
+    """
     codes = np.arange(CASED, dtype=np.uint32)
     if not lowercase:
-        return _write_letters(codes)
+        return _write_letters(codes, characters)
     codes[0x130] = ord("i")
     codes = _lower(codes)
     codes[0x3A3] = 0x3C3  # here it stands within a word
-    table = _write_letters(codes)
+    table = _write_letters(codes, characters)
     table[0x3A3], table[0x130] = SIGMA, DOTTED_I
     return table
 
@@ -254,8 +264,8 @@ def _lower(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     return np.frombuffer(text.lower().encode("utf-32", "surrogatepass")[4:], np.uint32).copy()
 
 
-def _write_letters(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
-    r"""The UTF-8 bytes of each character that ``\w`` matches, the first in the highest place; 0 of the others."""
+def _write_letters(codes: NDArray[np.uint32], characters: bool = False) -> NDArray[np.uint32]:
+    r"""The UTF-8 bytes of each character that ``\w`` (or ``\S``) matches, the first in the highest place; else 0."""
     c = codes.astype(np.uint64)
     tail = [0x80 | (c >> shift & 0x3F) for shift in (0, 6, 12)]
     two = (0xC0 | c >> 6) << 8 | tail[0]
@@ -263,6 +273,8 @@ def _write_letters(codes: NDArray[np.uint32]) -> NDArray[np.uint32]:
     four = (0xF0 | c >> 18) << 24 | tail[2] << 16 | tail[1] << 8 | tail[0]
     bytes_of = np.select([c < 0x80, c < 0x800, c < 0x10000], [c, two, three], four)
     letter = np.strings.isalnum(codes.view("U1")) | (codes == ord("_"))
+    if characters:
+        letter = ~np.strings.isspace(codes.view("U1"))
     return np.where(letter, bytes_of, 0).astype(np.uint32)
 
 
@@ -515,9 +527,9 @@ class Lookup:
 
     def _most(self, piece: Any, lo: int, hi: int) -> int:
         """How many nodes these rows can have; of an array that is not written to no memory is taken."""
-        # A word takes a byte, and another byte parts it from the next.
-        words = int(piece.offsets[hi] - piece.offsets[lo] + hi - lo) // 2 + 1
-        return words * (self.ngrams[1] - self.ngrams[0] + 2)
+        # A word takes a byte, and another byte parts it from the next; as characters, each has two spaces besides.
+        words, (fewest, most) = int(piece.offsets[hi] - piece.offsets[lo] + hi - lo) // 2 + 1, self.how.characters
+        return words * (self.ngrams[1] - self.ngrams[0] + 2) if not most else 4 * words * (most - fewest + 1)
 
     def nodes(self, pieces: Iterable[Any], n_rows: int) -> tuple[Integers, Integers]:
         """The node of every word and n-gram (-1: not known), row by row, and where each row's end.

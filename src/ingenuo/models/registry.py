@@ -124,12 +124,12 @@ def _parse_value(key: str, text: Any, default: Any) -> Any:
         return text
     if hasattr(default, "pseudo_counts") or (key == "smoothing" and ":" in text):
         return _parse_prior(key, text)
-    if key == "ngrams":  # "2" is words and pairs of words, "2-3" only longer ones
+    if key in ("ngrams", "characters"):  # "2" is words and pairs of words, "2-3" only longer ones
         low, _, high = text.partition("-")
         try:
             return (int(low), int(high)) if high else (1, int(low))
         except ValueError:
-            raise InputError(f"ngrams is a number such as 2 or a range such as 1-3, got {text!r}") from None
+            raise InputError(f"{key} is a number such as 2 or a range such as 1-3, got {text!r}") from None
     if key == "structure" and is_network_file(text):  # whose arcs are taken
         return Network.read(text)
     if key == "token":

@@ -102,6 +102,10 @@ class Vocabulary:
         chosen = range(len(self)) if nodes is None else nodes
         return [f"#{node}" if self.buckets else self._text(int(node)) for node in chosen]
 
+    def shown(self, nodes: Iterable[int]) -> list[str]:
+        """The same as a person reads them: the spaces before and after characters can be seen."""
+        return list(map(visible, self.texts(nodes)))
+
     def _text(self, node: int) -> str:
         words: list[str] = []
         level = next(n for n, end in enumerate(self.levels[1:]) if node < end)
@@ -210,6 +214,11 @@ class Vocabulary:
 
 
 _FIRST = np.zeros(1, np.int32)
+
+
+def visible(text: str) -> str:
+    """A word or a run of characters with its spaces seen, if it begins or ends with one."""
+    return text.replace(" ", "␣") if text.startswith(" ") or text.endswith(" ") else text
 
 
 def _hash(word: bytes) -> NDArray[np.uint64]:

@@ -6,13 +6,15 @@ The loops over bytes do the same for millions of documents; this is for showing 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
 from ingenuo.errors import InputError
+from ingenuo.tally.bag import visible
 from ingenuo.text.words import PREFIX, Words, find_words, stem_words
 
+_BETWEEN_SPACES = r"[^\s\0]+"
 _WORD, _ANY = re.compile(r"\w+"), re.compile(r"[^\x00\x1f]+")
 
 SEPARATOR = "\x1f"  # between words that are given
@@ -79,15 +81,24 @@ class Token(NamedTuple):
 
 
 class Feature(NamedTuple):
-    """A word, n-gram or class of a lexicon, and the tokens it is made of, by their numbers."""
+    """A word, n-gram, run of characters or class of a lexicon, and the tokens it is of, by their numbers."""
 
     words: tuple[str, ...]
     tokens: tuple[int, ...]
 
     @property
     def text(self) -> str:
-        """Its words with spaces between them."""
-        return " ".join(self.words)
+        """Its words with spaces between them, as a person reads them."""
+        return visible(" ".join(self.words))
+
+
+def _grams(word: str, fewest: int, most: int) -> Iterator[str]:
+    """So many characters in a row of a word between spaces; a shorter one is there as it is."""
+    padded = f" {word} "
+    for end in range(1, len(padded) + 1):
+        yield from (padded[end - size : end] for size in range(fewest, min(most, end) + 1))
+    if len(padded) < fewest:
+        yield padded
 
 
 def tokens(text: str, words: Words) -> list[Token]:
@@ -96,7 +107,8 @@ def tokens(text: str, words: Words) -> list[Token]:
     places = list(range(len(text) + 1))
     if len(shown) != len(text):  # a character whose lower case is longer
         places = [i for i, c in enumerate(text) for _ in c.lower()] + [len(text)]
-    found = find_words(shown, words.token, words.negation)
+    token = _BETWEEN_SPACES if words.characters else words.token
+    found = find_words(shown, token, words.negation)
     return [Token(places[a], places[b - 1] + 1 if a < b else places[a], word) for a, b, word in found]
 
 
@@ -111,6 +123,9 @@ def cut(text: str, words: Words) -> str:
 
 def features(read: list[Token], words: Words) -> list[Feature]:
     """The features of a text, in its order."""
+    if words.characters:
+        runs = [(number, _grams(token.word, *words.characters)) for number, token in enumerate(read)]
+        return [Feature((gram,), (number,)) for number, run in runs for gram in run]
     found = translation(words, [token.word for token in read]) if changes(words) else Translation([], [], [])
     into, also = (dict(zip(found.words, each)) for each in (found.into, found.also))
     extra = [(number, also.get(token.word)) for number, token in enumerate(read)]

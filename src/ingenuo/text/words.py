@@ -165,7 +165,7 @@ _LONGEST_PATTERN = 1000  # characters
 WEIGHTINGS = ("count", "tfidf")
 MODELS = ("multinomial", "complement", "bernoulli")
 MOST_BUCKETS = 2**30
-LONGEST = 100  # words of an n-gram
+LONGEST = 100  # words or characters of an n-gram
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -209,6 +209,10 @@ class Words(Settings):
         The most frequent so many features are kept.
     min_documents, max_documents : int or float
         Features in fewer or in more documents are left out: so many documents (int) or a share of them (float).
+    characters : None or (int, int)
+        In place of words, so many characters in a row: (2, 5) is all pairs to quintuples of them within what stands
+        between white space, with a space before and after it. It knows words by their parts: endings, misspellings,
+        what is written together. Settings of words cannot be had with it.
     hashed : None or int
         Features are put into so many buckets (a power of two) instead of being remembered by name.
     errors : str
@@ -239,12 +243,14 @@ class Words(Settings):
     max_words: int | None = None
     min_documents: int | float = 1
     max_documents: int | float = 1.0
+    characters: tuple[int, int] | None = None
     hashed: int | None = None
     errors: str = "strict"
 
     def __post_init__(self) -> None:
         checks: dict[str, Callable[[Any], Any]] = {
-            "ngrams": _ngrams,
+            "ngrams": partial(_range, "ngrams", "words"),
+            "characters": partial(_range, "characters", "characters"),
             "token": _token,
             "stop_words": _stop_words,
             "lexicon": Lexicon.of,
@@ -275,6 +281,12 @@ class Words(Settings):
             raise InputError(
                 "weighting='tfidf' has no effect in model='bernoulli', which asks only whether a word is there; "
                 "use weighting='count' or another model"
+            )
+        of_words = ("ngrams", "token", "stop_words", "stem", "negation", "lexicon") if self.characters else ()
+        for name in (name for name in of_words if getattr(self, name) != getattr(Words, name)):
+            raise InputError(
+                f"{name}={_describe(getattr(self, name))} is of words, and characters={self.characters} counts "
+                "characters in their place; leave out one of the two"
             )
         if callable(self.token) and self.negation is not None:
             raise InputError(
@@ -462,17 +474,17 @@ def _whole(name: str, value: Any) -> int:
     return int(value)
 
 
-def _ngrams(value: Any) -> tuple[int, int]:
-    pair = "ngrams must be a pair such as (1, 2), the fewest and the most words, got"
+def _range(name: str, what: str, value: Any) -> tuple[int, int]:
+    pair = f"{name} must be a pair such as (1, 2), the fewest and the most {what}, got"
     if not isinstance(value, tuple | list):
         raise KindError(f"{pair} {type(value).__name__} {value!r}")
     if len(value) != 2:
         raise InputError(f"{pair} {value!r}")
-    low, high = (_whole("each of ngrams", each) for each in value)
+    low, high = (_whole(f"each of {name}", each) for each in value)
     if low > high:
-        raise InputError(f"ngrams={value!r} begins above its end; write ({high}, {low})")
+        raise InputError(f"{name}={value!r} begins above its end; write ({high}, {low})")
     if high > LONGEST:
-        raise InputError(f"ngrams={value!r} are longer than any that are of use; take {LONGEST} words at most")
+        raise InputError(f"{name}={value!r} are longer than any that are of use; take {LONGEST} {what} at most")
     return low, high
 
 

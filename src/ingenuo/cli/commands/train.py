@@ -37,6 +37,7 @@ from ingenuo.models.registry import COMMANDS
     ),
     option("--class-prior PRIOR", "The same of the classes: CLASS=SHARE,..., uniform, any PRIOR, or a YAML file."),
     option("--ngrams N", "Of texts, count up to N words in a row; 2-3 for pairs and triples only."),
+    option("--characters N", "Of texts, count up to N characters in a row in place of words; better a range: 2-5."),
     option("--negation LANGUAGE", "Of texts, mark what is negated: english, italian, spanish."),
     option("--fingerprints", "Keep a hash of each row, by which forget knows what was learned (naive-bayes)."),
     option(
@@ -129,7 +130,7 @@ def _settings(given: Given) -> Given:
         if not equals or not name:
             raise click.BadParameter(f"{each!r} is no SETTING=VALUE", param_hint="--set")
         found[name.replace("-", "_")] = value
-    own = ("calibration", "prior", "class_prior", "ngrams", "negation", "stop_words")
+    own = ("calibration", "prior", "class_prior", "ngrams", "characters", "negation", "stop_words")
     named = {name: given[name] for name in own if given[name] is not None}
     return found | named | {name: True for name in ("tune", "fingerprints") if given[name]}
 
