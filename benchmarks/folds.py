@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from benchmarks.arff import Table, foldable_tables
-from benchmarks.by_hand import JoinedByHand
+from benchmarks.peers import Joined
 from benchmarks.published import FOLDS
 from benchmarks.report import Bar, Result
 from ingenuo.models.naive_bayes import NaiveBayes
@@ -28,31 +28,10 @@ def ours(numbers: str, table: Table) -> NaiveBayes:
     return NaiveBayes(dict(table.kinds), numbers=numbers)
 
 
-class ScikitLearn:
-    """The peer, which knows columns as n0.. and c0.. ."""
-
-    def __init__(self, table: Table) -> None:
-        self.model = JoinedByHand(len(table.numbers), len(table.categories))
-        self.names = {name: f"n{j}" for j, name in enumerate(table.numbers)}
-        self.names |= {name: f"c{j}" for j, name in enumerate(table.categories)}
-
-    def fit(self, X: Any, y: Any) -> ScikitLearn:
-        """Fit both models; what is missing is NaN to scikit-learn."""
-        self.model.fit(self._named(X), y)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """The labels."""
-        return self.model.predict(self._named(X))
-
-    def _named(self, X: Any) -> Any:
-        return X.rename(columns=self.names).fillna(np.nan)
-
-
 MODELS: dict[str, Callable[[Table], Any]] = {
     "auto": lambda table: ours("auto", table),
     "gaussian": lambda table: ours("gaussian", table),
-    "scikit-learn": ScikitLearn,
+    "scikit-learn": Joined,
 }
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -35,8 +36,9 @@ import json, resource, subprocess, sys, time
 start = time.perf_counter()
 status = subprocess.run(sys.argv[1:], stdout=sys.stderr).returncode
 seconds = time.perf_counter() - start
-peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-print(json.dumps({"status": status, "seconds": seconds, "peak": peak}))
+spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+peak = spent.ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+print(json.dumps({"status": status, "seconds": seconds, "peak": peak, "cpu": spent.ru_utime + spent.ru_stime}))
 """
 
 
@@ -47,6 +49,7 @@ class Learning:
     seconds: float
     peak: int  # bytes
     size: int  # bytes of the file
+    cpu: float = math.nan  # seconds of all threads
 
     def __str__(self) -> str:
         rate = self.size / 1e6 / self.seconds
@@ -87,7 +90,7 @@ def learn(path: Path, target: str, output: Path) -> Learning:
     )
     if run.returncode or (found := json.loads(run.stdout.splitlines()[-1]))["status"]:
         raise RuntimeError(f"{' '.join(call)} failed:\n{run.stderr}")
-    return Learning(found["seconds"], found["peak"], path.stat().st_size)
+    return Learning(found["seconds"], found["peak"], path.stat().st_size, found["cpu"])
 
 
 def show(kind: str, size: int, folder: Path, rows: int) -> Iterator[tuple[str, bool]]:

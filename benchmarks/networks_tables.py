@@ -19,15 +19,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, cpu_count, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
 
 from benchmarks.arff import Table, foldable_tables
+from benchmarks.peers import FOREST, forest
 from benchmarks.report import Absent, Bar, Result
-from benchmarks.trust_tables import Piped, Score, score_of
+from benchmarks.trust_tables import Score, score_of
 from ingenuo.evaluation.significance import wilcoxon
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
@@ -35,7 +31,6 @@ from ingenuo.models.network_classifier import NetworkClassifier
 Floats = NDArray[np.float64]
 
 SEED = 0
-TREES = 100
 
 
 # The models.
@@ -46,19 +41,7 @@ def network(structure: str, **settings: Any) -> Callable[[Table], NetworkClassif
     return lambda table: NetworkClassifier(structure, columns=dict(table.kinds), verbose=False, **settings)
 
 
-def forest(table: Table) -> Piped:
-    """A random forest, categories as one column for each value, both kinds imputed."""
-    one_hot = OneHotEncoder(handle_unknown="ignore")
-    columns = ColumnTransformer(
-        [
-            ("numbers", SimpleImputer(), table.numbers),
-            ("categories", make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot), table.categories),
-        ]
-    )
-    return Piped(columns, RandomForestClassifier(TREES, random_state=SEED))
-
-
-PLAIN, TAN, NAIVE, FOREST = "NaiveBayes", "tan", "naive", "random forest"
+PLAIN, TAN, NAIVE = "NaiveBayes", "tan", "naive"
 
 MODELS: dict[str, Callable[[Table], Any]] = {
     PLAIN: lambda table: NaiveBayes(dict(table.kinds)),

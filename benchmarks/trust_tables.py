@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -20,17 +19,11 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, cpu_count, delayed  # type: ignore[import-untyped]
 from numpy.typing import NDArray
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold
-from sklearn.naive_bayes import BernoulliNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import KBinsDiscretizer, OneHotEncoder, StandardScaler
 
-from benchmarks import folds
 from benchmarks.arff import Table, foldable_tables
+from benchmarks.peers import BINNED, JOINED, LOGISTIC, PEERS
 from benchmarks.published import FOLDS
 from benchmarks.report import Absent, Bar, Result
 from ingenuo.evaluation.significance import Verdict, wilcoxon
@@ -41,70 +34,18 @@ Floats = NDArray[np.float64]
 
 SEEDS = (0, 1, 2)
 LEVEL = 0.05  # p of a difference that is called significant
-LOGISTIC = 0.318  # the mean log loss of logistic regression over the shared tables
+LOSS = 0.318  # the mean log loss of logistic regression over the shared tables
 
 
 # The models.
 
 
-class Joined(folds.ScikitLearn):
-    """GaussianNB of the numbers and CategoricalNB of the categories, joined by hand."""
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The posteriors."""
-        return self.model.predict_proba(self._named(X))
-
-
-def _encoded(table: Table, *of_numbers: Any) -> ColumnTransformer:
-    """Categories as one column for each value; numbers as the given transformers make them; both imputed."""
-    one_hot = OneHotEncoder(handle_unknown="ignore")
-    return ColumnTransformer(
-        [
-            ("numbers", make_pipeline(SimpleImputer(), *of_numbers), table.numbers),
-            ("categories", make_pipeline(SimpleImputer(strategy="most_frequent"), one_hot), table.categories),
-        ]
-    )
-
-
-class Piped:
-    """A model of scikit-learn's after its encoders; what is missing is NaN to them."""
-
-    def __init__(self, columns: ColumnTransformer, model: Any) -> None:
-        self.model = make_pipeline(columns, model)
-
-    def fit(self, X: Any, y: Any) -> Piped:
-        """Fit the encoders and the model."""
-        with warnings.catch_warnings():
-            for said in ("Bins whose width are too small", "Feature .* is constant"):  # of numbers with few values
-                warnings.filterwarnings("ignore", said)
-            self.model.fit(X.fillna(np.nan), y)
-        return self
-
-    def predict_proba(self, X: Any) -> Floats:
-        """The posteriors."""
-        return np.asarray(self.model.predict_proba(X.fillna(np.nan)))
-
-
-def binned(table: Table) -> Piped:
-    """Ten bins of equal mass for each number, and BernoulliNB."""
-    bins = KBinsDiscretizer(10, strategy="quantile", quantile_method="averaged_inverted_cdf")
-    return Piped(_encoded(table, bins), BernoulliNB())
-
-
-def logistic(table: Table) -> Piped:
-    """Logistic regression, numbers standardised."""
-    return Piped(_encoded(table, StandardScaler()), LogisticRegression(max_iter=2000))
-
-
 TUNED, PLAIN = "NaiveBayes, tuned and calibrated", "NaiveBayes"
-JOINED, BINNED, REGRESSION = "GaussianNB + CategoricalNB", "ten bins, BernoulliNB", "logistic regression"
 
 MODELS: dict[str, Callable[[Table], Any]] = {
     TUNED: lambda table: NaiveBayes(dict(table.kinds), tune=True, calibration="auto"),
     PLAIN: lambda table: NaiveBayes(dict(table.kinds)),
-    JOINED: Joined,
-    BINNED: binned,
-    REGRESSION: logistic,
+    **{name: PEERS[name].make for name in (JOINED, BINNED, LOGISTIC)},
 }
 
 
@@ -224,10 +165,10 @@ class AgainstLogistic:
     def measure(self, rows: int, repeat: int) -> Result:
         """The same answers, another peer."""
         found = scores(rows)
-        theirs, own = (of_sets(found, model, "log loss") for model in (REGRESSION, TUNED))
-        test = verdict(found, "log loss", REGRESSION)
+        theirs, own = (of_sets(found, model, "log loss") for model in (LOGISTIC, TUNED))
+        test = verdict(found, "log loss", LOGISTIC)
         note = f"lower on {int((own < theirs).sum())} of {len(own)} tables; p {test.p_value:.2g} by Wilcoxon"
-        return Result(self.name, "nats", float(theirs.mean()), float(own.mean()), Bar(limit=LOGISTIC), note=note)
+        return Result(self.name, "nats", float(theirs.mean()), float(own.mean()), Bar(limit=LOSS), note=note)
 
 
 def cases() -> list[OverSets | AgainstLogistic]:
@@ -243,7 +184,7 @@ def markdown(found: dict[str, dict[str, Score]]) -> list[str]:
         columns = [of_sets(found, model, measure) for model in MODELS]
         for name, *row in zip([*found, "**mean**"], *([*each, each.mean()] for each in columns)):
             lines.append(f"| {name} | " + " | ".join(format(each, form) for each in row) + " |")
-        for peer in (best_peer(found, measure), REGRESSION):
+        for peer in (best_peer(found, measure), LOGISTIC):
             lines += ["", f"Tuned and calibrated against {peer}, {measure}: {verdict(found, measure, peer).sentence}"]
     seconds = [float(of_sets(found, model, "seconds").mean()) for model in MODELS]
     spent = ", ".join(f"{model} {each:.3f}" for model, each in zip(MODELS, seconds))

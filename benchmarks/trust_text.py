@@ -147,7 +147,7 @@ def judged(probabilities: Floats, classes: Any, labels: Sequence[str], seconds: 
     )
 
 
-def _folds(given: Texts) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def folds_of(given: Texts) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """The official folds, or stratified ones."""
     if given.folds is not None:
         yield from PredefinedSplit(given.folds).split()
@@ -175,7 +175,7 @@ def by_folds(name: str, rows: int) -> dict[str, Judged]:
     """Of every model, on every document, learned from those of the other folds."""
     given = FOLDED[name]().at_most(rows)
     classes = np.unique(given.labels)
-    folds = list(_folds(given))
+    folds = list(folds_of(given))
     asked = [(model, _part(given, train), _part(given, test)) for train, test in folds for model in MODELS]
     found = Parallel(n_jobs=cpu_count())(delayed(_answered)(*each) for each in asked)
     every: dict[str, Judged] = {}

@@ -7,9 +7,10 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,10 @@ from benchmarks import (
     memory,
     networks,
     networks_tables,
+    peers,
     processes,
+    quality,
+    quality_page,
     start,
     tables,
     text,
@@ -46,6 +50,7 @@ from sklearn.naive_bayes import GaussianNB
 import ingenuo
 from ingenuo.cli import main as command_line
 from ingenuo.evaluation.cross_validation import cross_validate
+from ingenuo.evaluation.evaluation import evaluate
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.networks.network import Network
 
@@ -506,8 +511,8 @@ def test_without_the_name_selection_is_skipped(monkeypatch: pytest.MonkeyPatch) 
 def test_scores_of_tables_are_those_of_scikit_learn_by_hand(texts: Path) -> None:
     table = arff.foldable_tables()[0]
     table = table.only([name for name in table.kinds if name != "empty"])
-    found = trust_tables.score(trust_tables.REGRESSION, table, seed=1)
-    made = trust_tables.logistic(table).model
+    found = trust_tables.score(peers.LOGISTIC, table, seed=1)
+    made = peers.logistic(table).model
     folds_of = StratifiedKFold(10, shuffle=True, random_state=1)
     probabilities = cross_val_predict(made, table.frame.fillna(np.nan), table.y, cv=folds_of, method="predict_proba")
     assert found.log_loss == pytest.approx(log_loss(table.y, probabilities))
@@ -526,7 +531,7 @@ def test_tables_are_judged_by_their_means_and_by_chance(texts: Path, monkeypatch
     assert accuracy.ours == pytest.approx(np.mean([each.accuracy for each in own]))
     assert loss.ours == regression.ours == pytest.approx(np.mean([each.log_loss for each in own]))
     assert loss.peer == min(
-        np.mean([each[peer].log_loss for each in found.values()]) for peer in (trust_tables.JOINED, trust_tables.BINNED)
+        np.mean([each[peer].log_loss for each in found.values()]) for peer in (peers.JOINED, peers.BINNED)
     )
     assert accuracy.ours > 90  # no Gaussian is two heaps, but other densities are
     assert "p 0.5 by Wilcoxon" in loss.note
@@ -575,6 +580,112 @@ def test_without_the_files_the_trust_suite_skips(tmp_path: Path, monkeypatch: py
     assert len(results) == 37
     assert all(isinstance(result, Skipped) and "INGENUO_DATA" in result.why for result in results)
     assert all("is not there" in line for line in trust_text.markdown(1000)[2:])
+
+
+# The quality suite.
+
+SOME = ["--only", "NaiveBayes", "--only", peers.LOGISTIC, "--only", peers.HISTOGRAMS]
+
+
+def test_folds_are_scored_as_by_hand(texts: Path) -> None:
+    table = arff.foldable_tables()[0]
+    task = quality.of_table(table)
+    found = quality.answer(peers.logistic, task, range(10))
+    known = table.only([name for name in table.kinds if name != "empty"])
+    folds_of = StratifiedKFold(10, shuffle=True, random_state=0)
+    X, made = known.frame.fillna(np.nan), peers.logistic(known).model
+    probabilities = cross_val_predict(made, X, table.y, cv=folds_of, method="predict_proba")
+    tests = [test for _, test in folds_of.split(X, table.y)]
+    score = quality_page.Score.of(found)
+    assert score.log_loss == pytest.approx(np.mean([log_loss(table.y[test], probabilities[test]) for test in tests]))
+    judged = evaluate(probabilities, y=table.y.tolist(), classes=["far", "near"])
+    assert score.ece == pytest.approx(float(judged["ece"]))
+    right = np.array(["far", "near"])[probabilities.argmax(axis=1)] == table.y
+    assert score.accuracy == pytest.approx(100 * np.mean([right[test].mean() for test in tests]))
+
+
+def test_probabilities_of_0_are_taken_for_the_least() -> None:
+    fold = quality.judge(np.array([0, 1]), np.array([[1.0, 0.0], [1.0, 0.0]]), (0, 0), (0, 0))
+    assert fold.log_loss == pytest.approx(-np.log(1e-15) / 2)
+    assert fold.gaps[-1] == -1
+
+
+def test_peers_run_once_and_ours_always(texts: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tasks, asked = [quality.of_table(table) for table in arff.foldable_tables()], Counter[str]()
+
+    def count(make: Callable[..., Any], task: quality.Task, places: Iterable[int]) -> list[quality_page.Fold]:
+        asked[make.__name__] += len(list(places))
+        return [quality_page.Fold(6, 90.0, 0.5, (0.0,) * 10, 0.1, 0.1, 0.1, 0.1) for _ in places]
+
+    def plain(_: Any) -> NaiveBayes:
+        return NaiveBayes()
+
+    monkeypatch.setattr(quality, "answer", count)
+    for wanted, of_peer in ((2, 4), (2, 4), (5, 10)):
+        cache = quality.Cache(tmp_path / "peers.json")
+        found = quality.run(tasks, {"ours": plain}, {"peer": peers.Peer(peers.logistic)}, wanted, cache)
+        assert asked["logistic"] == of_peer
+        assert [len(each) for each in found["peer"].values()] == [wanted, wanted]
+    assert asked["plain"] == 18
+    monkeypatch.setattr(quality, "BUDGET", 0.5)  # seconds, of which ten folds need one
+    found = quality.run(tasks, {}, {"peer": peers.Peer(peers.logistic)}, 10, cache)
+    assert [len(each) for each in found["peer"].values()] == [quality.FEW, quality.FEW]
+
+
+def test_a_peer_that_is_not_installed_is_named_and_left_out(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks = [quality.of_table(table) for table in arff.foldable_tables()]
+    unknown = peers.Peer(peers.logistic, "no-such-package")
+    assert quality.run(tasks, {}, {"unknown": unknown}, 1, quality.Cache(None)) == {}
+    assert "unknown is left out: no-such-package is not installed" in capsys.readouterr().err
+
+
+def test_quality_prints_every_table_and_the_means(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["quality", *SOME, "--tables", "iris", "--tables", "other", "--folds", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("| iris |") == printed.count("| **mean** |") == len(quality_page.MEASURES)
+    assert "| mean of the tables | log loss |" in printed
+    assert main(["quality", *SOME, "--tables", "CR", "--tables", "TREC", "--folds", "1"]) == 0
+    printed = capsys.readouterr().out
+    assert "| 81.75 |" in printed
+    for wrong, said in (
+        (["--folds", "11"], "give 1 to 10"),
+        (["--tables", "none"], "no table or collection has 'none'"),
+    ):
+        with pytest.raises(SystemExit):
+            main(["quality", *wrong])
+        assert said in capsys.readouterr().err
+
+
+def test_lost_tables_are_named_on_the_folds_of_both() -> None:
+    def folds_of(*losses: float) -> list[quality_page.Fold]:
+        return [quality_page.Fold(10, 90.0, loss, (0.0,) * 10, 0.1, 0.1, 0.1, 0.1) for loss in losses]
+
+    vote = {"a": folds_of(0.1, 0.3), "b": folds_of(0.1, 0.3)}
+    found = {quality_page.VOTE: vote, peers.CAT_BOOST: {"a": folds_of(0.15), "b": folds_of(0.05)}}
+    sentence = quality_page.against_the_best(found)
+    assert sentence.endswith("on 1 of 2 tables. It has not on b (0.100, CatBoost 0.050).")
+    assert "| a | 0.200 | **0.150** (1) |" in quality_page.every_table(found, "log_loss")
+
+
+def test_a_page_is_written_between_its_markers(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("before <!-- tables -->old<!-- end of tables --> after\n")
+    quality_page.write(page, {"tables": "new"})
+    assert page.read_text() == "before <!-- tables -->\n\nnew\n\n<!-- end of tables --> after\n"
+    with pytest.raises(ValueError, match="<!-- texts -->"):
+        quality_page.write(page, {"tables": "newer", "texts": "new"})
+    assert "newer" not in page.read_text()
+    with pytest.raises(SystemExit):
+        main(["quality", "--write", str(page), "--folds", "3"])
+
+
+def test_ranks_are_drawn(tmp_path: Path) -> None:
+    fold = [quality_page.Fold(10, 90.0, loss, (0.0,) * 10, 0.1, 0.1, 0.1, 0.1) for loss in (0.1, 0.2, 0.3)]
+    found = {name: {"a": [fold[place]], "b": [fold[place]]} for place, name in enumerate(("best", "middle", "worst"))}
+    assert quality_page.ranks(found).ranks.tolist() == [1, 2, 3]
+    for name in ("one.svg", "two.svg"):
+        quality_page.draw(found, tmp_path / name)
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
 # The networks suite.
