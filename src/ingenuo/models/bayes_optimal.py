@@ -18,18 +18,18 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import _BaseComposition
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ingenuo.errors import InputError, KindError, did_you_mean
+from ingenuo.errors import InputError, KindError
 from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
 from ingenuo.models.folds import classes_of, fit_copy, log_answers
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
-from ingenuo.models.registry import model_class, name_of
+from ingenuo.models.registry import pack_members, unpack_members
 from ingenuo.networks import learn
 from ingenuo.rows import checks
 from ingenuo.rows.rows import rows_of, take_rows
 from ingenuo.rows.schema import Schema
-from ingenuo.rows.source import is_texts, open_source
+from ingenuo.rows.source import is_texts
 from ingenuo.show.arithmetic import CLASSES
 from ingenuo.show.arithmetic import logs as logs_of
 from ingenuo.show.format import plain
@@ -232,11 +232,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         """
         names = self._check_settings()
         rows = rows_of(X, y, sample_weight).in_memory()
-        target, X, y = rows.target, rows.X, rows.y
-        if hasattr(X, "tocsr"):
-            X = X.tocsr()
-        elif hasattr(X, "__array__") and not hasattr(X, "__getitem__"):  # no rows can be taken of it
-            X = np.asarray(X)
+        target, X, y = rows.target, checks.divisible(rows.X), rows.y
         n_rows = checks.count_rows(X)
         if n_rows == 0:
             raise InputError("Found array with 0 sample(s) while a minimum of 1 is required: give some rows")
@@ -272,7 +268,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         if not is_texts(X):
             with checks.convert_errors():
                 validate_data(self, X, skip_check_array=True, reset=True)
-        self._names, self._table = _columns_of(X)
+        self._names, self._table = checks.columns_of(X)
         seen = Table.of(
             {"class": classes}, learn.count_states(np.zeros(n_rows, np.int64), codes, [len(classes)], weights)
         )
@@ -303,12 +299,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
         """The model as plain values and tensors; all its classifiers must be of this package."""
         check_is_fitted(self)
         tensors: packing.Tensors = {}
-        voters = []
-        for place, estimator in enumerate(self.estimators_):
-            name_of(estimator)
-            manifest, own = estimator.state()
-            voters.append(manifest)
-            tensors |= {f"voters/{place}/{key}": tensor for key, tensor in own.items()}
+        voters = pack_members(self.estimators_, "voters", tensors)
         return {
             "kind": "model",
             "model": type(self).__name__,
@@ -324,11 +315,8 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
     @classmethod
     def from_state(cls, manifest: Mapping[str, Any], tensors: packing.Tensors) -> Self:
         """The model that `state` gave; raises for what is no model."""
-        names, settings, fitted = list(map(str, manifest["names"])), packing.unpack(manifest["settings"]), []
-        for place, own in enumerate(manifest["voters"]):
-            start = f"voters/{place}/"
-            its = {key.removeprefix(start): tensor for key, tensor in tensors.items() if key.startswith(start)}
-            fitted.append(model_class(str(own["model"])).from_state(own, its))
+        names, settings = list(map(str, manifest["names"])), packing.unpack(manifest["settings"])
+        fitted = unpack_members(manifest["voters"], "voters", tensors)
         logs = [float(each) for each in packing.unpack(manifest["logs"])]
         if not len(names) == len(fitted) == len(logs) or np.isnan(logs).any() or max(logs) > 0:
             raise InputError("the classifiers, their names and their likelihoods do not match")
@@ -406,26 +394,9 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
 
     def _explain_row(self, row: Any) -> Vote:
         """A vote: what each classifier says, times its weight, and the sums."""
-        one = self._one(checks.without_target(row, self._target, Schema.of({})))
+        one = checks.one_row(checks.without_target(row, self._target, Schema.of({})), self._names, self._table)
         weights = np.array(list(self.weights_.values()))
         return Vote(labels_of(self.classes_.tolist()), tuple(self.weights_), weights, self._each(one)[:, 0])
-
-    def _one(self, row: Any) -> Any:
-        """One row as a table, of the kind that was learned from."""
-        row = checks.read_row(row)
-        if isinstance(row, str):
-            return [row]
-        if checks.is_frame(row) or getattr(row, "ndim", 1) == 2:
-            return row
-        if not isinstance(row, Mapping):
-            return checks.array_of([list(row)]) if isinstance(row, Iterable) else [row]
-        if self._table is None:
-            raise KindError("a row can be a mapping where a table with column names was learned; give a list of values")
-        names = self._names
-        unknown = next((name for name in row if name not in names), None)
-        if unknown is not None:
-            raise InputError(f"the row has a column {unknown!r} that was not learned{did_you_mean(unknown, names)}")
-        return getattr(self._table, "from_pydict", self._table)({name: [row.get(name)] for name in names})
 
     _repr_mimebundle_ = TableModel._repr_mimebundle_
 
@@ -468,8 +439,3 @@ def log_probabilities(estimator: Any, X: Any, classes: Labels, codes: NDArray[np
             f"the classifier {name!r} gave a row a probability that is no number; leave it out, or correct it"
         )
     return logs
-
-
-def _columns_of(X: Any) -> tuple[list[Any], Any]:
-    """A table's column names, and its type."""
-    return (open_source(X).names.tolist(), type(X)) if checks.is_frame(X) else ([], None)

@@ -6,7 +6,7 @@ Commands write settings as text: "network:structure=aode".
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -41,6 +41,27 @@ def model_class(name: str, wanted: type[Any] | None = None) -> type[Any]:
 def name_of(model: Any) -> str:
     """The name of a model's class; raises for what cannot be packed."""
     return model_class(type(model).__name__, type(model)).__name__
+
+
+def pack_members(fitted: Sequence[Any], place: str, tensors: dict[str, Any]) -> list[Any]:
+    """The manifests of fitted models that another is made of, each as in its own file; the tensors are added."""
+    found = []
+    for number, each in enumerate(fitted):
+        name_of(each)
+        manifest, own = each.state()
+        found.append(manifest)
+        tensors |= {f"{place}/{number}/{key}": tensor for key, tensor in own.items()}
+    return found
+
+
+def unpack_members(manifests: Any, place: str, tensors: Mapping[str, Any]) -> list[Any]:
+    """The models that `pack_members` packed; raises for what is none."""
+    found = []
+    for number, manifest in enumerate(manifests):
+        start = f"{place}/{number}/"
+        own = {key.removeprefix(start): tensor for key, tensor in tensors.items() if key.startswith(start)}
+        found.append(model_class(str(manifest["model"])).from_state(manifest, own))
+    return found
 
 
 def class_of(command: str) -> type[Any]:

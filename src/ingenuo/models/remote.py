@@ -6,6 +6,7 @@ a part; back a tally, or the one sentence that says why there is none.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
@@ -20,10 +21,10 @@ from ingenuo.models.packing import pack, pack_tally, unpack, unpack_tally
 from ingenuo.models.registry import model_class, name_of
 from ingenuo.rows.engines import EngineFrame
 from ingenuo.rows.kinds import describe, infer_kind, sort_of
-from ingenuo.rows.rows import MemoryRows, Part, Statistic, Total, part_of, weightless
+from ingenuo.rows.rows import OURS, MemoryRows, Part, Statistic, Total, part_of, weightless
 from ingenuo.rows.schema import FAMILIES, column_name
 from ingenuo.rows.source import SAMPLE, Source, open_source, rows_on_engine
-from ingenuo.rows.streams import concatenate
+from ingenuo.rows.streams import Drawn, concatenate, memory_rows
 from ingenuo.tally import container
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import objects
@@ -53,8 +54,14 @@ def error_to_bytes(error: IngenuoError) -> bytes:
 def from_bytes(data: bytes) -> Tally:
     """The tally; raises the error, should there be one instead."""
     manifest, tensors = container.from_bytes(data)
+    raise_error(manifest)
+    return unpack_tally(manifest["tally"], tensors)
+
+
+def raise_error(manifest: Mapping[str, Any]) -> None:
+    """Raise the error that was sent in place of sums or rows."""
     if manifest["kind"] != _ERROR:
-        return unpack_tally(manifest["tally"], tensors)
+        return
     kind: Any = getattr(errors, str(manifest["error"]), None)
     known = isinstance(kind, type) and issubclass(kind, IngenuoError)
     raise (kind if known else EngineError)(str(manifest["says"]))
@@ -145,10 +152,8 @@ def _tally_part(statistic: Statistic, task: Task, number: int, tables: Iterable[
     total, before, left_out = Total(), 0, 0
     target = task.options.get("target")
     for table in _gather(tables):
-        rows = _conform(table, task)
-        if task.labelled and rows.column(target).null_count:
-            left_out += rows.column(target).null_count
-            rows = rows.filter(rows.column(target).is_valid())
+        rows = _labelled(_conform(table, task), task)
+        left_out += table.num_rows - rows.num_rows
         if rows.num_rows:
             part = part_of(rows, target, task.options.get("weight"), number=number, before=before)
             if not weightless(part.weights):
@@ -157,6 +162,65 @@ def _tally_part(statistic: Statistic, task: Task, number: int, tables: Iterable[
     if left_out:
         total.add(Tally({LEFT_OUT: Table.of({"what": objects(["rows"])}, Exact.counts(np.array([left_out])))}))
     return total.sum()
+
+
+def _labelled(rows: pa.Table, task: Task) -> pa.Table:
+    """The rows that have a class, where the others are left out."""
+    target = task.options.get("target")
+    if not task.labelled or not rows.column(target).null_count:
+        return rows
+    return rows.filter(rows.column(target).is_valid())
+
+
+# Rows that are drawn at random, each part where it lies; a table of them as bytes, with their keys.
+
+
+def _draw_part(task: bytes, number: int, tables: Iterable[pa.Table]) -> bytes:
+    """What is drawn of a part of the rows, or an error, as bytes."""
+    named = False
+    try:
+        with threads.limited(1):
+            unpacked = _unpack_task(task)
+            named, options = unpacked.named, unpacked.options
+            rng = np.random.default_rng([OURS, options["seed"], number])
+            drawn = Drawn(options["n"], options["n"], options["target"])
+            for table in _gather(tables):
+                rows = _labelled(_conform(table, unpacked), unpacked)
+                drawn.add(rows, rng.random(rows.num_rows), np.arange(rows.num_rows) + drawn.total, rows.num_rows)
+            return _pack_drawn(drawn)
+    except IngenuoError as error:
+        return error_to_bytes(type(error)(f"partition {number}: {error}") if named else error)
+
+
+def _pack_drawn(drawn: Drawn) -> bytes:
+    if not drawn.total:
+        return container.to_bytes({"kind": "drawn", "total": 0}, {})
+    table, keys, numbers = drawn.rows()
+    stream = io.BytesIO()
+    with pa.ipc.new_stream(stream, table.schema) as file:
+        file.write_table(table)
+    rows = np.frombuffer(stream.getvalue(), np.uint8)
+    tensors: dict[str, Any] = {"rows": rows, "keys": keys, "numbers": numbers}
+    return container.to_bytes({"kind": "drawn", "total": drawn.total}, tensors)
+
+
+def _merge_drawn(n: int, target: str | None, parts: Sequence[bytes]) -> bytes:
+    """What is drawn of several parts; of errors the first."""
+    try:
+        return parts[0] if len(parts) == 1 else _pack_drawn(_unpack_drawn(n, target, parts))
+    except IngenuoError as error:
+        return error_to_bytes(error)
+
+
+def _unpack_drawn(n: int, target: str | None, parts: Sequence[bytes]) -> Drawn:
+    drawn = Drawn(n, n, target)
+    for part in parts:
+        manifest, tensors = container.from_bytes(part)
+        raise_error(manifest)
+        if manifest["total"]:
+            table = pa.ipc.open_stream(tensors["rows"].tobytes()).read_all()
+            drawn.add(table, tensors["keys"], tensors["numbers"], manifest["total"])
+    return drawn
 
 
 def _gather(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
@@ -279,13 +343,26 @@ class RemoteRows:
 
     def reduce(self, statistic: Statistic, model: Any = None, **options: Any) -> Tally:
         """The sum of what a statistic gives for every part."""
-        kinds = self.kinds
-        options = {"target": self.target, "weight": self.weight, **options}
-        drops = self.frame.drops_unlabelled and options["target"] is not None
-        task = Task(model, options, self._read, self._types, kinds, drops, bool(self.frame.place(0)))
-        found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task.to_bytes()), merge_bytes))
+        task = self._task(model, {"target": self.target, "weight": self.weight, **options})
+        found = from_bytes(self.frame.reduce(self._read, partial(run_task, statistic, task), merge_bytes))
         self.frame.left_out = int(found.over(LEFT_OUT, found.labels(LEFT_OUT, 0)).floats().sum())
         return Tally({name: table for name, table in found.items() if name != LEFT_OUT})
+
+    def _task(self, model: Any, options: Mapping[str, Any]) -> bytes:
+        """What is to be done with every part, as bytes."""
+        kinds = self.kinds
+        drops = self.frame.drops_unlabelled and options["target"] is not None
+        return Task(model, options, self._read, self._types, kinds, drops, bool(self.frame.place(0))).to_bytes()
+
+    def sample(self, n: int, most: int, seed: int) -> tuple[MemoryRows, int]:
+        """Some of them here; the others stay where they are."""
+        task = self._task(None, {"target": self.target, "n": n, "seed": seed})
+        merge = partial(_merge_drawn, n, self.target)
+        drawn = _unpack_drawn(n, self.target, [self.frame.reduce(self._read, partial(_draw_part, task), merge)])
+        if not drawn.total:
+            raise InputError(f"{self.name}: there are no rows to learn from")
+        table, _, _ = drawn.rows()
+        return memory_rows(describe(table, self.kinds), self.target, self.weight), drawn.total
 
     def parts(self) -> Iterator[Part]:
         """They stay where they are."""

@@ -246,6 +246,37 @@ def row(values: Any, schema: Schema) -> Source:
     return ArraySource(objects(cells).reshape(1, -1), schema.names)
 
 
+def one_row(values: Any, names: list[Any], table: Any) -> Any:
+    """One row as a table of the kind that was learned from, whose columns had these names, if any."""
+    values = read_row(values)
+    if isinstance(values, str):
+        return [values]
+    if is_frame(values) or getattr(values, "ndim", 1) == 2:
+        return values
+    if not isinstance(values, Mapping):
+        return array_of([list(values)]) if isinstance(values, Iterable) else [values]
+    if table is None:
+        raise KindError("a row can be a mapping where a table with column names was learned; give a list of values")
+    unknown = next((name for name in values if name not in names), None)
+    if unknown is not None:
+        raise InputError(f"the row has a column {unknown!r} that was not learned{did_you_mean(unknown, names)}")
+    return getattr(table, "from_pydict", table)({name: [values.get(name)] for name in names})
+
+
+def columns_of(X: Any) -> tuple[list[Any], Any]:
+    """A table's column names, and its type, for `one_row`."""
+    return (open_source(X).names.tolist(), type(X)) if is_frame(X) else ([], None)
+
+
+def divisible(X: Any) -> Any:
+    """Rows in memory of which some can be taken."""
+    if isinstance(X, list | tuple) and not is_texts(X):
+        return array_of(X)
+    if hasattr(X, "tocsr"):
+        return X.tocsr()
+    return np.asarray(X) if hasattr(X, "__array__") and not hasattr(X, "__getitem__") else X
+
+
 def _position(name: object) -> object:
     return int(name[1:]) if isinstance(name, str) and name[:1] == "x" and name[1:].isdecimal() else name
 

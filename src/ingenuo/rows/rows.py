@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 # Before every seed: a user's data may have been drawn by the same generator with the same small seed.
 OURS = 0x1A6E
+_OF_A_CLASS = 20  # rows that a draw has of every class, where there are as many
 
 
 class Part(NamedTuple):
@@ -99,6 +100,12 @@ class Rows(Protocol):
     def in_memory(self, instead: str = "") -> MemoryRows:
         """All the rows here, at once; an error for rows on an engine, which says what to do instead."""
 
+    def sample(self, n: int, most: int, seed: int) -> tuple[MemoryRows, int]:
+        """Some rows here, and how many there are: all, where at most `most` are here or in files; else n or a few more.
+
+        They are drawn at random, and some are of every class, however rare.
+        """
+
 
 def rows_of(
     X: Any,
@@ -171,6 +178,33 @@ class MemoryRows:
     def in_memory(self, instead: str = "") -> MemoryRows:
         """They are."""
         return self
+
+    def sample(self, n: int, most: int, seed: int) -> tuple[MemoryRows, int]:
+        """Some of them, or all."""
+        n_rows = checks.count_rows(self.X)
+        if n_rows <= most or self.y is None or isinstance(self.y, str):  # of which the model will say what is lacking
+            return self, n_rows
+        keys = np.random.default_rng([OURS, seed]).random(n_rows)
+        codes, classes = checks.labels(None, self.y, n_rows)
+        drawn = draw(keys, n, codes)
+        weights = checks.weights(self.weights, n_rows)
+        some = MemoryRows(take_rows(self.X, drawn), classes[codes[drawn]], None if weights is None else weights[drawn])
+        some.target = self.target
+        return some, n_rows
+
+
+def draw(keys: NDArray[np.float64], n: int, codes: NDArray[Any] | None = None) -> NDArray[np.intp]:
+    """The places of the n rows with the least keys, a fair draw; by the codes of their classes, of each class some.
+
+    What is drawn of all rows is drawn of what was drawn of their parts.
+    """
+    kept = np.zeros(len(keys), np.bool_)
+    kept[np.argpartition(keys, n)[:n] if n < len(keys) else slice(None)] = True
+    if codes is not None and not kept.all():
+        order = np.lexsort((keys, codes))
+        _, first, sizes = np.unique(codes[order], return_index=True, return_counts=True)
+        kept[order[np.arange(len(order)) - np.repeat(first, sizes) < _OF_A_CLASS]] = True
+    return np.flatnonzero(kept)
 
 
 def take_rows(X: Any, places: NDArray[np.intp]) -> Any:

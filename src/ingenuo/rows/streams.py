@@ -6,7 +6,7 @@ What `scan` gives is a stream, and so is what an Arrow stream hands out.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, TypeVar
 
@@ -23,6 +23,7 @@ from ingenuo.rows.rows import (
     Part,
     Statistic,
     Total,
+    draw,
     is_path,
     is_stream,
     part_of,
@@ -37,6 +38,7 @@ from ingenuo.tally.tally import Tally
 R = TypeVar("R")
 Progress = Callable[[int, int], object] | None
 Change = Callable[[int, pa.Table], pa.Table]
+_Drawn = tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]  # rows, with their keys and numbers
 
 _TARGET = ("y='COLUMN'", "--target COLUMN")  # in Python, and as the command has it
 _TOGETHER = 4  # batches that are summed at a time
@@ -342,9 +344,21 @@ class FileRows:
 
     def in_memory(self, instead: str = "") -> MemoryRows:
         """All the rows, read at once."""
-        table = self.stream.table()
-        weights = part_of(table, None, self.weight).weights
-        return MemoryRows(table if self.weight is None else table.drop_columns([self.weight]), self.target, weights)
+        return memory_rows(self.stream.table(), self.target, self.weight)
+
+    def sample(self, n: int, most: int, seed: int) -> tuple[MemoryRows, int]:
+        """Some of them, or all, in one reading."""
+        drawn = read_alike(
+            self.stream,
+            lambda: _draw(self.stream, self.stream.batches_alike(), Drawn(n, most, self.target), seed),
+        )
+        return memory_rows(drawn.rows()[0], self.target, self.weight), drawn.total
+
+
+def memory_rows(table: pa.Table, target: str | None, weight: str | None) -> MemoryRows:
+    """The rows of a table, whose class and weight are columns of it."""
+    weights = part_of(table, None, weight).weights
+    return MemoryRows(table if weight is None else table.drop_columns([weight]), target, weights)
 
 
 def file_rows(
@@ -392,30 +406,52 @@ def _require_column(rows: Any, name: str, why: str = "") -> None:
 # A few rows: drawn at random, or by their numbers.
 
 
-def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int64], int]:
-    """At most n rows of a stream, drawn at random in one reading; their numbers, from 0; and how many there were."""
-    rng, total = np.random.default_rng([OURS, seed]), 0
-    kept: list[tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]] = []
+class Drawn:
+    """Rows that are drawn at random as they come: all, until they are more than `most`, and then n (see `draw`).
 
-    def prune() -> tuple[pa.Table, NDArray[np.float64], NDArray[np.int64]]:
-        tables, keys, numbers = zip(*kept)
-        table = concatenate(tables)
-        key, number = np.concatenate(keys), np.concatenate(numbers)
-        if len(key) <= n:
+    Each has a key and a number; with a `target`, some of every class are kept.
+    """
+
+    def __init__(self, n: int, most: int, target: str | None = None) -> None:
+        self.n, self.most, self.target, self.total, self._held = n, most, target, 0, list[_Drawn]()
+
+    def add(self, table: pa.Table, keys: NDArray[np.float64], numbers: NDArray[np.int64], total: int) -> None:
+        """More rows, which are (or were drawn from) so many."""
+        self._held.append((table, keys, numbers))
+        self.total += total
+        if sum(len(keys) for _, keys, _ in self._held) > max(self.most, 2 * self.n):
+            self._held = [self.rows()]
+
+    def rows(self) -> _Drawn:
+        """What was drawn, in the order in which it came, with the keys and the numbers."""
+        tables, keys, numbers = zip(*self._held)
+        table, key, number = concatenate(tables), np.concatenate(keys), np.concatenate(numbers)
+        if self.total <= self.most:
             return table, key, number
-        least = np.sort(np.argpartition(key, n)[:n])  # the rows with the smallest keys are a fair draw
+        codes = None
+        if self.target is not None:
+            labels = table.column(self.target).combine_chunks()
+            labels = labels if pa.types.is_dictionary(labels.type) else labels.dictionary_encode()
+            codes = labels.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        least = draw(key, self.n, codes)
         return table.take(pa.array(least)), key[least], number[least]
 
-    for batch in stream.batches():
-        numbers = np.arange(total, total + batch.num_rows)
-        kept.append((batch, rng.random(batch.num_rows), numbers))
-        total += batch.num_rows
-        if sum(len(key) for _, key, _ in kept) > 2 * n:
-            kept = [prune()]
-    if not kept:
+
+def draw_rows(stream: Any, n: int, seed: int) -> tuple[pa.Table, NDArray[np.int64], int]:
+    """At most n rows of a stream, drawn at random in one reading; their numbers, from 0; and how many there were."""
+    drawn = _draw(stream, stream.batches(), Drawn(n, n), seed)
+    table, _, numbers = drawn.rows()
+    return table, numbers, drawn.total
+
+
+def _draw(stream: Any, tables: Iterable[pa.Table], drawn: Drawn, seed: int) -> Drawn:
+    rng = np.random.default_rng([OURS, seed])
+    for table in tables:
+        numbers = np.arange(drawn.total, drawn.total + table.num_rows)
+        drawn.add(table, rng.random(table.num_rows), numbers, table.num_rows)
+    if not drawn.total:
         raise InputError(f"{stream.name}: there are no rows")
-    table, _, numbers = prune()
-    return table, numbers, total
+    return drawn
 
 
 _RANGE = re.compile(r"\s*(\d{1,15})\s*(?:-\s*(\d{1,15})\s*)?")
