@@ -23,6 +23,7 @@ _NAMES = {
     "explanation.nomogram": "nomogram",
     "explanation.strongest": "strongest",
     "models.attribute_selection": "AttributeSelector",
+    "models.bayes_classifier": "BayesClassifier",
     "models.bayes_optimal": "BayesOptimalClassifier",
     "models.discriminant": "GaussianDiscriminant LeastSquaresClassifier",
     "models.hypotheses": "Hypotheses",
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from ingenuo.explanation.nomogram import nomogram as nomogram
     from ingenuo.explanation.strongest import strongest as strongest
     from ingenuo.models.attribute_selection import AttributeSelector as AttributeSelector
+    from ingenuo.models.bayes_classifier import BayesClassifier as BayesClassifier
     from ingenuo.models.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
     from ingenuo.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from ingenuo.models.discriminant import LeastSquaresClassifier as LeastSquaresClassifier

@@ -64,6 +64,8 @@ MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
     "NetworkClassifier, codes": (ing.NetworkClassifier("tan", columns={"code": "category"}), CODED),
     "SoftmaxRegression, codes": (ing.SoftmaxRegression(columns={"code": "category"}), CODED),
     "NaiveBayesRegressor": (ing.NaiveBayesRegressor(bins=5), FRAME[[*MIXED, "price"]]),
+    "BayesClassifier": (ing.BayesClassifier(), FRAME[[*MIXED, "paid"]]),
+    "BayesClassifier, additive": (ing.BayesClassifier("additive"), FRAME[[*MIXED, "paid"]]),
     "BayesOptimalClassifier": (
         ing.BayesOptimalClassifier([("one", ing.NaiveBayes()), ("two", ing.NetworkClassifier("naive"))]),
         FRAME[[*NUMBERS, "town", "paid"]],

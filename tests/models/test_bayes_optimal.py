@@ -261,7 +261,11 @@ def test_what_cannot_be_done_is_not_there_and_says_why(iris, name):
         ({"estimators": None}, KindError, ["estimators", "NoneType"]),
         ({"estimators": []}, InputError, ["estimators is empty"]),
         ({"estimators": [OurGaussianNB()]}, KindError, ["(name, classifier)", "GaussianNB"]),
-        ({"estimators": [("a", OurGaussianNB()), ("a", OurGaussianNB())]}, InputError, ["not unique"]),
+        (
+            {"estimators": [("a", OurGaussianNB()), ("a", OurGaussianNB())]},
+            InputError,
+            ["'a' in estimators is there twice"],
+        ),
         ({"estimators": [("svm", LinearSVC())]}, KindError, ["'svm'", "LinearSVC", "CalibratedClassifierCV"]),
         ({"folds": 1}, InputError, ["folds", "is 1; it must be at least 2"]),
         ({"folds": None}, KindError, ["folds", "prefit"]),

@@ -42,7 +42,7 @@ def test_a_class_that_a_fold_does_not_know_has_the_floor():
     X, y = np.arange(9.0)[:, np.newaxis], np.array([0, 0, 0, 0, 1, 1, 1, 1, 2])
     folds = stratified_folds(y, 3)
     for model in (NaiveBayes(), LogisticRegression()):
-        found = answer_folds(model, X, y, None, folds, lambda: None)
+        found = answer_folds(model, X, y, None, folds)
         assert found.shape == (9, 3)
         assert found[8, 2] == np.log(FLOOR)
         assert np.isfinite(found).all()

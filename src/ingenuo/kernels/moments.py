@@ -78,6 +78,14 @@ def refuse_infinite(table: Rows, start: int, block: Floats, place: int) -> None:
         )
 
 
+def refuse_infinities(table: Rows) -> None:
+    """Raise for the first infinite value of a table."""
+    for start, block in blocks(table, 0, table.shape[0]):
+        bad = np.isinf(block)
+        if bad.any():
+            refuse_infinite(table, start, block, int(bad.argmax()))
+
+
 class _Limbs:
     """Limbs of sums (of any shape) that grow as they are needed."""
 

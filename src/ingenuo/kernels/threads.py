@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import partial
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, TypeVar
 
@@ -59,9 +59,15 @@ def limited(threads: int) -> Iterator[None]:
 
 def single_blas() -> AbstractContextManager[Any]:
     """Let BLAS work in the thread that calls it within the block: ours are enough, and its own wait for one another."""
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    return _libraries().limit(limits=1, user_api="blas")  # type: ignore[no-any-return]
 
-    return threadpool_limits(1, user_api="blas")  # type: ignore[no-any-return]
+
+@cache
+def _libraries() -> Any:
+    """The libraries of this process that have threads of their own, which takes long to find out."""
+    from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
+
+    return ThreadpoolController()
 
 
 def split(n: int, parts: int, minimum: int = 1) -> list[tuple[int, int]]:

@@ -5,7 +5,7 @@ P(v | x, D) = Σ_h P(v | x, h) P(h | D),   P(h | D) ∝ P(h) Π_i P(y_i | x_i, h
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ClassVar, NoReturn, Self
@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ingenuo.errors import InputError, KindError
 from ingenuo.models import packing
 from ingenuo.models.classifier import Answering, Explains, TableModel, summary_html
-from ingenuo.models.folds import classes_of, fit_copy, log_answers
+from ingenuo.models.folds import check_members, classes_of, fit_copy, log_answers
 from ingenuo.models.hypotheses import Hypotheses, read_number
 from ingenuo.models.model import CLASS, Refusals
 from ingenuo.models.registry import pack_members, unpack_members
@@ -189,20 +189,7 @@ class BayesOptimalClassifier(Refusals, Explains, Answering, ClassifierMixin, _Ba
 
     def _check_settings(self) -> tuple[str, ...]:
         """The classifiers' names; raises if a parameter makes no sense."""
-        given = self.estimators
-        if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
-            raise KindError(f"estimators must be a list of (name, classifier), got {type(given).__name__} {given!r}")
-        if not given:
-            raise InputError("estimators is empty; give a list of (name, classifier), with one at least")
-        for pair in given:
-            if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
-                raise KindError(f"estimators must be a list of (name, classifier), got {pair!r} in it")
-            if not hasattr(pair[1], "predict_proba"):
-                raise KindError(
-                    f"the classifier {pair[0]!r}, {type(pair[1]).__name__}, gives no probabilities; wrap it in "
-                    "scikit-learn's CalibratedClassifierCV, or leave it out"
-                )
-        names = tuple(name for name, _ in given)
+        names = check_members("estimators", self.estimators)
         with checks.convert_errors():
             self._validate_names(names)
         if self.folds != PREFIT:

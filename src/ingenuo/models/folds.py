@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import RefusedError
+from ingenuo.errors import InputError, KindError, RefusedError
 from ingenuo.models.model import clone
 from ingenuo.rows.rows import OURS, Rows, take_rows
 from ingenuo.show.arithmetic import logs
@@ -72,10 +74,28 @@ def fit_copy(estimator: Any, X: Any, y: Any, weights: Floats | None) -> Any:
     return clone(estimator).fit(X, y) if weights is None else clone(estimator).fit(X, y, sample_weight=weights)
 
 
-def answer_folds(
-    estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds, after: Callable[[], object]
-) -> Floats:
-    """log P(class | row) of every row by a copy of a classifier that did not learn its fold; `after` each fold."""
+_watcher: ContextVar[Callable[[int], object] | None] = ContextVar("watcher", default=None)
+
+
+@contextmanager
+def watch_folds(after: Callable[[int], object]) -> Iterator[None]:
+    """Let a function know how many folds a member has done, as long as it lasts."""
+    held = _watcher.set(after)
+    try:
+        yield
+    finally:
+        _watcher.reset(held)
+
+
+def folds_done(n: int) -> None:
+    """Say that so many folds are done, to who wants to know."""
+    after = _watcher.get()
+    if after is not None:
+        after(n)
+
+
+def answer_folds(estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds) -> Floats:
+    """log P(class | row) of every row by a copy of a classifier that did not learn its fold."""
     wanted = labels_of(y.tolist())
     found = np.empty((len(y), len(wanted)))
     for fold in range(int(folds.max()) + 1):
@@ -84,8 +104,45 @@ def answer_folds(
             warnings.simplefilter("ignore")  # the fit on all rows says it
             fitted = fit_copy(estimator, take_rows(X, rest), y[rest], None if weights is None else weights[rest])
         found[held] = over_classes(log_answers(fitted, take_rows(X, held)), classes_of(fitted), wanted, np.log(FLOOR))
-        after()
+        folds_done(fold + 1)
     return found
+
+
+def fit_with_folds(
+    estimator: Any, X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds, name: str = ""
+) -> Floats:
+    """Fit any classifier on all rows; what it says of each without its fold, as `Member._fit_with_folds`."""
+    if hasattr(estimator, "_fit_with_folds"):
+        found: Floats = estimator._fit_with_folds(X, y, weights, folds)
+    else:
+        found = Member._fit_with_folds(estimator, X, y, weights, folds)
+    if np.isnan(found).any():
+        raise InputError(
+            f"the classifier {name!r} gave a row a probability that is no number; leave it out, or correct it"
+        )
+    return found
+
+
+def check_members(what: str, given: Any) -> tuple[str, ...]:
+    """The names of classifiers that are to vote; raises where they are no list of (name, classifier)."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Iterable):
+        raise KindError(f"{what} must be a list of (name, classifier), got {type(given).__name__} {given!r}")
+    if not given:
+        raise InputError(f"{what} is empty; give a list of (name, classifier), with one at least")
+    names: list[str] = []
+    for pair in given:
+        if not isinstance(pair, tuple | list) or len(pair) != 2 or not isinstance(pair[0], str):
+            raise KindError(f"{what} must be a list of (name, classifier), got {pair!r} in it")
+        if not hasattr(pair[1], "predict_proba"):
+            raise KindError(
+                f"the classifier {pair[0]!r}, {type(pair[1]).__name__}, gives no probabilities; wrap it in "
+                "scikit-learn's CalibratedClassifierCV, or leave it out"
+            )
+        if pair[0] in names or "__" in pair[0] or "\n" in pair[0]:
+            why = "is there twice" if pair[0] in names else "has __ or a line break in it"
+            raise InputError(f"the name {pair[0]!r} in {what} {why}; give each classifier another name")
+        names.append(pair[0])
+    return tuple(names)
 
 
 class Member:
@@ -100,9 +157,13 @@ class Member:
         columns are the classes in their order.
         """
         model: Any = self
-        found = answer_folds(model, X, y, sample_weight, folds, lambda: None)
-        model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight)
+        found = answer_folds(model, X, y, sample_weight, folds)
+        model.fit(X, y) if sample_weight is None else model.fit(X, y, sample_weight=sample_weight)
         return found
+
+    def _describe(self) -> str:
+        """What it is, in short, with what it has chosen."""
+        return type(self).__name__
 
     def _count_again(self, rows: Rows) -> None:
         """Learn all of these rows, with everything that was found from others kept."""

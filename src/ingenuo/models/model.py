@@ -8,11 +8,12 @@ an estimator is made or when something is used that only scikit-learn's classes 
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 import operator
 import sys
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, ClassVar, NamedTuple, Self
@@ -207,12 +208,12 @@ if is_loaded():
 
 
 class Refusals:
-    """Mix-in: `_refusals` has the methods that the class cannot have, and why; to `hasattr` they are not there."""
+    """Mix-in: `_refusals` has the methods that a model cannot have, and why; to `hasattr` they are not there."""
 
     _refusals: ClassVar[Mapping[str, str]] = {}
 
     def __getattr__(self, name: str) -> Any:
-        why = type(self)._refusals.get(name)
+        why = None if name == "_refusals" else self._refusals.get(name)
         if why is not None:
             error = RefusedError(f"a {type(self).__name__} cannot {name}: {why}")
             error.typed_as("cannot partial_fit:", "cannot learn further rows:").typed_as(
@@ -223,6 +224,22 @@ class Refusals:
         if further is not None:
             return further(name)
         return object.__getattribute__(self, name)  # raises as it did before, with the reason of a property
+
+
+class unless_refused:
+    """A method that is there unless `_refusals` of the model has it."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        functools.update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, owner: type) -> Any:
+        """The method of a model, or of the class."""
+        if model is None:
+            return self._method
+        if self._method.__name__ in model._refusals:
+            raise AttributeError(self._method.__name__)  # `Refusals` says why
+        return self._method.__get__(model, owner)
 
 
 # Learning, written once.
@@ -249,7 +266,7 @@ class Packed:
         manifest = {
             "kind": "model",
             "model": type(self).__name__,
-            "parameters": packing.pack(model.get_params(deep=False)),
+            "parameters": packing.pack(self._given()),
             "schema": packing.pack_schema(model.schema_, tensors),
             "tally": packing.pack_tally(model.tally_, tensors),
         }
@@ -286,6 +303,12 @@ class Packed:
         model._restore(schema, tally, packing.unpack(manifest["besides"]) if "besides" in manifest else {}, arrays)
         return model  # type: ignore[no-any-return]
 
+    def _given(self) -> dict[str, Any]:
+        """The parameters, as a file has them."""
+        model: Any = self
+        found: dict[str, Any] = model.get_params(deep=False)
+        return found
+
     def _extra(self) -> State:
         """What is not in the tally: plain values and arrays."""
         return {}, {}
@@ -301,6 +324,17 @@ class Packed:
         model._set_tally(schema, tally)
         if CLASS in tally:
             model._check_against_data()
+
+    @contextmanager
+    def _undo_on_error(self) -> Iterator[None]:
+        """Whatever goes wrong within, the model is as it was before."""
+        before = dict(self.__dict__)
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
 
 
 _LABELS = {"classes": "_declared_classes", "names": "feature_names_in_"}  # in the manifest, and of the model
@@ -493,17 +527,6 @@ class Learner(Packed):
         self.n_features_in_ = len(schema)
         if schema.named and all(isinstance(name, str) for name in schema.names):
             self.feature_names_in_ = schema.names
-
-    @contextmanager
-    def _undo_on_error(self) -> Iterator[None]:
-        """Whatever goes wrong within, the model is as it was before."""
-        before = dict(self.__dict__)
-        try:
-            yield
-        except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
 
     @property
     def _fitted(self) -> bool:

@@ -15,6 +15,7 @@ from ingenuo.errors import InputError, KindError, did_you_mean
 
 # What commands call a model, with its class.
 COMMANDS: dict[str, str] = {
+    "bayes": "BayesClassifier",
     "naive-bayes": "NaiveBayes",
     "network": "NetworkClassifier",
     "discriminant": "GaussianDiscriminant",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain, groupby
 from typing import Any, overload
 
@@ -110,6 +110,10 @@ class Passage:
     def to_dict(self) -> dict[str, Any]:
         """The pieces with their weights."""
         return {self.column: [{"text": text, "weight": weight} for text, weight in self.pieces]}
+
+    def scaled(self, by: float) -> Passage:
+        """The same text, in which every piece says so many times as much."""
+        return replace(self, pieces=tuple((text, None if w is None else by * w) for text, w in self.pieces))
 
     def window(self, letters: int = _LETTERS) -> Passage:
         """The part of a text that says most, with "…" where something was left out."""
@@ -432,6 +436,149 @@ class SumExplanation(Explanation):
         hidden = len(self.classes) - CLASSES
         remark = [f"({hidden} classes with smaller sums are not shown)"] if hidden > 0 else []
         return [*self._bars(), self._table(), *remark, f"→ {self.prediction}"]
+
+
+@dataclass(frozen=True)
+class PooledFactor(Factor):
+    """What one column says of every class to a vote: the terms are the sums over its members, weighted."""
+
+    shares: tuple[tuple[float, ...], ...] = ()  # of each member, its part of the log of each class
+
+    @staticmethod
+    def of(column: str, value: str, shares: Floats, part_of: str = "", shift: Floats | None = None) -> PooledFactor:
+        """The sum of the members' parts, members × classes, and of a shift that is nobody's."""
+        total = shares.sum(axis=0) + (0.0 if shift is None else shift)
+        terms = tuple(Term("", exponential(log), log) for log in total.tolist())
+        return PooledFactor(column, value, terms, "", part_of, tuple(map(tuple, shares.tolist())))
+
+
+@dataclass(frozen=True, repr=False)
+class PooledExplanation(Explanation):
+    """One answer of a weighted vote: what each column says to each member, in log odds that add up to the answer's."""
+
+    members: Mapping[str, float] = field(default_factory=dict)  # the weight of each
+
+    @property
+    def _is_generative(self) -> bool:
+        return False
+
+    def _pair(self) -> tuple[int, int]:
+        """The best class and the next best."""
+        order = self.order
+        return order[0], order[min(1, len(order) - 1)]
+
+    def member_odds(self, best: int, second: int) -> dict[str, float]:
+        """What each member adds to the log odds of one class against another."""
+        lines = [line.shares for line in (self.prior, *self.factors) if isinstance(line, PooledFactor)]
+        return {name: sum(each[m][best] - each[m][second] for each in lines) for m, name in enumerate(self.members)}
+
+    def _combine(self, name: str, factors: Sequence[Factor]) -> Factor:
+        shares = np.array([each.shares for each in factors])  # type: ignore[attr-defined]
+        return PooledFactor.of(name, "", shares.sum(axis=0))
+
+    def _table(self) -> PrintedTable:
+        """Column, value, the log odds of each member, and their sum."""
+        best, second = self._pair()
+        rows = []
+        for line in (self.prior, *self._join_words()):
+            odds = [each[best] - each[second] for each in line.shares]  # type: ignore[attr-defined]
+            total = line.terms[best].log - line.terms[second].log
+            rows.append([line.column, line.value, *(f"{each:+.4f}" if each else "" for each in odds), f"{total:+.4f}"])
+        sums = [*self.member_odds(best, second).values(), self.joint[best] - self.joint[second]]
+        rows.append(["log odds", "", *(f"{each:+.4f}" for each in sums)])
+        heads = ["", "", *(f"{weight:.2f} × {name}" for name, weight in self.members.items()), "sum"]
+        title = f"log odds for {self.classes[best]}, not {self.classes[second]}"
+        return PrintedTable(heads, rows, title=title, rule=True, totals=1, divided=(2, 1))
+
+    def records(self) -> list[dict[str, Any]]:
+        """A line for each column: the log odds of each member, and their sum; then the sum of all."""
+        best, second = self._pair()
+        lines = []
+        for line in (self.prior, *self.factors):
+            odds = [each[best] - each[second] for each in line.shares]  # type: ignore[attr-defined]
+            total = line.terms[best].log - line.terms[second].log
+            lines.append({"column": line.column, "value": line.value, **dict(zip(self.members, odds)), "sum": total})
+        total = float(self.joint[best] - self.joint[second])
+        return [*lines, {"column": "log odds", "value": "", **self.member_odds(best, second), "sum": total}]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The table as plain data, with the logarithms of every class."""
+        lines = [
+            {
+                "column": line.column,
+                "value": line.value,
+                "members": {n: self._by_class(own) for n, own in zip(self.members, line.shares)},  # type: ignore[attr-defined]
+                "sum": self._by_class([each.log for each in line.terms]),
+            }
+            for line in (self.prior, *self.factors)
+        ]
+        found = {
+            "prediction": self.prediction,
+            "weights": dict(self.members),
+            "lines": lines,
+            "log_score": self._by_class(self.joint),
+            "posterior": self._by_class(self.posterior),
+        }
+        if self.passages:
+            found["texts"] = dict(chain(*(passage.to_dict().items() for passage in self.passages)))
+        return plain(found)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What a member of a vote says of a row."""
+
+    name: str
+    weight: float
+    factors: Sequence[Factor]  # the prior first; none where it says nothing by column
+    places: NDArray[np.intp]  # of each class of the vote, its place among the member's; -1 where it does not know it
+    own: Floats  # its log posterior of each class of the vote
+    heard: Floats  # the same, as the vote hears it: no probability is less than the least
+
+
+def pool_factors(
+    classes: Labels,
+    opinions: Sequence[Opinion],
+    shifts: Floats,
+    value: Callable[[str], str | None],
+    order: Mapping[str, int],
+) -> PooledExplanation:
+    """The explanation of a vote; a function says what the row has in a column, `order` where each stands in the table.
+
+    What a member says that is no sum over columns (of a class that it does not know, of a calibration) is a line "as a
+    whole"; what the vote does not hear of it, as a probability is below the least, one too.
+    """
+    size, lines = (len(opinions), len(classes)), dict[tuple[str, str], list[Any]]()
+
+    def add(m: int, key: tuple[str, str], shown: str, logs: Floats) -> None:
+        line = lines.setdefault(key, [shown, np.zeros(size)])
+        line[1][m] += opinions[m].weight * (logs - logs.mean())
+
+    for m, each in enumerate(opinions):
+        rest = each.own.copy()
+        for number, factor in enumerate(each.factors):
+            if factor.terms:
+                own = np.append([term.log for term in factor.terms], 0.0)[each.places]
+                own = np.maximum(own, -1e3)  # of what is impossible
+                key = ("", "prior") if number == 0 else (factor.part_of, factor.column)
+                cell = value(factor.column)
+                add(m, key, factor.value if cell is None else cell, own)
+                rest -= own
+        if np.ptp(rest) > 1e-9 * (1 + np.abs(each.own).max()):
+            add(m, ("", "as a whole"), "", rest)
+        if (each.heard != each.own).any():
+            add(m, ("", f"no probability below {exponential(each.heard.min()):.2g}"), "", each.heard - each.own)
+    _, prior = lines.pop(("", "prior"), ("", np.zeros(size)))
+    shift = [PooledFactor.of("shift", "", np.zeros(size), shift=shifts - shifts.mean())] if shifts.any() else []
+    factors = [PooledFactor.of(name, shown, own, part_of) for (part_of, name), (shown, own) in lines.items()]
+    factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
+    joint = shifts + sum((each.weight * each.heard for each in opinions), np.zeros(len(classes)))
+    posterior = np.exp(joint - joint.max())
+    posterior /= posterior.sum()
+    members = {each.name: each.weight for each in opinions}
+    return PooledExplanation(
+        classes, PooledFactor.of("prior", "", prior), (*shift, *factors), joint, posterior, members=members
+    )
 
 
 class Explanations(Shown, Sequence[Any]):
