@@ -44,7 +44,7 @@ LEAST = 1e-15  # of a probability, before its logarithm is taken
 BINS = 10  # of the calibration error, of equal width
 # zoo has 84 animals, the name of each in a column, and no errors of anyone; most readers of ARFF refuse its file.
 LEFT_OUT = ("zoo",)
-BUDGET, FEW = 150.0, 3  # a peer that would spend so many seconds on a table's folds has only so many of them
+BUDGET, FEW = 150.0, 3  # a peer that would spend so many seconds on a table's folds has so many of them
 
 
 # The models.
@@ -164,16 +164,16 @@ def answer(make: Make, task: Task, places: Iterable[int]) -> list[Fold]:
 class Cache:
     """The folds of peers, in a JSON file that is written whole after each table."""
 
-    def __init__(self, path: Path | None) -> None:
-        self.path = path
+    def __init__(self, path: Path | None, budget: float = BUDGET) -> None:
+        self.path, self.budget = path, budget
         known = json.loads(path.read_text(encoding="utf-8")) if path is not None and path.exists() else {}
         self.folds = {key: [Fold(**fold) for fold in each] for key, each in known.items()}
 
     def ask(self, key: str, wanted: int, run: Callable[[Iterable[int]], list[Fold]]) -> list[Fold]:
         """The first so many folds, of which those that are known are not run again."""
         known = self.folds.get(key) or run([0])
-        if known[0].fit * wanted > BUDGET:
-            wanted = min(wanted, FEW)
+        if known[0].fit * wanted > self.budget:
+            wanted = min(wanted, max(FEW, len(known)))
         known = known + run(range(len(known), wanted))
         if len(self.folds.get(key, [])) < len(known):
             self.folds[key] = known

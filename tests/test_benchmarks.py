@@ -627,9 +627,10 @@ def test_peers_run_once_and_ours_always(texts: Path, tmp_path: Path, monkeypatch
         assert asked["logistic"] == of_peer
         assert [len(each) for each in found["peer"].values()] == [wanted, wanted]
     assert asked["plain"] == 18
-    monkeypatch.setattr(quality, "BUDGET", 0.5)  # seconds, of which ten folds need one
-    found = quality.run(tasks, {}, {"peer": peers.Peer(peers.logistic)}, 10, cache)
-    assert [len(each) for each in found["peer"].values()] == [quality.FEW, quality.FEW]
+    for path, few in ((None, quality.FEW), (tmp_path / "peers.json", 5)):  # those that are known count
+        cache = quality.Cache(path, budget=0.5)  # seconds, of which ten folds need one
+        found = quality.run(tasks, {}, {"peer": peers.Peer(peers.logistic)}, 10, cache)
+        assert [len(each) for each in found["peer"].values()] == [few, few]
 
 
 def test_a_peer_that_is_not_installed_is_named_and_left_out(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
