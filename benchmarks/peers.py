@@ -158,7 +158,7 @@ def light_gbm(table: Table) -> Boosted:
 
 def cat_boost(table: Table) -> Boosted:
     """CatBoost: 1,000 trees."""
-    from catboost import CatBoostClassifier
+    from catboost import CatBoostClassifier  # type: ignore[import-untyped]
 
     quiet = {"verbose": False, "allow_writing_files": False}
     made = CatBoostClassifier(random_seed=SEED, thread_count=2, **quiet)
@@ -171,17 +171,17 @@ def tf_idf(_: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Peer:
-    """How a peer is made, and the package whose version its figures belong to."""
+class Model:
+    """How a model is made for the columns of a table, and the package whose version its figures belong to."""
 
     make: Callable[[Any], Any]
-    package: str = "scikit-learn"
+    package: str | None = "scikit-learn"  # None of ours, which change from day to day
 
     @property
-    def version(self) -> str:
+    def version(self) -> str | None:
         """The package and its version."""
         try:
-            return f"{self.package} {version(self.package)}"
+            return None if self.package is None else f"{self.package} {version(self.package)}"
         except PackageNotFoundError:
             raise Absent(f"{self.package} is not installed; pip install {self.package}") from None
 
@@ -190,15 +190,15 @@ JOINED, BINNED, LOGISTIC = "GaussianNB + CategoricalNB", "ten bins, BernoulliNB"
 FOREST, BOOSTING, HISTOGRAMS = "random forest", "GradientBoosting", "HistGradientBoosting"
 LIGHT_GBM, CAT_BOOST = "LightGBM", "CatBoost"
 
-PEERS: Mapping[str, Peer] = {
-    JOINED: Peer(joined),
-    BINNED: Peer(binned),
-    LOGISTIC: Peer(logistic),
-    FOREST: Peer(forest),
-    BOOSTING: Peer(gradient_boosting),
-    HISTOGRAMS: Peer(histograms),
-    LIGHT_GBM: Peer(light_gbm, "lightgbm"),
-    CAT_BOOST: Peer(cat_boost, "catboost"),
+PEERS: Mapping[str, Model] = {
+    JOINED: Model(joined),
+    BINNED: Model(binned),
+    LOGISTIC: Model(logistic),
+    FOREST: Model(forest),
+    BOOSTING: Model(gradient_boosting),
+    HISTOGRAMS: Model(histograms),
+    LIGHT_GBM: Model(light_gbm, "lightgbm"),
+    CAT_BOOST: Model(cat_boost, "catboost"),
 }
 TF_IDF = "TF-IDF + logistic regression"
-TEXT_PEERS: Mapping[str, Peer] = {TF_IDF: Peer(tf_idf)}
+TEXT_PEERS: Mapping[str, Model] = {TF_IDF: Model(tf_idf)}

@@ -29,7 +29,7 @@ import ingenuo as ing
 from benchmarks import quality_large, quality_page, report, trust_text
 from benchmarks.arff import Table, foldable_tables
 from benchmarks.cases import run as measure
-from benchmarks.peers import PEERS, TEXT_PEERS, Peer
+from benchmarks.peers import PEERS, TEXT_PEERS, Model
 from benchmarks.published import FOLDS
 from benchmarks.quality_page import COLLECTIONS, VOTE, Fold, Found, Score
 from benchmarks.report import Absent
@@ -50,21 +50,21 @@ BUDGET, FEW = 150.0, 3  # a peer that would spend so many seconds on a table's f
 # The models.
 
 
-def _of_table(name: str, *structure: str, **settings: Any) -> Make:
+def _of_table(name: str, *structure: str, **settings: Any) -> Model:
     """One of our models, with the columns' kinds as the file declares them."""
-    return lambda table: getattr(ing, name)(*structure, columns=dict(table.kinds), **settings)
+    return Model(lambda table: getattr(ing, name)(*structure, columns=dict(table.kinds), **settings), None)
 
 
-def _of_texts(name: str, **settings: Any) -> Make:
-    return lambda _: getattr(ing, name)(**settings)
+def _of_texts(name: str, **settings: Any) -> Model:
+    return Model(lambda _: getattr(ing, name)(**settings), None)
 
 
-def _softmax(_: Any) -> Any:
+def _weighted(_: Any) -> Any:
     words = ing.Words(ngrams=(1, 2), binary=True, token=r"\w+")
     return ing.SoftmaxRegression(text=words, weighting="naive-bayes")
 
 
-OURS: Mapping[str, Make] = {
+OURS: Mapping[str, Model] = {
     VOTE: _of_table("BayesClassifier"),
     "BayesClassifier, additive": _of_table("BayesClassifier", members="additive"),
     "network": _of_table("NetworkClassifier", "kdb", smoothing="back-off", weighting="levels", verbose=False),
@@ -74,14 +74,14 @@ OURS: Mapping[str, Make] = {
     "NaiveBayes, tuned": _of_table("NaiveBayes", tune=True, calibration="auto"),
     "NaiveBayes": _of_table("NaiveBayes"),
 }
-TEXT_OURS: Mapping[str, Make] = {
+TEXT_OURS: Mapping[str, Model] = {
     VOTE: _of_texts("BayesClassifier"),
-    "softmax, naive-Bayes weights": _softmax,
+    "softmax, naive-Bayes weights": Model(_weighted, None),
     "NaiveBayes, tuned": _of_texts("NaiveBayes", tune=True, calibration="auto"),
     "NaiveBayes": _of_texts("NaiveBayes"),
 }
 
-MODELS = {"tables": (OURS, PEERS), "texts": (TEXT_OURS, TEXT_PEERS)}
+MODELS: Mapping[str, Mapping[str, Model]] = {"tables": {**OURS, **PEERS}, "texts": {**TEXT_OURS, **TEXT_PEERS}}
 
 
 # What they are asked.
@@ -123,7 +123,8 @@ def of_texts(name: str) -> Task:
     if name in trust_text.TESTED:
         both = trust_text.TESTED[name](sys.maxsize)
         texts, labels = both.train.texts + both.test.texts, both.train.labels + both.test.labels
-        parts = [tuple(np.split(np.arange(len(texts)), [len(both.train.texts)]))]
+        places, n = np.arange(len(texts)), len(both.train.texts)
+        parts = [(places[:n], places[n:])]
     else:
         given = trust_text.FOLDED[name]()
         texts, labels, parts = given.texts, given.labels, list(trust_text.folds_of(given))
@@ -188,26 +189,14 @@ class Cache:
             os.replace(new, self.path)
 
 
-def run(
-    tasks: Sequence[Task],
-    ours: Mapping[str, Make],
-    peers: Mapping[str, Peer],
-    wanted: int,
-    cache: Cache,
-) -> Found:
+def run(tasks: Sequence[Task], models: Mapping[str, Model], wanted: int, cache: Cache) -> Found:
     """Let each model answer for each task; one that is not there is named and left out."""
     found: Found = {}
-    for name in [*ours, *peers]:
+    for name, model in models.items():
         found[name] = {}
         try:
             for task in tasks:
-                folds = min(wanted, len(task.parts))
-                answers = (
-                    answer(ours[name], task, range(folds))
-                    if name in ours
-                    else _kept(name, peers[name], task, folds, cache)
-                )
-                found[name][task.name] = answers
+                answers = found[name][task.name] = _asked(name, model, task, min(wanted, len(task.parts)), cache)
                 print(f"{name}, {task.name}: {Score.of(answers)}", file=sys.stderr, flush=True)
         except (Absent, AttributeError, TypeError, ing.errors.InputError) as missing:  # until all are built
             del found[name]
@@ -215,9 +204,11 @@ def run(
     return found
 
 
-def _kept(name: str, peer: Peer, task: Task, folds: int, cache: Cache) -> list[Fold]:
-    key = f"{task.name}, {len(task.codes)} rows | {len(task.parts)} folds, seed 0 | {name}, {peer.version}"
-    return cache.ask(key, folds, lambda places: answer(peer.make, task, places))
+def _asked(name: str, model: Model, task: Task, folds: int, cache: Cache) -> list[Fold]:
+    if model.version is None:
+        return answer(model.make, task, range(folds))
+    key = f"{task.name}, {len(task.codes)} rows | {len(task.parts)} folds, seed 0 | {name}, {model.version}"
+    return cache.ask(key, folds, lambda places: answer(model.make, task, places))
 
 
 # The command.
@@ -260,8 +251,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     cache = Cache(given.cache)
     sections: dict[str, str] = {}
     for section, tasks in asked.items():
-        ours, peers = ({name: of[name] for name in _chosen(given.only, of)} for of in MODELS[section])
-        found = run(tasks, ours, peers, given.folds, cache)
+        models = {name: MODELS[section][name] for name in _chosen(given.only, MODELS[section])}
+        found = run(tasks, models, given.folds, cache)
         if tasks and found:
             sections[section] = quality_page.SECTIONS[section](found)
             if given.write and section == "tables":

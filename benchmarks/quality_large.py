@@ -37,7 +37,9 @@ def answering(rows: int) -> Duel:
     frame = table.pandas()
     kinds = {name: "number" if name.startswith("n") else "category" for name in frame}
     ours = ing.BayesClassifier().fit(frame.iloc[:learned], table.y[:learned])
-    theirs = peers.histograms(Table("made up", frame, kinds, table.y)).fit(frame.iloc[:learned], table.y[:learned])
+    theirs = peers.histograms(Table("made up", frame, kinds, table.y.astype(object))).fit(
+        frame.iloc[:learned], table.y[:learned]
+    )
     amount = asked / 1e3
     return Duel(
         lambda: theirs.predict_proba(frame),

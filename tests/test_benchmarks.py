@@ -620,23 +620,24 @@ def test_peers_run_once_and_ours_always(texts: Path, tmp_path: Path, monkeypatch
     def plain(_: Any) -> NaiveBayes:
         return NaiveBayes()
 
+    peer = peers.Model(peers.logistic)
     monkeypatch.setattr(quality, "answer", count)
     for wanted, of_peer in ((2, 4), (2, 4), (5, 10)):
         cache = quality.Cache(tmp_path / "peers.json")
-        found = quality.run(tasks, {"ours": plain}, {"peer": peers.Peer(peers.logistic)}, wanted, cache)
+        found = quality.run(tasks, {"ours": peers.Model(plain, None), "peer": peer}, wanted, cache)
         assert asked["logistic"] == of_peer
         assert [len(each) for each in found["peer"].values()] == [wanted, wanted]
     assert asked["plain"] == 18
     for path, few in ((None, quality.FEW), (tmp_path / "peers.json", 5)):  # those that are known count
         cache = quality.Cache(path, budget=0.5)  # seconds, of which ten folds need one
-        found = quality.run(tasks, {}, {"peer": peers.Peer(peers.logistic)}, 10, cache)
+        found = quality.run(tasks, {"peer": peer}, 10, cache)
         assert [len(each) for each in found["peer"].values()] == [few, few]
 
 
 def test_a_peer_that_is_not_installed_is_named_and_left_out(texts: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tasks = [quality.of_table(table) for table in arff.foldable_tables()]
-    unknown = peers.Peer(peers.logistic, "no-such-package")
-    assert quality.run(tasks, {}, {"unknown": unknown}, 1, quality.Cache(None)) == {}
+    unknown = peers.Model(peers.logistic, "no-such-package")
+    assert quality.run(tasks, {"unknown": unknown}, 1, quality.Cache(None)) == {}
     assert "unknown is left out: no-such-package is not installed" in capsys.readouterr().err
 
 
