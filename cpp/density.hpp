@@ -258,6 +258,69 @@ API(i64, add_curves)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, co
     return -1;
 }
 
+// Columns that have states: of the whole numbers from `low` on the points, of any other number the log density of a Gaussian.
+// Which of the two comes next cannot be foreseen, so both are found, and one is taken: there are no branches.
+struct States {
+    const double *points, *means, *over, *constants;  // (points, width); (columns, width)
+};
+
+// Add the terms of one row to classes k.. of its joints, in N vectors V with masks I. at: where the points of each column's
+// state begin, or -1; -2 where the value is missing.
+template <class V, class I, int N>
+static void add_state_row(const States& states, const double* x, i64 d, i64 width, i64 k, const i32* at, double* joints) {
+    enum { L = sizeof(V) / 8 };
+    const V farthest = (V){} + FARTHEST;
+    V sums[N];
+    for (int v = 0; v < N; v++) sums[v] = loaded<V>(joints + v * L);
+    for (i64 j = 0; j < d; j++) {
+        const I state = (I){} + ~((i64)at[j] >> 63), there = (I){} + (((i64)at[j] + 1) >> 63 ^ -1);
+        const double* here = states.points + (at[j] & ~(at[j] >> 31)) + k;
+        for (int v = 0; v < N; v++) {
+            const i64 cell = j * width + k + v * L;
+            const V z = (x[j] - loaded<V>(states.means + cell)) * loaded<V>(states.over + cell), square = z * z;
+            const V other = loaded<V>(states.constants + cell) - 0.5 * (square < farthest ? square : farthest);
+            const V value = state ? loaded<V>(here + v * L) : other;
+            sums[v] = there ? sums[v] + value : sums[v];
+        }
+    }
+    for (int v = 0; v < N; v++) memcpy(joints + v * L, &sums[v], sizeof(V));
+}
+
+// Add the log probabilities of rows of X to out. The whole numbers of a column begin at low, their points at first; at: room
+// for d. Returns the place of an infinite value, where it stops; else -1.
+API(i64, add_states)(const double* X, i64 n, i64 d, i64 n_classes, i64 width, const double* low, const double* size,
+                     const double* first, const double* points, const double* means, const double* over,
+                     const double* constants, double* out, i32* at) {
+    typedef i64 TwoMasks __attribute__((vector_size(16)));
+    typedef i64 FourMasks __attribute__((vector_size(32)));
+    const States states = {points, means, over, constants};
+    const double step = (double)width;
+    for (i64 i = 0; i < n; i++) {
+        const double* x = X + i * d;
+        double infinite = 0.0;
+        for (i64 j = 0; j < d; j++) {
+            const double u = x[j] - low[j], near = u < size[j] ? u : -1.0, place = near >= 0.0 ? near : 0.0;
+            const double whole = (place + WHOLE) - WHOLE, start = first[j] + whole * step;
+            const double known = place == whole ? start : -1.0;
+            infinite = fabs(x[j]) == HUGE_VAL ? 1.0 : infinite;
+            at[j] = (i32)(x[j] != x[j] ? -2.0 : place + low[j] == x[j] ? known : -1.0);
+        }
+        for (i64 j = 0; infinite != 0.0; j++)
+            if (fabs(x[j]) == HUGE_VAL) return i * d + j;
+        double* own = out + i * n_classes;
+        for (i64 k = 0; k < n_classes; k += 8) {
+            const i64 classes = smaller(n_classes - k, (i64)8);
+            double joints[8] = {};
+            for (i64 q = 0; q < classes; q++) joints[q] = own[k + q];
+            if (width == 2) add_state_row<Two, TwoMasks, 1>(states, x, d, width, k, at, joints);
+            else if (classes <= 4) add_state_row<Four, FourMasks, 1>(states, x, d, width, k, at, joints);
+            else add_state_row<Four, FourMasks, 2>(states, x, d, width, k, at, joints);
+            for (i64 q = 0; q < classes; q++) own[k + q] = joints[q];
+        }
+    }
+    return -1;
+}
+
 // Histograms: bin k of a column covers [k 2^e, (k+1) 2^e), and lies in a ring at k mod BINS.
 enum { BINS = 2048, GROUP = 8, LEAST_EXPONENT = -1074 };
 

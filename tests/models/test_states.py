@@ -245,3 +245,33 @@ def test_rows_that_were_never_learned_are_refused():
     model = ing.NaiveBayes().fit(X, y)
     with pytest.raises(ing.errors.ForgetError, match="only rows that were learned"):
         model.forget([[0.1, *[1.0] * 8, 0.0, 5.0]] * 60, [0] * 60)
+
+
+def test_the_likelihood_and_the_parameters_are_those_of_the_states():
+    X, y = flags()
+    model = ing.NaiveBayes().fit(X, y)
+    found = model.predict_joint_log_proba(X)[np.arange(len(y)), y].sum()
+    assert model.log_likelihood_ == pytest.approx(found, rel=1e-9)
+    counts = len(np.unique(X[:, 10]))
+    # The class; mean and variance; eight flags; a share beside mean and variance; the states of a count.
+    assert model.n_parameters_ == 1 + 2 * (2 + 8 * 1 + 3 + counts - 1)
+
+
+def test_one_class_and_many_have_the_same_states_in_any_width():
+    rng = np.random.default_rng(4)
+    for K in (1, 2, 3, 5, 9):
+        y = np.arange(300) % K
+        X = np.column_stack([rng.integers(0, 3, 300), np.where(rng.random(300) < 0.5, 7.0, rng.normal(0, 9, 300))])
+        X[5, 0] = X[6, 1] = np.nan
+        model = ing.NaiveBayes().fit(X, y)
+        assert [each.density for each in model.densities_.values()] == ["states", "gaussian and states"]
+        new = np.vstack([X, [[1e-30, 7 + 1e-12], [1.5, -0.0], [99, 7e300]]])
+        joint = model.predict_joint_log_proba(new)
+        for i in [*range(12), 300, 301, 302]:
+            shown = model.explain(new[i])
+            total = np.array([term.log for term in shown.prior.terms])
+            for factor in shown.factors:
+                total = total + np.array([term.log for term in factor.terms]) if factor.terms else total
+            assert total.tobytes() == joint[i].tobytes()
+        with pytest.raises(ing.errors.InputError, match="column 'x1', row 1: inf is infinite"):
+            model.predict([[0.0, 1.0], [0.0, np.inf]])

@@ -9,7 +9,8 @@ fall below the prior's floor, a fraction of S². A class of one value has no spr
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property, partial, reduce
@@ -46,7 +47,7 @@ NORMAL = (np.finfo(float).tiny, np.finfo(float).max)
 # Squares of numbers beyond these, and what is left of them when one is left out, would leave the doubles.
 _SMALL, _LARGE = 1e-100, 1e100
 FARTHEST = 1e150  # deviations; positions beyond are taken as this far: their squares are finite
-COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
+SUMS = COUNT, SUM, SQUARE = "number:count", "number:sum", "number:square"
 
 
 def log_normal(x: Floats, means: Floats, deviations: Floats) -> Floats:
@@ -68,8 +69,57 @@ class Chosen:
     scores: Mapping[str, float]
 
 
+class NumberParameters(Parameters):
+    """Of each column of numbers, the densities of the classes by a formula."""
+
+    letters: tuple[str, ...]  # how a person calls the parameters
+    words: tuple[str, ...]
+
+    @abstractmethod
+    def only(self, lo: int, hi: int) -> NumberParameters:
+        """The same of columns lo..hi."""
+
+    @abstractmethod
+    def figures(self, j: int) -> tuple[Floats, ...]:
+        """The parameters of one column, each (classes,)."""
+
+    @abstractmethod
+    def moments(self, j: int) -> tuple[Floats, Floats]:
+        """Mean and deviation of each class of one column."""
+
+    @abstractmethod
+    def log_density(self, column: object, x: Floats) -> Floats:
+        """log p(x | class) of one column, for each value and class."""
+
+    @abstractmethod
+    def reach(self, column: object) -> tuple[float, float] | None:
+        """Where to draw a column; None where its histogram tells."""
+
+    @abstractmethod
+    def chosen(self, column: object) -> Chosen:
+        """What one column was given."""
+
+    def how(self, j: int, x: float, k: int) -> str:
+        """What a person would write for the density of class k at x."""
+        given = ", ".join(f"{letter} {own[k]:.6g}" for letter, own in zip(self.letters, self.figures(j)))
+        return f"f({x:.6g} | {given})"
+
+    def normal(self, j: int) -> tuple[Floats, Floats, Floats] | None:
+        """Of a Gaussian, the means, the deviations and the log density there; None of others."""
+        return None
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
+        """What numbers add."""
+        for j, column in enumerate(self.columns.tolist()):
+
+            def at(x: Floats, column: object = column) -> Floats:
+                return weight * self.log_density(column, x)
+
+            yield Measure.of(column, at, *self.moments(j), priors, weight=weight)
+
+
 @dataclass(frozen=True)
-class GaussianParameters(Parameters):
+class GaussianParameters(NumberParameters):
     """Mean and standard deviation of each class and column."""
 
     columns: Labels
@@ -78,6 +128,25 @@ class GaussianParameters(Parameters):
     deviations: Floats
     seen: Floats | None = None  # the deviations without a floor
     whole: Floats | None = None  # (columns,) and those of the whole columns
+    letters = ("μ", "σ")
+    words = ("mean", "standard deviation")
+
+    def only(self, lo: int, hi: int) -> GaussianParameters:
+        """The same of columns lo..hi."""
+        own = (each[:, lo:hi] for each in (self.counts, self.means, self.deviations))
+        return GaussianParameters(self.columns[lo:hi], *own)
+
+    def figures(self, j: int) -> tuple[Floats, ...]:
+        """Mean and deviation."""
+        return self.moments(j)
+
+    def moments(self, j: int) -> tuple[Floats, Floats]:
+        """Mean and deviation."""
+        return self.means[:, j], self.deviations[:, j]
+
+    def normal(self, j: int) -> tuple[Floats, Floats, Floats] | None:
+        """The means, the deviations, and the log densities at the means."""
+        return self.means[:, j], self.deviations[:, j], self.peaks[:, j]
 
     @cached_property
     def peaks(self) -> Floats:
@@ -110,8 +179,8 @@ class GaussianParameters(Parameters):
             if math.isnan(x):
                 found.append(Factor(column_name(name), "missing", note="left out"))
                 continue
-            columns = (each[:, j].tolist() for each in (self.means, self.deviations, chances, logs))
-            terms = (Term(f"f({x:.6g} | μ {mean:.6g}, σ {sd:.6g})", p, log) for mean, sd, p, log in zip(*columns))
+            columns = zip(chances[:, j].tolist(), logs[:, j].tolist())
+            terms = (Term(self.how(j, x, k), p, log) for k, (p, log) in enumerate(columns))
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
 
@@ -150,15 +219,6 @@ class GaussianParameters(Parameters):
         terms = n * (portable.log(self.deviations) + 0.5 * math.log(2 * math.pi) + 0.5 * ratios)
         return -float(np.where(n > 0, terms, 0.0).sum())
 
-    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
-        """What numbers add."""
-        for j, column in enumerate(self.columns.tolist()):
-
-            def at(x: Floats, column: object = column) -> Floats:
-                return weight * self.log_density(column, x)
-
-            yield Measure.of(column, at, self.means[:, j], self.deviations[:, j], priors, weight=weight)
-
 
 @dataclass(frozen=True)
 class Gaussian(Family):
@@ -167,7 +227,9 @@ class Gaussian(Family):
     unbiased: bool = False
     in_tables = True
 
-    def tally(self, chunk: Chunk, block: Numbers, whole: NDArray[np.bool_] | None = None) -> Tally:
+    def tally(
+        self, chunk: Chunk, block: Any, whole: NDArray[np.bool_] | None = None, names: tuple[str, str, str] = SUMS
+    ) -> Tally:
         """Values seen, their sum and the sum of their squares; `whole` marks the columns that have a whole number."""
         K = len(chunk.classes)
         if chunk.weights is None:
@@ -175,9 +237,7 @@ class Gaussian(Family):
             counts = Exact.counts(chunk.rows_by_class[:, np.newaxis] - missing)
         else:
             counts, sums, squares = moments.weighted_moments(block, chunk.coded, chunk.weights, K, whole)
-        axes = {"class": chunk.classes, "column": block.names}
-        found = ((COUNT, counts, False), (SUM, sums, True), (SQUARE, squares, False))
-        return Tally({name: Table.of(axes, each, signed=signed) for name, each, signed in found})
+        return tables_of(chunk.classes, block.names, (counts, sums, squares), names)
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
@@ -220,19 +280,29 @@ class Gaussian(Family):
 
     def check(self, tally: Tally) -> None:
         """No numbers have n Σx² < (Σx)², no sum is left where none is counted, no class has more than its rows."""
-        check_rows(tally, COUNT)
-        names = (COUNT, SUM, SQUARE)
-        if not any(name in tally for name in names):
-            return
-        classes, columns = (reduce(unite, [tally.labels(name, axis) for name in names]) for axis in (0, 1))
-        n, s, q = (_integers(tally.over(name, classes, columns)) for name in names)
-        impossible = np.argwhere(np.asarray(_scatter(n, s, q)[0] < 0, bool))
-        if len(impossible):
-            k, j = impossible[0]
-            raise ForgetError(
-                f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
-                f"{classes.tolist()[k]!r} would have a negative variance; only rows that were learned can be forgotten"
-            )
+        check_sums(tally, SUMS)
+
+
+def tables_of(classes: Labels, columns: Labels, sums: Iterable[Exact], names: tuple[str, str, str] = SUMS) -> Tally:
+    """Counts, sums and sums of squares as tables."""
+    axes = {"class": classes, "column": columns}
+    return Tally({name: Table.of(axes, each, signed=name == names[1]) for name, each in zip(names, sums)})
+
+
+def check_sums(tally: Tally, names: tuple[str, str, str]) -> None:
+    """Raise ForgetError where no numbers have such a count, sum and sum of squares."""
+    check_rows(tally, names[0])
+    if not any(name in tally for name in names):
+        return
+    classes, columns = (reduce(unite, [tally.labels(name, axis) for name in names]) for axis in (0, 1))
+    n, s, q = (_integers(tally.over(name, classes, columns)) for name in names)
+    impossible = np.argwhere(np.asarray(_scatter(n, s, q)[0] < 0, bool))
+    if len(impossible):
+        k, j = impossible[0]
+        raise ForgetError(
+            f"cannot take these rows away: the numbers left in column {column_name(columns[j])!r} of class "
+            f"{classes.tolist()[k]!r} would have a negative variance; only rows that were learned can be forgotten"
+        )
 
 
 def _with_rows(own: Floats, counts: Floats, prior: Prior, overall: Floats) -> Floats:
@@ -247,7 +317,7 @@ def _with_rows(own: Floats, counts: Floats, prior: Prior, overall: Floats) -> Fl
 
 def _centred(tally: Tally, columns: Labels, classes: Labels) -> densities.Sums:
     """The sums about centres near the means, of each class and of all of them, to twice the digits of a double."""
-    each = [tally.over(name, classes, columns) for name in (COUNT, SUM, SQUARE)]
+    each = [tally.over(name, classes, columns) for name in SUMS]
     fractions = [sums.fractions() for sums in each if isinstance(sums, Exact)]
     n, s, q = (np.vstack([found, found.sum(axis=0)[np.newaxis]]) for found in fractions)
     centres, counts = np.zeros(n.shape), np.zeros(n.shape)
@@ -273,10 +343,10 @@ def _float(value: Any) -> float:
 
 
 def spread(
-    tally: Tally, columns: Labels, classes: Labels, *, unbiased: bool = False
+    tally: Tally, columns: Labels, classes: Labels, *, unbiased: bool = False, names: tuple[str, str, str] = SUMS
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.int64]]:
     """Counts, means, variances (classes × columns) and the whole columns', in units of 2^(2·exponent); exponents."""
-    n, s, q = (_integers(tally.over(name, classes, columns)) for name in (COUNT, SUM, SQUARE))
+    n, s, q = (_integers(tally.over(name, classes, columns)) for name in names)
     every = [(number.sum(axis=0, keepdims=True) if len(classes) else number, e) for number, e in (n, s, q)]
     column_means = _ratios(every[1], every[0])[0]
     scatter = _scatter(*every)
@@ -287,7 +357,7 @@ def spread(
     overall = _variances(scatter, every[0], exponents, unbiased=False)[0]
     variances = _variances(_scatter(n, s, q), n, exponents, unbiased=unbiased)
     means = np.where(np.asarray(n[0] == 0, bool), column_means, _ratios(s, n))
-    return tally.over(COUNT, classes, columns).floats(), means, variances, overall, exponents
+    return tally.over(names[0], classes, columns).floats(), means, variances, overall, exponents
 
 
 Whole = tuple[NDArray[Any], int]  # Python integers, and the exponent of two they are to be multiplied by
@@ -340,6 +410,7 @@ SHARE, LEAST = 0.05, 10  # of the rows that such a state holds, at least, and ho
 ROWS = 2  # for each state, at least
 WIDEST = 0.5  # of what a value stands for, in deviations of the column
 _LEAST = -700.0  # no value that is left out counts as less likely
+_PIECE = 1 << 12  # rows at a time
 
 
 def imaginary(prior: Prior, column: object, values: int = 1) -> float:
@@ -356,29 +427,28 @@ def whole_name(column: object) -> str:
 
 @dataclass(frozen=True)
 class States:
-    """Of one column: the values that are states, and the Gaussians of the others, if there may be others."""
+    """Of one column: the values that are states, and the densities of the others, if there may be others."""
 
     values: Floats  # ascending
     counts: Floats  # (classes, values), and the others last
     pseudo: float  # imagined of each
-    others: GaussianParameters | None
+    others: NumberParameters | None
+    rest: Tally  # the sums of the others
 
-    @property
+    @cached_property
     def logs(self) -> Floats:
         """The log share of each value, and of the others."""
         return logs(frequencies(self.counts, np.full(self.counts.shape[1], self.pseudo)))
 
-    def log_density(self, x: Floats, floor: float | None = None) -> Floats:
+    def log_density(self, x: Floats) -> Floats:
         """log p(x | class), for each value and class; of what was never seen, and cannot be another, nothing."""
-        shares = self.logs.T if floor is None else np.maximum(self.logs.T, floor)
         at = np.searchsorted(self.values, x).clip(0, len(self.values) - 1)
-        found = np.asarray(shares[at])
+        found = np.asarray(self.logs.T[at])
         other = self.values[at] != x
         if other.any():
             found[other] = 0.0
         if other.any() and self.others is not None:
-            found[other] = shares[-1] + log_normal(x[other], self.others.means[:, 0], self.others.deviations[:, 0])
-        found[np.isnan(x)] = 0.0
+            found[other] = self.logs[:, -1] + self.others.log_density(self.others.columns[0], x[other])
         return found
 
     def how(self, x: float, k: int) -> str:
@@ -389,18 +459,16 @@ class States:
         at = int(hit[0]) if len(hit) else -1
         own, total = self.counts[k, at], self.counts[k].sum()
         share = fraction(float(own), self.pseudo, float(total), self.pseudo * self.counts.shape[1])
-        if len(hit) or self.others is None:
-            return share
-        mean, deviation = self.others.means[k, 0], self.others.deviations[k, 0]
-        return f"{share} · f({x:.6g} | μ {mean:.6g}, σ {deviation:.6g})"
+        return share if len(hit) or self.others is None else f"{share} · {self.others.how(0, x, k)}"
 
-    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
-        """So many values drawn from class k."""
-        drawn = rng.choice(self.counts.shape[1], n, p=np.exp(self.logs[k]))
-        found = np.append(self.values, 0.0)[drawn]
-        if self.others is not None:
-            other = drawn == len(self.values)
-            found[other] = rng.normal(self.others.means[k, 0], self.others.deviations[k, 0], int(other.sum()))
+    def sample(self, drawn: Places, rng: np.random.Generator) -> Floats:
+        """One value for each of the drawn classes."""
+        found = np.zeros(len(drawn)) if self.others is None else next(iter(self.others.sample(drawn, rng).values()))
+        for k in np.unique(drawn).tolist():
+            mine = np.flatnonzero(drawn == k)
+            states = rng.choice(self.counts.shape[1], len(mine), p=np.exp(self.logs[k]))
+            some = states < len(self.values)
+            found[mine[some]] = self.values[states[some]]
         return found
 
     @property
@@ -411,20 +479,38 @@ class States:
             low, high = self.values[[0, -1]].tolist()
             return f"{len(self.values)} different values, {low:g} to {high:g}"
         held = ", ".join(f"{value:g} holds {100 * share:.3g} %" for value, share in zip(self.values, shares))
-        return f"{held} of the rows, the others have a Gaussian"
+        kind = self.others.chosen(self.others.columns[0]).density
+        return f"{held} of the rows, the others have a {kind.replace('gaussian', 'Gaussian')}"
 
     @property
     def kind(self) -> str:
         """What the column was given."""
-        return "states" if self.others is None else "gaussian and states"
+        return "states" if self.others is None else f"{self.others.chosen(self.others.columns[0]).density} and states"
+
+    @property
+    def n_parameters(self) -> int:
+        """The shares of each class, of which one follows from the others, and the parameters of the others."""
+        own = int(self.counts.shape[0] * (self.counts.shape[1] - 1))
+        return own + (0 if self.others is None else self.others.n_parameters)
+
+    def sum_log_likelihood(self, classes: Labels) -> float:
+        """Σ n_v log P(v | k), and what the others add."""
+        own = float(np.where(self.counts > 0, self.counts * np.maximum(self.logs, -NORMAL[1]), 0.0).sum())
+        return own + (0.0 if self.others is None else self.others.sum_log_likelihood(self.rest, classes))
 
 
 @dataclass(frozen=True)
-class StateParameters(GaussianParameters):
-    """Mean and standard deviation of each class and column, and the states of some of the columns."""
+class StateParameters(Parameters):
+    """The densities of each class and column, and the states of some of the columns."""
 
-    states: Mapping[int, States] = field(default_factory=dict)  # by the place of the column
+    plain: NumberParameters  # of all columns; of those that have states, their others are apart
+    states: Mapping[int, States]  # by the place of the column
     scores: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+
+    @property
+    def columns(self) -> Labels:  # type: ignore[override]
+        """The names of the columns."""
+        return self.plain.columns
 
     @property
     def reasons(self) -> Mapping[Any, str]:  # type: ignore[override]
@@ -437,28 +523,53 @@ class StateParameters(GaussianParameters):
         names = self.columns.tolist()
         return {names[j]: (each.values.astype(np.int64), np.exp(each.logs)) for j, each in self.states.items()}
 
+    @cached_property
+    def _runs(self) -> list[tuple[int, int, NumberParameters | densities.Masses | None]]:
+        """Neighbours that have no states; those whose others have Gaussians, as tables; and those of any others."""
+        found: list[tuple[int, int, NumberParameters | densities.Masses | None]] = []
+        for kind, group in groupby(range(len(self.columns)), self._sort):
+            places = list(group)
+            lo, hi = places[0], places[-1] + 1
+            made: Any = {0: self._masses, 1: self.plain.only}.get(kind)
+            found.append((lo, hi, made and made(lo, hi)))
+        return found
+
+    def _sort(self, j: int) -> int:
+        """0 for a column with states and, if there are others, Gaussians, 1 for one without states, 2 for any other."""
+        if j not in self.states:
+            return 1
+        others = self.states[j].others
+        return 0 if others is None or others.normal(0) is not None else 2
+
+    def _masses(self, lo: int, hi: int) -> densities.Masses:
+        """The log probability of each whole number from the first state to the last; and the Gaussians of others."""
+        own = [self.states[j] for j in range(lo, hi)]
+        whole = [np.arange(each.values[0], each.values[-1] + 1) for each in own]
+        starts = np.append(0, np.cumsum([len(each) for each in whole])).astype(np.int64)
+        points = np.concatenate([each.log_density(x) for each, x in zip(own, whole)])
+        formulas = np.zeros((3, len(own), points.shape[1]))  # of a value that is no state, and no other, nothing
+        for place, each in enumerate(own):
+            if each.others is not None and (normal := each.others.normal(0)) is not None:
+                formulas[:, place] = normal[0], 1 / normal[1], each.logs[:, -1] + normal[2]
+        return densities.Masses(np.array([each[0] for each in whole]), starts, points, *formulas)
+
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities and log probabilities, from left to right; a missing value adds nothing."""
-        start = 0
-        for j in [*sorted(self.states), len(self.columns)]:
-            if start < j:
-                own = slice(start, j)
-                given = self.means[:, own], self.deviations[:, own], out, self.peaks[:, own]
-                densities.add_gaussian(block.only(start, j), *given)
-            if j < len(self.columns):
-                threads.over(len(out), partial(self._add, j, block, out, floor), 1 << 12)
-            start = j + 1
-
-    def _add(self, j: int, block: Numbers, out: Floats, floor: float | None, lo: int, hi: int) -> None:
-        for start, x in moments.blocks(block.only(j, j + 1), lo, hi):
-            moments.refuse_infinite(
-                block.only(j, j + 1), start, x, int(np.isinf(x).argmax()) if np.isinf(x).any() else -1
-            )
-            out[start : start + len(x)] += self.states[j].log_density(x[:, 0], floor)
+        for lo, hi, own in self._runs:
+            if isinstance(own, NumberParameters):
+                own.add_log_likelihood(block.only(lo, hi), out, floor)
+            elif own is None:
+                add_by_column(block.only(lo, hi), [self.states[j].log_density for j in range(lo, hi)], out, floor)
+            else:
+                least = -np.inf if floor is None else floor
+                floored = (np.maximum(each, least) for each in (own.points, own.constants))
+                densities.add_states(
+                    block.only(lo, hi), own._replace(**dict(zip(("points", "constants"), floored))), out
+                )
 
     def factors(self, block: Numbers) -> list[Factor]:
         """The share of a state, or f(x | μ, σ), of each class."""
-        found = super().factors(block)
+        found = self.plain.factors(block)
         for j, states in self.states.items():
             x = float(block.column(j)[0])
             if math.isnan(x):
@@ -467,18 +578,17 @@ class StateParameters(GaussianParameters):
             if not states.how(x, 0):
                 found[j] = Factor(name, shown, note="never seen: left out")
                 continue
-            each = enumerate(states.log_density(np.array([x]))[0].tolist())
+            terms = np.zeros((1, len(states.counts)))
+            alone = StateParameters(self.plain.only(j, j + 1), {0: states})
+            alone.add_log_likelihood(block.only(j, j + 1), terms)
+            each = enumerate(terms[0].tolist())
             found[j] = Factor(name, shown, tuple(Term(states.how(x, k), exponential(log), log) for k, log in each))
         return found
 
     def sample(self, drawn: Places, rng: np.random.Generator) -> Values:
-        """Normal deviates, and states by their shares."""
-        found = super().sample(drawn, rng)
-        for j, states in self.states.items():
-            values = found[self.columns.tolist()[j]]
-            for k in np.unique(drawn).tolist():
-                values[drawn == k] = states.sample(k, int((drawn == k).sum()), rng)
-        return found
+        """As the densities have it, and states by their shares."""
+        found = self.plain.sample(drawn, rng)
+        return {**found, **{self.columns.tolist()[j]: own.sample(drawn, rng) for j, own in self.states.items()}}
 
     def _place(self, column: object) -> int:
         return int(self.columns.tolist().index(column))
@@ -486,13 +596,13 @@ class StateParameters(GaussianParameters):
     def log_density(self, column: object, x: Floats) -> Floats:
         """log p(x | class) of one column, for each value and class."""
         states = self.states.get(self._place(column))
-        return super().log_density(column, x) if states is None else states.log_density(np.asarray(x, np.float64))
+        return self.plain.log_density(column, x) if states is None else states.log_density(np.asarray(x, np.float64))
 
     def reach(self, column: object) -> tuple[float, float] | None:
         """Where to draw a column: around the states, and the means of the others."""
         states = self.states.get(self._place(column))
         if states is None or states.others is None:
-            return super().reach(column)
+            return self.plain.reach(column)
         low, high = states.others.reach(column) or (0.0, 0.0)
         return min(low, float(states.values[0])), max(high, float(states.values[-1]))
 
@@ -500,26 +610,55 @@ class StateParameters(GaussianParameters):
         """What one column was given."""
         states, scores = self.states.get(at := self._place(column)), self.scores.get(at, {})
         if states is None:
-            return replace(super().chosen(column), scores=scores)
+            return replace(self.plain.chosen(column), scores=scores)
         return Chosen(states.kind, states.detail, scores)
 
-    def evidence(  # type: ignore[override]
-        self, weight: float, priors: Floats, texts: str
-    ) -> Iterator[Evidence]:
+    @property
+    def n_parameters(self) -> int:
+        """Those of the states, and of the densities of the other columns."""
+        bare = sum(own.n_parameters for _, _, own in self._runs if isinstance(own, NumberParameters))
+        return bare + sum(each.n_parameters for each in self.states.values())
+
+    def sum_log_likelihood(self, tally: Tally, classes: Labels) -> float:
+        """What each column adds."""
+        runs = (own.sum_log_likelihood(tally, classes) for _, _, own in self._runs if isinstance(own, NumberParameters))
+        return sum(runs) + sum(each.sum_log_likelihood(classes) for each in self.states.values())
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Evidence]:
         """What numbers add: states what categories do."""
-        for j, found in enumerate(super().evidence(weight, priors, texts)):
+        for j, found in enumerate(self.plain.evidence(weight, priors, texts)):
             states = self.states.get(j)
             if states is None:
                 yield found
                 continue
             values, shares = self.masses[found.column]
-            if states.others is not None:
-                lines = {f"share of {value}": own for value, own in zip(values.tolist(), shares.T)}
-                lines["mean of the others"] = states.others.means[:, 0]
-                lines["standard deviation of the others"] = states.others.deviations[:, 0]
-                yield replace(found, figures=lines)
-            else:
+            if states.others is None:
                 yield Categories(found.column, values, weight * states.logs.T, weight, states.counts, shares)
+                continue
+            lines = {f"share of {value}": own for value, own in zip(values.tolist(), shares.T)}
+            named = zip(states.others.words, states.others.figures(0))
+            own = partial(_times, weight, states)
+            yield replace(found, at=own, figures={**lines, **{f"{word} of the others": each for word, each in named}})
+
+
+def add_by_column(
+    block: Numbers, log_densities: Sequence[Callable[[Floats], Floats]], out: Floats, floor: float | None
+) -> None:
+    """Add the log densities of each column, from left to right; a missing value adds nothing."""
+
+    def work(lo: int, hi: int) -> None:
+        for start, X in moments.blocks(block, lo, hi, _PIECE):
+            moments.refuse_infinite(block, start, X, int(np.isinf(X).argmax()) if np.isinf(X).any() else -1)
+            for x, log_density in zip(X.T, log_densities):
+                there = np.flatnonzero(~np.isnan(x))
+                found = log_density(x[there])
+                out[start + there] += found if floor is None else np.maximum(found, floor)
+
+    threads.over(len(out), work, _PIECE)
+
+
+def _times(weight: float, states: States, x: Floats) -> Floats:
+    return np.asarray(weight * states.log_density(np.asarray(x, np.float64)))
 
 
 @dataclass(frozen=True)
@@ -547,7 +686,7 @@ class GaussianOrStates(Family):
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> GaussianParameters:
+    ) -> GaussianParameters | StateParameters:
         """The Gaussian of each column, or its states."""
         found = Gaussian().estimate(tally, prior, schema, columns, classes)
         counted = {j: name for j, name in enumerate(columns.tolist()) if whole_name(name) in tally}
@@ -556,8 +695,7 @@ class GaussianOrStates(Family):
         choose = [partial(_choose, tally, prior, schema, columns[j : j + 1], classes) for j in counted]
         chosen = dict(zip(counted, threads.run(choose)))
         states = {j: states for j, (states, _) in chosen.items() if states is not None}
-        own = (found.columns, found.counts, found.means, found.deviations, found.seen, found.whole)
-        return StateParameters(*own, states, {j: scores for j, (_, scores) in chosen.items()})
+        return StateParameters(found, states, {j: scores for j, (_, scores) in chosen.items()})
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
         """As the Gaussian has it where there are no states; else the rest is estimated again.
@@ -678,24 +816,21 @@ def _choose(
     if not chosen.any():
         return None, scores
     places = np.flatnonzero(chosen)
-    own, others = values[places].astype(np.float64), None
+    own, others, tables = values[places].astype(np.float64), None, Tally()
     shown = counts[:, places]
     if label != "states":
         rest = whole
         for place in places.tolist():
             v, each = int(values[place]), cells.pick(1, np.array([place]))
             rest = [a - each.scale(v**power) if v or not power else a for power, a in enumerate(rest)]
-        axes = {"class": classes, "column": column}
-        names = zip((COUNT, SUM, SQUARE), rest, (False, True, False))
-        tables = Tally({name: Table.of(axes, sums, signed=signed) for name, sums, signed in names})
-        others = Gaussian().estimate(tables, prior, schema, column, classes)
+        others = Gaussian().estimate(tables := tables_of(classes, column, rest), prior, schema, column, classes)
         shown = np.column_stack([shown, rest[0].floats()[:, 0]])
-    return States(own, shown, imaginary(prior, name, shown.shape[1]), others), scores
+    return States(own, shown, imaginary(prior, name, shown.shape[1]), others, tables), scores
 
 
 def tally_of_one(tally: Tally, classes: Labels, column: Labels) -> list[Exact]:
     """How many numbers a column has, their sums and the sums of their squares, class by class."""
-    found = [tally.over(name, classes, column) for name in (COUNT, SUM, SQUARE)]
+    found = [tally.over(name, classes, column) for name in SUMS]
     return [each for each in found if isinstance(each, Exact)]
 
 
@@ -705,12 +840,13 @@ def _centre(sums: list[Exact], values: NDArray[np.int64], counts: Floats, prior:
     centre = sum(s) / sum(n)
     variance = sum(q) / sum(n) - centre * centre
     # A power of two first: the sums of the largest doubles are none.
-    unit = Fraction(2) ** ((variance.numerator.bit_length() - variance.denominator.bit_length()) // 2)
+    power = (variance.numerator.bit_length() - variance.denominator.bit_length()) // 2
+    unit = Fraction(2) ** power
     deviation = math.sqrt(float(variance / (unit * unit))) or 1.0
     first = np.array([float((b - a * centre) / unit) for a, b in zip(n, s)]) / deviation
     about = [(c - 2 * centre * b + centre * centre * a) / (unit * unit) for a, b, c in zip(n, s, q)]
     second = np.array([float(each) for each in about]) / deviation**2
-    x = np.array([float((v - centre) / unit) for v in values.tolist()]) / deviation
+    x = np.ldexp(values - float(centre), -power) / deviation
     gaps = np.diff(x, prepend=-np.inf, append=np.inf)
     low = np.where(np.isinf(gaps[:-1]), gaps[1:], gaps[:-1])  # of the outermost, the distance to their only neighbour
     high = np.where(np.isinf(gaps[1:]), gaps[:-1], gaps[1:])

@@ -52,6 +52,46 @@ def add_gaussian(table: Rows, means: Floats, deviations: Floats, out: Floats, pe
     over(len(out), work, _FEW)
 
 
+def _width(n_classes: int) -> int:
+    """How many numbers stand side by side for the classes, so that whole vectors are read."""
+    return 2 if n_classes <= 2 else -(-n_classes // 4) * 4
+
+
+def _widened(each: Floats, width: int) -> Floats:
+    return np.pad(each, ((0, 0), (0, width - each.shape[1])))
+
+
+class Masses(NamedTuple):
+    """Of d columns: the log probabilities of whole numbers from `low` on, and the Gaussians of all other numbers."""
+
+    low: Floats  # (d,)
+    starts: NDArray[np.int64]  # (d + 1,) where the points of each column begin
+    points: Floats  # (all the points, classes)
+    means: Floats  # (d, classes)
+    inverse: Floats  # 1 / the deviations
+    constants: Floats  # what a number at the mean adds
+
+
+def add_states(table: Rows, masses: Masses, out: Floats) -> None:
+    """Add the log probability of each row under each class to out, column by column from left to right."""
+    n_classes, d = out.shape[1], table.shape[1]
+    check_shape((len(out), d), table)
+    check_shape((d,), masses.low, masses.starts[1:])
+    check_shape((int(masses.starts[-1]), n_classes), masses.points)
+    check_shape((d, n_classes), *masses[3:])
+    width = _width(n_classes)
+    sizes, wide = np.diff(masses.starts).astype(np.float64), (_widened(each, width) for each in masses[2:])
+    given = width, masses.low, sizes, masses.starts[:-1] * float(width), *wide
+
+    def work(lo: int, hi: int) -> None:
+        room = np.empty(d, np.int32)
+        for start, X in blocks(table, lo, hi):
+            place = call.add_states(X, len(X), d, n_classes, *given, out[start : start + len(X)], room)
+            refuse_infinite(table, start, X, place)
+
+    over(len(out), work, _FEW)
+
+
 def posterior(joint: Floats, *, log: bool = False) -> NDArray[np.intp]:
     """Write the posterior of each row's classes over the log joints, by log-sum-exp.
 
@@ -104,9 +144,9 @@ def add_curves(table: Rows, tables: Tables, out: Floats, beyond: Callable[[int, 
     check_shape((d,), *tables[:4], tables.starts[1:])
     check_shape((int(tables.starts[-1]), n_classes), tables.points)
     check_shape((d, n_classes), *tables[6:])
-    width = 2 if n_classes <= 2 else -(-n_classes // 4) * 4
+    width = _width(n_classes)
     up = np.minimum(-tables.exponents, 1000)  # 2^-e as two factors, for 2^1074 is no double
-    wide = (np.pad(each, ((0, 0), (0, width - n_classes))) for each in tables[5:])
+    wide = (_widened(each, width) for each in tables[5:])
     given = (
         tables.ways, np.ldexp(1.0, up), np.ldexp(1.0, -tables.exponents - up), tables.origins, tables.inverses,
         tables.starts[:-1] * width, np.diff(tables.starts) - 1.0, (tables.ways == STRAIGHT).astype(np.float64), *wide,

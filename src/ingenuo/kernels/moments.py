@@ -201,7 +201,7 @@ def whole_numbers(
 ) -> Iterator[tuple[Integers, Exact]]:
     """Of each of these columns, the whole numbers it has, and how often (classes × numbers)."""
     _check_labels(table, labels, n_classes, weights)
-    size, n = 2 * REACH + 1, len(labels)
+    size, n = 2 * REACH + 2, len(labels)  # the last of all others
     for some in np.array_split(columns, -(-4 * n_classes * size * len(columns) // _RING) or 1):
 
         def work(lo: int, hi: int, some: Integers = some) -> NDArray[np.int32]:
@@ -213,7 +213,7 @@ def whole_numbers(
 
         counted = np.sum(over(n, work, _FEW_ROWS) or [work(0, 0)], axis=0, dtype=np.int64)
         for column, counts in zip(some.tolist(), np.asarray(counted)):
-            places = np.flatnonzero(counts.any(axis=0))
+            places = np.flatnonzero(counts[:, :-1].any(axis=0))
             if weights is None:
                 yield places - REACH, Exact.counts(counts[:, places])
                 continue
