@@ -16,6 +16,9 @@ namespace numbers {
 namespace codes {
 #include "codes.hpp"
 }
+namespace levels {
+#include "back_off.hpp"
+}
 namespace counts {
 #include "counts.hpp"
 #include "solver.hpp"

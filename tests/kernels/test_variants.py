@@ -41,7 +41,15 @@ def of_tables(rng):
     for prior in (0.0, 0.3):
         for each in (None, weights):
             yield from codes.data_terms(above, n, given, 0, 4, [2, 3, 4, 5, 6], [4] * 5, [prior] * 5, each)
-    yield np.array(codes.information_of_others(rng.integers(0, 9, (3, 4, 5)).astype(float)))
+    yield codes.left_out_information(rng.integers(0, 9, 132).astype(float), np.array([[3, 4, 5], [2, 6, 6]]))
+    counts, grid = rng.integers(0, 9, (6, 5)).astype(float), np.array([0.1, 1, 8, 64])
+    m, *shares = codes.smooth_level(counts, rng.dirichlet(np.ones(5), 2), rng.dirichlet(np.ones(5), 2), grid)
+    yield from (np.array(m), *shares)
+    out, states = np.empty((2, 40, 2)), rng.integers(0, 5, 40).astype(np.int32)
+    levels = [counts.reshape(2, 3, 5).sum(axis=1) + 1, counts.reshape(2, 3, 5) + 1]
+    above, labels = rng.integers(0, 3, (1, 40)).astype(np.int32), rng.integers(0, 2, 40).astype(np.int32)
+    codes.left_out_levels(states, above, labels, np.ones(40), levels, np.array([0.3, 8]), out)
+    yield out
 
 
 def of_rows(rng):

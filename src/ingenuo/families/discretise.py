@@ -87,6 +87,12 @@ def equal_shares(column: ByValue, parts: int = PARTS) -> Cuts:
     return column.cut_before(np.unique(np.clip(np.searchsorted(below, wanted * (1 - 1e-12)) + 1, 1, len(below) - 1)))
 
 
+def tenths(column: ByValue) -> Cuts:
+    """Cuts into ten parts of as many rows each, as nearly as values allow; of ten values at most each is a part."""
+    n = len(column.at)
+    return column.cut_before(np.arange(1, n)) if 1 < n <= 10 else equal_shares(column, 10)
+
+
 def _best_cut(below: Floats, lo: int, hi: int) -> int | None:
     """Where to cut the distinct values lo..hi; None where no cut is worth it."""
     whole = below[hi] - below[lo]

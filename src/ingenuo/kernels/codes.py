@@ -305,18 +305,59 @@ def _together(sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield first, len(sizes)
 
 
-def information_of_others(counts: Floats) -> float:
-    """Σ n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells of counts (class × a × b).
+def left_out_information(cells: Floats, shapes: Counts) -> Floats:
+    """What the counts of the other rows tell of each row, for tables class × a × b that stand one after the other.
 
-    q = (n_bc - 1/2) / (n_c - 1 + B/2), where B values of b occur.
+    Per row, and whichever way is less; of b by a that is, with q = (n_bc - 1/2) / (n_c - 1 + B/2) where B values occur,
+    Σ n_abc log (n_abc - 1 + q B/2) / ((n_ac - 1 + B/2) q) over the cells.
     """
-    half = 0.5 * np.count_nonzero(counts.any(axis=(0, 1)))
-    by_b, by_a = counts.sum(axis=1, keepdims=True), counts.sum(axis=2, keepdims=True)
-    seen, by_class = counts > 0, by_b.sum(axis=2, keepdims=True)
-    sums = (np.broadcast_to(each, counts.shape)[seen] for each in (counts, by_a, by_b, by_class))
-    n, n_a, n_b, n_c = (np.maximum(each - 1, 0) for each in sums)
-    q = (n_b + 0.5) / (n_c + half)
-    return float((counts[seen] * log((n + half * q) / ((n_a + half) * q))).sum())
+    check_shape((int(shapes.prod(axis=1).sum()),), cells)
+    out = np.empty(len(shapes))
+    call.left_out_information(cells, len(shapes), shapes, np.empty(int(shapes.max(initial=1))), out)
+    return out
+
+
+# Shares that back off from long contexts to shorter ones. A level's counts are contexts × values.
+
+
+def smooth_level(counts: Floats, below: Floats, left_below: Floats, grid: Floats) -> tuple[float, Floats, Floats]:
+    """Each context's shares by those of the contexts below, of which each has as many; and m, by leave-one-out.
+
+    Also the share of each cell for a row of that cell which is left out.
+    """
+    contexts, values = counts.shape
+    check_shape((len(below), values), below, left_below)
+    if contexts % len(below):
+        raise InputError(f"{contexts} contexts are not as many for each of {len(below)}")
+    shares, left, room = np.empty(counts.shape), np.empty(counts.shape), np.empty(5 * counts.size)
+    wide = contexts // len(below)
+    m = call.smooth_level(counts, contexts, values, wide, below, left_below, grid, len(grid), shares, left, room)
+    return float(m), shares, left
+
+
+def left_out_levels(
+    states: Codes, parents: Codes, labels: Codes, own: Floats, counts: Sequence[Floats], m: Floats, out: Floats
+) -> None:
+    """The logs of a node's values in rows that were learned, each without its own weight; levels × rows × classes.
+
+    The counts of a level are classes × the parents so far × values.
+    """
+    levels, (n_classes, *_), values = len(counts), counts[0].shape, counts[0].shape[-1]
+    sizes = np.array(counts[-1].shape[1:-1], np.int64)
+    check_shape((levels - 1, len(states)), parents)
+    check_shape((len(states),), labels, own)
+    check_shape((levels, len(states), n_classes), out)
+    check_codes(values, states, 0)
+    check_codes(n_classes, labels, 0)
+    for column, size in zip(parents, sizes.tolist()):
+        check_codes(size, column, 0)
+    totals, cells = [each.sum(axis=-1).ravel() for each in counts], _join([each.ravel() for each in counts], np.float64)
+    starts = np.cumsum([0, *map(len, totals)])
+    column = counts[0].sum(axis=0)
+    call.left_out_levels(
+        len(states), n_classes, levels, values, states, parents, sizes, labels, own, cells,
+        _join(totals, np.float64), starts, column, float(column.sum()), m, out,
+    )  # fmt: skip
 
 
 # Rows of networks, each with its own missing cells: these are summed out exactly, row by row. All is in logarithms.

@@ -9,35 +9,38 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import InputError, KindError, MergeError, NetworkError, RefusedError, did_you_mean
+from ingenuo.errors import InputError, KindError, MergeError, NetworkError, RefusedError, check_choice, did_you_mean
 from ingenuo.families.categorical import column_codes
-from ingenuo.families.discretise import Cuts
+from ingenuo.families.discretise import Cuts, mdl_cuts, tenths
+from ingenuo.kernels import moments
 from ingenuo.kernels.codes import Flat
 from ingenuo.models.classifier import Classifier, Parameters, warn_of_ignored
+from ingenuo.models.log_linear import fit_weights
 from ingenuo.models.model import CLASS, NO_LABELS, Plan, check_is_fitted
-from ingenuo.networks import averaged, graph, inference, learn
+from ingenuo.networks import averaged, back_off, graph, inference, learn
 from ingenuo.networks.averaged import Averaged
-from ingenuo.networks.columns import COLUMN_SUMS, Labelled, encode_columns, no_column, plan_columns, used_columns
+from ingenuo.networks.back_off import BACK_OFF, LEVELS, LevelWeights
+from ingenuo.networks.columns import COLUMN_SUMS, FEW, Labelled, encode_columns, no_column, plan_columns, used_columns
 from ingenuo.networks.evidence import place_of
-from ingenuo.networks.graph import Parents, children, order
-from ingenuo.networks.learn import ROWS
+from ingenuo.networks.graph import Parents
+from ingenuo.networks.learn import ROWS, Tables
 from ingenuo.networks.network import Network
 from ingenuo.networks.search import RESTARTS, TABU, Search, Step
 from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Options, search, search_tree
 from ingenuo.networks.trees import PairCounts, count_pairs, naive
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Codes
-from ingenuo.rows.rows import MemoryRows, Part, Rows
+from ingenuo.rows.rows import OURS, MemoryRows, Part, Rows
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
-from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
+from ingenuo.show.arithmetic import Factor, logs
 from ingenuo.tally.labels import Labels, find, labels_of, objects, recognise, unite
 from ingenuo.tally.prior import Lidstone, MaximumLikelihood, Prior, prior_of
 from ingenuo.tally.tally import Table, Tally
@@ -45,7 +48,6 @@ from ingenuo.tally.tally import Table, Tally
 Floats = NDArray[np.float64]
 
 FAMILY = "categorical"  # what every column is to a network
-_TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 _SEARCH = ("ess", "k", "order", "root", "max_parents", "tabu", "restarts", "required", "forbidden")
 _REMEDY = "learn both with the structure of one: structure=model.network_"
 
@@ -58,6 +60,7 @@ class Structure:
     parents: Parents
     cuts: Mapping[Any, Cuts]  # by column
     search: Search | None = None
+    levels: LevelWeights | None = None  # of tables that back off
 
     @property
     def arcs(self) -> set[tuple[str, str]]:
@@ -85,6 +88,7 @@ class Structure:
             "parents": [list(above) for above in self.parents],
             "cuts": {name: list(each.points) for name, each in self.cuts.items()},
             "search": None if found is None else [found.measure, found.score, steps],
+            **({} if self.levels is None else {"levels": self.levels.to_plain()}),
         }
 
     @staticmethod
@@ -93,15 +97,16 @@ class Structure:
         nodes, parents = tuple(map(str, plain["nodes"])), tuple(tuple(map(int, each)) for each in plain["parents"])
         graph.check(nodes, parents)
         cuts = {name: Cuts(tuple(map(float, points))) for name, points in plain["cuts"].items()}
+        levels = LevelWeights.from_plain(nodes, parents, plain["levels"]) if "levels" in plain else None
         if plain["search"] is None:
-            return Structure(nodes, parents, cuts)
+            return Structure(nodes, parents, cuts, None, levels)
         measure, score, steps, *_ = plain["search"]
         path = tuple(
             Step(change, (str(arc[0]), str(arc[1])) if arc else None, float(gain), float(total))
             for change, arc, gain, total in steps
         )
         found = Search(parents, float(score), str(measure), path)
-        return Structure(nodes, parents, cuts, found)
+        return Structure(nodes, parents, cuts, found, levels)
 
 
 def put_class_first(block: Codes, labels: NDArray[np.int32], classes: Labels) -> Codes:
@@ -146,30 +151,6 @@ def find_class(network: Network, columns: list[str], target: str | None) -> str:
     return name
 
 
-@dataclass(frozen=True)
-class Tables:
-    """The tables of a network whose node 0 is the class."""
-
-    parents: Parents
-    labels: tuple[Labels, ...]  # of each node
-    counts: Sequence[Floats]
-    imagined: Sequence[Floats]
-    tables: Sequence[Floats]
-    flat: Flat
-
-    @property
-    def n_parameters(self) -> int:
-        """The share of each state given those of the parents, of which one follows from the others."""
-        return sum(table.size - table.size // max(len(own), 1) for table, own in zip(self.tables, self.labels))
-
-    def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
-        """The log joint of each row and class."""
-        flat = self.flat
-        if floor is not None:
-            flat = Flat.of(self.parents, [np.maximum(table, _TINY) for table in self.tables])
-        return inference.log_joint(flat, np.insert(codes, 0, -1, axis=1), 0)
-
-
 @dataclass(eq=False, repr=False)
 class NetworkClassifier(Classifier):
     """A classifier whose attributes may depend on one another as well as on the class.
@@ -198,6 +179,14 @@ class NetworkClassifier(Classifier):
         Limits of the search: see `Network.learn`.
     frequency : int
         Of "aode", how often a value must have been seen to be a parent.
+    smoothing : {None, "back-off"}
+        "back-off", of "naive", "tan", "kdb" and given networks in which the class is a parent of all: the shares of
+        values given all parents lean on those given fewer, p = (n + m·p given fewer)/(N + m), with m by leave-one-out.
+        Numbers are cut into ten parts of as many rows each, and what is missing is a value of its own. A parent that
+        would make a table of more than 262,144 cells is passed over. The `prior` is then that of the classes alone.
+    weighting : {None, "levels"}
+        "levels", of back-off: a weight for each column and level, and a shift for each class, found by the first rows
+        and kept (`level_weights_`).
     verbose : bool, optional
         Whether progress is shown; by default in a terminal, once it takes long.
 
@@ -207,9 +196,12 @@ class NetworkClassifier(Classifier):
     >>> model = NetworkClassifier("tan").fit(diabetes(), "progression")
     >>> model.network_.parents["s2"], model.network_.states["s2"]
     (('progression', 's4'), ['≤ 126.5', '> 126.5'])
+    >>> model = NetworkClassifier("kdb", smoothing="back-off", weighting="levels").fit(diabetes(), "progression")
+    >>> {given: round(weight, 2) for given, weight in model.level_weights_["bmi"].items()}
+    {'progression': 0.29, 'progression, s5': 0.28}
     """
 
-    _fixed = ("structure", "columns", "criterion", *_SEARCH)
+    _fixed = ("structure", "columns", "criterion", "smoothing", "weighting", *_SEARCH)
     _free = ("prior", "frequency")
 
     structure: str | Network = "tan"
@@ -226,6 +218,8 @@ class NetworkClassifier(Classifier):
     required: Sequence[tuple[str, str]] = ()
     forbidden: Sequence[tuple[str, str]] = ()
     frequency: int = 1
+    smoothing: str | None = None
+    weighting: str | None = None
     random_state: Any = 0
     verbose: bool | None = None
 
@@ -253,6 +247,16 @@ class NetworkClassifier(Classifier):
         checks.check_number("frequency", self.frequency)
         if self.frequency != 1 and not self._averages:
             raise InputError(f"frequency={self.frequency!r} is for structure='aode' only, and has no meaning here")
+        for name, known in (("smoothing", BACK_OFF), ("weighting", LEVELS)):
+            if getattr(self, name) is not None:
+                check_choice(name, getattr(self, name), [known])
+        if self.weighting and not self.smoothing:
+            raise InputError("weighting='levels' weighs the levels of smoothing='back-off'; ask for that too")
+        if self.smoothing and self.structure in (AODE, *SEARCHED, "chow-liu"):
+            raise InputError(
+                f"smoothing='back-off' is for networks in which the class is a parent of all, and "
+                f"structure={self.structure!r} makes others; take 'kdb', 'tan' or 'naive'"
+            )
 
     def _fixed_settings(self) -> Any:
         given = super()._fixed_settings()
@@ -272,17 +276,28 @@ class NetworkClassifier(Classifier):
 
     @property
     def network_(self) -> Network:
-        """The network with its tables, to be asked and drawn; not of "aode"."""
+        """The network with its tables, to be asked and drawn; not of "aode". With back-off they are the smoothed shares
+        given all parents, and what is missing is no state.
+        """
         check_is_fitted(self)
         if self._averages:
             raise RefusedError("AODE is an average of networks, and no single one; take another structure to see one")
         found, tables = self._found, self._tables()
         cuts = {column_name(name): each for name, each in found.cuts.items()}
         network = Network(found.nodes, found.parents, cuts=cuts, target=found.nodes[0], search=found.search)
-        network._set_tables(tables.tables, tables.labels, network.cuts)
-        network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
-        network.prior = prior_of(self.prior)
+        network._set_tables(tables.tables, tables.states, network.cuts)
+        if not self.smoothing:
+            network.tally = Tally({name: table for name, table in self.tally_.items() if name != CLASS})
+            network.prior = prior_of(self.prior)
         return network
+
+    @property
+    def level_weights_(self) -> LevelWeights:
+        """Of weighting="levels", how much each level of each column counts, by what it is given."""
+        check_is_fitted(self)
+        if self._found.levels is None:
+            raise RefusedError("this network weighs no levels; ask for smoothing='back-off', weighting='levels'")
+        return self._found.levels
 
     @property
     def n_parameters_(self) -> int:
@@ -361,6 +376,32 @@ class NetworkClassifier(Classifier):
                 "structure=model.network_"
             )
         super()._learn_first(rows, whole=whole)
+        if self.weighting:
+            self.__dict__["_found"] = replace(self._found, levels=self._weigh_levels(rows))
+            self._set_tally(self.schema_, self.tally_)  # what was estimated without weights is dropped
+
+    def _weigh_levels(self, rows: Rows) -> LevelWeights:
+        """The weights of the levels and the shifts of the classes, by what the rows say that were left out."""
+        parameters = self._tables()
+        nodes, parents, classes = self._found.nodes, self._found.parents, parameters.labels[0]
+        n_features, total = sum(map(len, parents)), float(parameters.rows.sum())
+        share = max(_CELLS / (n_features * len(classes)), _ROWS) / total
+        if isinstance(rows, MemoryRows):
+            codes, labels, weights = coded_rows(self, Part(rows.X, rows.y, rows.weights), share)
+        else:
+            found = rows.reduce(tally_coded, self, share=share)
+            each = np.array(found.labels("rows", 0).tolist(), np.int64)[:, 2:]
+            codes, labels = each[:, 1:].astype(np.int32), each[:, 0].astype(np.int32)
+            weights = found.over("rows", found.labels("rows", 0)).floats()
+        left, base = parameters.left_out(codes, labels, np.minimum(weights, 1.0))
+        towards = np.concatenate([np.full(len(above), 1 / len(above)) for above in parents[1:]]) / np.sqrt(
+            len(nodes) - 1
+        )
+        ridge = 10.0 if total > 1000 else 30.0
+        found_, shifts = fit_weights(left, labels, base, ridge, towards, weights)
+        ends = np.cumsum([len(above) for above in parents[1:]])[:-1]
+        of_columns = tuple(tuple(each.tolist()) for each in np.split(found_, ends))
+        return LevelWeights(nodes, parents, of_columns, classes, shifts)
 
     def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         """What the columns are, where numbers are cut and which arcs there are, each from sums over the rows."""
@@ -373,19 +414,24 @@ class NetworkClassifier(Classifier):
             declared if given is None else declare_by(given, declared, names),
             lambda sums, **options: rows.reduce(column_sums, sums=sums.__name__, **options),
             {name: cuts[column_name(name)] for name in names if column_name(name) in cuts},
+            tenths if self.smoothing else mdl_cuts,
             at_once=open_labelled(self, Part(rows.X, rows.y, rows.weights)) if isinstance(rows, MemoryRows) else None,
+            few=0 if self.smoothing else FEW,
         )
-        columns.refuse_empty()
+        if not self.smoothing:
+            columns.refuse_empty()
         columns.warn_of_names()
         warn_of_ignored(columns.schema)
         nodes = self._name_nodes([column_name(name) for name in used_columns(columns.schema)], rows.target)
         labels = [columns.classes, *columns.states.values()]
+        if self.smoothing:
+            labels[1:] = [labels_of([*own.tolist(), None]) for own in labels[1:]]
         sizes = [len(each) for each in labels]
         empty = copy.copy(self)
         empty._found = Structure(nodes, tuple(() for _ in nodes), columns.cuts)
         empty = empty._make_empty(columns.schema)
         found: Search | None = None
-        parents = empty._found.parents
+        parents, path = empty._found.parents, []
         if given is not None:
             parents = tuple(tuple(nodes.index(up) for up in given.parents[node]) for node in nodes)
         elif self.structure == "naive":
@@ -397,10 +443,17 @@ class NetworkClassifier(Classifier):
             block = put_class_first(empty._codes(opened), codes, classes)
             found = search(block, nodes, self._options(), 0, weights)
         else:
-            counts = PairCounts(nodes, sizes, lambda jobs: rows.reduce(pairs, empty, labels=labels, jobs=jobs))
-            found = search_tree(counts, self._options())
+            if self.smoothing:  # columns of very many values share too few rows, and have no part in it
+                labels[1:] = [own if sizes[0] * len(own) ** 2 <= back_off.CELLS else own[:1] for own in labels[1:]]
+            cards = [len(own) for own in labels]
+            counts = PairCounts(nodes, cards, lambda jobs: rows.reduce(pairs, empty, labels=labels, jobs=jobs))
+            # Where tables back off, a parent that tells little by itself does no harm, and may tell more with another.
+            found = search_tree(counts, self._options(), least=-np.inf if self.smoothing else 0.0)
         if found is not None:
-            parents, found = found.parents, found.rename(nodes)
+            parents, path = found.parents, [step.arc for step in found.path]
+            found = found.rename(nodes)
+        if self.smoothing:
+            parents = back_off.order_parents(nodes, parents, path, sizes)
         for node, above in enumerate(parents):
             learn.refuse_large(nodes, node, above, sizes)
         return Plan(columns.schema, {"_found": Structure(nodes, parents, columns.cuts, found)})
@@ -442,7 +495,8 @@ class NetworkClassifier(Classifier):
     # Answering.
 
     def _codes(self, source: Source) -> Codes:
-        return encode_columns(source, self.schema_, self._found.cuts, match(self.schema_, source))
+        block = encode_columns(source, self.schema_, self._found.cuts, match(self.schema_, source))
+        return back_off.with_missing(block) if self.smoothing else block
 
     def _blocks(self, source: Source, schema: Schema) -> dict[str, Block]:
         return {FAMILY: self._codes(source)}
@@ -458,16 +512,21 @@ class NetworkClassifier(Classifier):
             )
             return Parameters(classes, logs(average.shares), {FAMILY: average}, ())
         declared[found.nodes[0]] = classes
+        if self.smoothing:
+            of_cuts = {column_name(name) for name in found.cuts} | {found.nodes[0]}
+            given = {node: labels for node, labels in declared.items() if node in of_cuts}
+            own = back_off.estimate(self.tally_, found.nodes, found.parents, given, prior_of(self.prior), found.levels)
+            return Parameters(classes, logs(own.shares), {FAMILY: own}, ())
         labels = learn.labels_known(self.tally_, found.nodes, found.parents, declared, prior_of(self.prior))
         labels = [own if len(own) else objects([None]) for own in labels]  # all of a column's values were forgotten
         counts = learn.counts_over(self.tally_, found.nodes, found.parents, labels)
         tables, imagined = learn.tables_of(found.nodes, counts, labels, prior_of(self.prior))
         shares = inference.posteriors(found.parents, tables, {}, [0])[0][0]
-        own = Tables(found.parents, tuple(labels), counts, imagined, tables, Flat.of(found.parents, tables))
-        return Parameters(classes, logs(shares), {FAMILY: own}, ())
+        whole = Tables(found.parents, tuple(labels), counts, imagined, tables, Flat.of(found.parents, tables))
+        return Parameters(classes, logs(shares), {FAMILY: whole}, ())
 
     def _tables(self) -> Any:
-        """`Tables`, or `Averaged` ones."""
+        """`Tables`, `Averaged` ones, or those that `BackOff`."""
         return self._parameters().families[FAMILY]
 
     def _matrix(self, block: Codes) -> NDArray[np.int32]:
@@ -493,11 +552,12 @@ class NetworkClassifier(Classifier):
         values = [int(column_codes(block, j)[0]) for j in range(len(names))]
         shown = ["" if value < 0 else own[value] for own, value in zip(names, values)]  # "" is missing
         tables = self._tables()
-        if isinstance(tables, Averaged):
-            return _explain_average(tables, codes, shown, self._joint(found, 1)[0], classes)
-        columns = zip(used_columns(self.schema_), tables.labels[1:])
+        columns = zip(used_columns(self.schema_), tables.labels[-len(names) :])
         states = [list(map(str, classes)), *(self._state_names(name, own) for name, own in columns)]
-        return _explain_tables(self._found.nodes, tables, states, [-1, *codes.tolist()], ["", *shown])
+        factors: list[Factor] = tables.factors(
+            self._found.nodes, states, codes.tolist(), shown, self._joint(found, 1)[0]
+        )
+        return factors
 
     def _entries_of(
         self, rows: Any, pair: tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -518,8 +578,7 @@ class NetworkClassifier(Classifier):
             return f"{nodes[node]} = {states[node - 1][codes[place, node - 1]]}" + (f" | {given}" if given else "")
 
         for node in range(1, len(nodes)):
-            places = [[codes[:, up - 1] if up else k[whole] for up in tables.parents[node]] for k in pair]
-            one, two = (logs(tables.tables[node][(*each, codes[:, node - 1])]) for each in places)
+            one, two = (tables.entry(node, codes, k[whole]) for k in pair)
             with np.errstate(invalid="ignore"):
                 found.append((one - two, partial(name, node)))
         return whole, found
@@ -527,7 +586,8 @@ class NetworkClassifier(Classifier):
     def _state_names(self, name: object, labels: Labels) -> list[str]:
         """What the states of a column are called."""
         cuts = self._found.cuts.get(name)
-        return [str(label) for label in labels.tolist()] if cuts is None else list(cuts.names)
+        called = labels.tolist() if cuts is None else [None if at is None else cuts.names[at] for at in labels.tolist()]
+        return ["missing" if each is None else str(each) for each in called]
 
     def _sample_values(self, drawn: NDArray[np.intp], rng: np.random.Generator) -> dict[Any, NDArray[Any]]:
         if self._averages:
@@ -540,7 +600,7 @@ class NetworkClassifier(Classifier):
             rows[which] = inference.sample(found.parents, parameters.tables, only, int(which.sum()), rng)
         values = {}
         for j, name in enumerate(used_columns(self.schema_), 1):
-            states = objects(list(found.cuts[name].names)) if name in found.cuts else parameters.labels[j]
+            states = objects(list(found.cuts[name].names)) if name in found.cuts else parameters.states[j]
             values[name] = np.asarray(states)[rows[:, j]]
         return values
 
@@ -570,6 +630,30 @@ class NetworkClassifier(Classifier):
 
 # The sums by which it is planned.
 
+_CELLS, _ROWS = 1 << 23, 1000  # of the logs by which levels are weighed; and of their rows at least
+
+
+def coded_rows(model: Any, part: Part, share: float) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+    """Rows as codes of what the model knows, their classes and weights; a share of them, where it is below 1."""
+    source, labels, classes, weights = model._open_part(part)
+    weights = np.ones(source.n_rows) if weights is None else weights
+    codes = model._matrix(model._codes(source))
+    kept = weights > 0
+    if share < 1:
+        kept &= np.random.default_rng([OURS, part.number, part.before]).random(source.n_rows) < share
+    labels = find(model._tables().labels[0], classes).astype(np.int32)[labels]
+    return (codes, labels, weights) if kept.all() else (codes[kept], labels[kept], weights[kept])
+
+
+def tally_coded(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
+    """The same rows as labels, in their order."""
+    codes, labels, weights = coded_rows(model, part, options["share"])
+    rows = objects(
+        [(part.number, part.before + i, *row) for i, row in enumerate(np.column_stack([labels, codes]).tolist())]
+    )
+    cells = np.arange(len(rows))
+    return Tally({"rows": Table.of({"row": rows}, moments.weights_by_cell(weights, cells, len(rows)))})
+
 
 def open_labelled(model: Any, part: Part) -> Labelled:
     """Some rows and their classes, checked."""
@@ -593,97 +677,3 @@ def pairs(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
         np.append(find(own, here), -1)[column_codes(block, j)] for j, (own, here) in enumerate(zip(known, block.labels))
     ]
     return count_pairs(columns, [len(each) for each in known], options["jobs"], weights)
-
-
-# The entries of the tables that one row's answer is the product of.
-
-
-def _explain_tables(
-    nodes: Sequence[str], own: Tables, states: Sequence[Sequence[str]], row: list[int], shown: Sequence[str]
-) -> list[Factor]:
-    """A factor for the class, and for each other node; those that a missing value joins are summed together.
-
-    Node 0 is the class, whose code is -1. The factors multiply to the row's joint.
-    """
-    parents = own.parents
-    idle = _find_idle(parents, row)
-    hidden = {node for node in range(1, len(nodes)) if row[node] < 0 and node not in idle}
-    groups = _join_hidden(parents, hidden, idle)
-    factors, sums = [], []
-    for node, name in enumerate(nodes):
-        called, value = name if node else "prior", shown[node] or ("missing" if node else "")
-        group = next((each for each in groups if node in each), None)
-        if node in idle:
-            note = "summed out: what it could be sums to 1" + (" (never seen)" if shown[node] else "")
-            factors.append(Factor(called, value, note=note))
-        elif group is not None:
-            others = ", ".join(nodes[each] for each in sorted(group & hidden))
-            factors.append(Factor(called, value, note=f"summed over {others}, below"))
-        else:
-            given = ", ".join(f"{nodes[up]} {states[up][row[up]]}" for up in parents[node] if up != 0)
-            value = (states[node][row[node]] if node else "") + (f" | {given}" if given else "")
-            factors.append(Factor(called, value.strip(), _entries(node, own, row)))
-    for group in groups:
-        # The other tables count as ones, and their nodes as known, so that their product is that of the group alone.
-        tables = [table if node in group else np.ones_like(table) for node, table in enumerate(own.tables)]
-        codes = [code if node == 0 or node in group else max(code, 0) for node, code in enumerate(row)]
-        joint = inference.log_joint(Flat.of(parents, tables), np.array([codes], np.int32), 0)[0]
-        over = ", ".join(nodes[each] for each in sorted(group & hidden))
-        terms = tuple(Term(f"Σ over {over}", exponential(log), log) for log in joint.tolist())
-        inside = ", ".join(nodes[each] if each else "prior" for each in sorted(group))
-        sums.append(Factor(inside, "together", terms))
-    return factors + sums
-
-
-def _find_idle(parents: Parents, row: Sequence[int]) -> set[int]:
-    """Missing nodes below which nothing is known: what they could be sums to 1."""
-    below, found = children(parents), set()
-    for node in reversed(order(parents)):
-        if node != 0 and row[node] < 0 and all(child in found for child in below[node]):
-            found.add(node)
-    return found
-
-
-def _join_hidden(parents: Parents, hidden: set[int], idle: set[int]) -> list[set[int]]:
-    """The nodes whose tables a missing value joins, each group by itself."""
-    groups: list[tuple[set[int], set[int]]] = []  # the tables, and the missing nodes in them
-    for node, above in enumerate(parents):
-        touched = {node, *above} & hidden
-        if node not in idle and touched:
-            joined = [group for group in groups if group[1] & touched]
-            groups = [group for group in groups if not group[1] & touched]
-            groups.append(({node}.union(*(g[0] for g in joined)), touched.union(*(g[1] for g in joined))))
-    return [group[0] for group in groups]
-
-
-def _entries(node: int, own: Tables, row: Sequence[int]) -> tuple[Term, ...]:
-    """The entry of a node's table for each class, and the counts that it comes from."""
-    terms, given = [], np.allclose(own.counts[node], own.tables[node], rtol=0.0, atol=1e-12)  # not counted
-    for k in range(own.tables[0].shape[-1]):
-        above = tuple(k if up == 0 else row[up] for up in own.parents[node])
-        state = k if node == 0 else row[node]
-        counted, pseudo = own.counts[node][above], own.imagined[node]
-        total, imagined = counted.sum(), pseudo.sum()
-        how = fraction(counted[state], pseudo[state], total, imagined) if total + imagined else "as in the whole column"
-        how = "" if given else how
-        terms.append(term(how, own.tables[node][above][state]))
-    return tuple(terms)
-
-
-def _explain_average(
-    average: Averaged, codes: NDArray[np.int32], shown: Sequence[str], joint: Floats, classes: list[Any]
-) -> list[Factor]:
-    """The product with each attribute as the parent, and their mean."""
-    factors = [Factor("prior", "", note="in each of the products below")]
-    models = dict(average.models(codes))
-    for j, name in enumerate(average.names):
-        if j in models:
-            each = ", ".join(f"{label} {exponential(log):.6g}" for label, log in zip(classes, models[j].tolist()))
-            factors.append(Factor(name, shown[j], note=f"as parent of the others: {each}"))
-        else:
-            why = "missing" if not shown[j] else "never seen" if codes[j] < 0 else "too rare to be a parent"
-            factors.append(Factor(name, shown[j] or "missing", note=f"{why}: no parent"))
-    how = f"mean of {len(models)}" if models else "naive product"
-    terms = tuple(Term(how, exponential(log), log) for log in joint.tolist())
-    factors.append(Factor("all", "averaged" if models else "no value can be a parent", terms))
-    return factors

@@ -10,6 +10,7 @@ pairs, by class, are all there is to learn: they add and subtract.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,7 +23,7 @@ from ingenuo.kernels import codes as loops
 from ingenuo.networks.learn import CELLS, ROWS, count_rows, count_states, table_name
 from ingenuo.networks.trees import spans, sum_pairs
 from ingenuo.rows.part import Codes
-from ingenuo.show.arithmetic import logs
+from ingenuo.show.arithmetic import Factor, Term, exponential, logs
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, objects, unite
 from ingenuo.tally.prior import Prior
@@ -104,6 +105,29 @@ class Averaged:
             only = np.arange(len(self.usable)) == self.root_at[p] + x
             found.append((p, replace(self, usable=only).joint(codes[np.newaxis])[0]))
         return found
+
+    def factors(
+        self,
+        nodes: Sequence[str],
+        states: Sequence[Sequence[str]],
+        codes: Sequence[int],
+        shown: Sequence[str],
+        joint: Floats,
+    ) -> list[Factor]:
+        """The product with each attribute as the parent, and their mean."""
+        factors = [Factor("prior", "", note="in each of the products below")]
+        models = dict(self.models(np.array(codes, np.int32)))
+        for j, name in enumerate(self.names):
+            if j in models:
+                each = ", ".join(f"{label} {exponential(log):.6g}" for label, log in zip(states[0], models[j].tolist()))
+                factors.append(Factor(name, shown[j], note=f"as parent of the others: {each}"))
+            else:
+                why = "missing" if not shown[j] else "never seen" if codes[j] < 0 else "too rare to be a parent"
+                factors.append(Factor(name, shown[j] or "missing", note=f"{why}: no parent"))
+        how = f"mean of {len(models)}" if models else "naive product"
+        terms = tuple(Term(how, exponential(log), log) for log in joint.tolist())
+        factors.append(Factor("all", "averaged" if models else "no value can be a parent", terms))
+        return factors
 
 
 def estimate(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,14 +76,15 @@ def plan_columns(
     declared: Mapping[Any, Any] | None,
     reduce: Reduce,
     known: Mapping[Any, Cuts] | None = None,
-    parts: int | None = None,
+    cut: Callable[[ByValue], Cuts] = mdl_cuts,
     *,
     at_once: Labelled | None,
+    few: int = FEW,
 ) -> Columns:
     """What the columns are, by their types and by sums over all rows.
 
-    Numbers are cut where the cuts are known, into `parts` of as many rows each, or by the classes. Rows that are all
-    here are counted at once, whose numbers need no survey.
+    Numbers are cut where the cuts are known, or by a function of their values; whole ones of a `few` values at most are
+    categories. Rows that are all here are counted at once, whose numbers need no survey.
     """
     schema, numbers = inspect(source, declared)
     used, known = used_columns(schema), known or {}
@@ -104,12 +106,12 @@ def plan_columns(
             states[name] = seen.labels(f"states:{name}", 0)
             if name in numbers and len(states[name]):
                 cuts[name] = known[name]
-        elif (few := _count_few(column)) and name not in (declared or {}):
-            states[name], why[name] = labels_of(column.lows), f"{few} whole numbers"
-        elif not len(column.at):
+        elif (n_values := _count_few(column, few)) and name not in (declared or {}):
+            states[name], why[name] = labels_of(column.lows), f"{n_values} whole numbers"
+        elif not len(column.at) and few:
             raise _without_value(name)
         else:
-            cuts[name] = mdl_cuts(column) if parts is None else equal_shares(column, parts)
+            cuts[name] = cut(column)
         if name in cuts:
             states[name] = np.arange(len(cuts[name].points) + 1)
             shown = ", ".join(f"{point:.6g}" for point in cuts[name].points)
@@ -129,7 +131,8 @@ def plan_in_memory(
     labels, own = classes or (np.zeros(source.n_rows, np.int32), np.zeros(1, np.int64))
     rows = Labelled(source, labels, own, weights)
     reduce = lambda sums, **options: sums(rows, options)  # noqa: E731
-    return plan_columns(source, declared, reduce, parts=parts if classes is None else None, at_once=rows)
+    cut = mdl_cuts if classes is not None else partial(equal_shares, parts=parts)
+    return plan_columns(source, declared, reduce, cut=cut, at_once=rows)
 
 
 def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema, list[Any]]:
@@ -169,10 +172,10 @@ def inspect(source: Source, declared: Mapping[Any, Any] | None) -> tuple[Schema,
     return Schema(source.names, families, why, categories), numbers
 
 
-def _count_few(column: ByValue) -> int:
+def _count_few(column: ByValue, few: int) -> int:
     """How many different values there are, if they are whole numbers and few; else 0."""
     values = column.lows
-    if len(values) > FEW or column.bits != discretise.EXACT:
+    if len(values) > few or column.bits != discretise.EXACT:
         return 0
     # Beyond 2^53 doubles do not tell whole numbers apart.
     return len(values) if (values == np.rint(values)).all() and (np.abs(values) <= 1 << 53).all() else 0

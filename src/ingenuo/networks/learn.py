@@ -22,10 +22,11 @@ from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import codes as loops
 from ingenuo.kernels import moments, portable
 from ingenuo.kernels.codes import Flat
-from ingenuo.networks.graph import Parents
-from ingenuo.networks.inference import expected_counts
+from ingenuo.networks.graph import Parents, children, order
+from ingenuo.networks.inference import expected_counts, log_joint
 from ingenuo.rows.checks import check_number, check_whole, seeded_generator
 from ingenuo.rows.part import Codes
+from ingenuo.show.arithmetic import Factor, Term, exponential, fraction, logs, term
 from ingenuo.show.format import Line
 from ingenuo.tally.exact import Exact
 from ingenuo.tally.labels import Labels, find, labels_of, objects, recode, unite
@@ -34,6 +35,7 @@ from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
 
+_TINY = 1e-300  # stands for an entry of 0 where a row is impossible for every class
 CELLS = 1 << 24  # the largest table that is learned
 ROWS = "rows"  # the table of how many rows were learned in all
 
@@ -141,12 +143,123 @@ def estimate(counts: Floats, imagined: Floats) -> Floats:
     return frequencies(counts.reshape(-1, counts.shape[-1]), imagined).reshape(counts.shape)
 
 
+@dataclass(frozen=True)
+class Tables:
+    """The tables of a network whose node 0 is the class."""
+
+    parents: Parents
+    labels: tuple[Labels, ...]  # of each node
+    counts: Sequence[Floats]
+    imagined: Sequence[Floats]
+    tables: Sequence[Floats]
+    flat: Flat
+
+    @property
+    def n_parameters(self) -> int:
+        """The share of each state given those of the parents, of which one follows from the others."""
+        return sum(table.size - table.size // max(len(own), 1) for table, own in zip(self.tables, self.labels))
+
+    @property
+    def states(self) -> tuple[Labels, ...]:
+        """The labels of each node: all of them are states."""
+        return self.labels
+
+    def joint(self, codes: NDArray[np.int32], floor: float | None = None) -> Floats:
+        """The log joint of each row and class."""
+        flat = self.flat
+        if floor is not None:
+            flat = Flat.of(self.parents, [np.maximum(table, _TINY) for table in self.tables])
+        return log_joint(flat, np.insert(codes, 0, -1, axis=1), 0)
+
+    def entry(self, node: int, codes: NDArray[np.int32], classes: NDArray[np.intp]) -> Floats:
+        """What a node adds to the log joint of a class of each row, in which nothing is missing."""
+        above = [codes[:, up - 1] if up else classes for up in self.parents[node]]
+        return logs(self.tables[node][(*above, codes[:, node - 1])])
+
+    def factors(
+        self,
+        nodes: Sequence[str],
+        states: Sequence[Sequence[str]],
+        codes: Sequence[int],
+        shown: Sequence[str],
+        joint: Floats,
+    ) -> list[Factor]:
+        """A factor for the class, and for each other node; those that a missing value joins are summed together.
+
+        They multiply to the row's joint.
+        """
+        parents, row, shown = self.parents, [-1, *codes], ["", *shown]
+        idle = _find_idle(parents, row)
+        hidden = {node for node in range(1, len(nodes)) if row[node] < 0 and node not in idle}
+        groups = _join_hidden(parents, hidden, idle)
+        factors, sums = [], []
+        for node, name in enumerate(nodes):
+            called, value = name if node else "prior", shown[node] or ("missing" if node else "")
+            group = next((each for each in groups if node in each), None)
+            if node in idle:
+                note = "summed out: what it could be sums to 1" + (" (never seen)" if shown[node] else "")
+                factors.append(Factor(called, value, note=note))
+            elif group is not None:
+                others = ", ".join(nodes[each] for each in sorted(group & hidden))
+                factors.append(Factor(called, value, note=f"summed over {others}, below"))
+            else:
+                given = ", ".join(f"{nodes[up]} {states[up][row[up]]}" for up in parents[node] if up != 0)
+                value = (states[node][row[node]] if node else "") + (f" | {given}" if given else "")
+                factors.append(Factor(called, value.strip(), _entries(node, self, row)))
+        for group in groups:
+            # The other tables count as ones, and their nodes as known, so that the product is that of the group alone.
+            tables = [table if node in group else np.ones_like(table) for node, table in enumerate(self.tables)]
+            codes = [code if node == 0 or node in group else max(code, 0) for node, code in enumerate(row)]
+            joint = log_joint(Flat.of(parents, tables), np.array([codes], np.int32), 0)[0]
+            over = ", ".join(nodes[each] for each in sorted(group & hidden))
+            terms = tuple(Term(f"Σ over {over}", exponential(log), log) for log in joint.tolist())
+            inside = ", ".join(nodes[each] if each else "prior" for each in sorted(group))
+            sums.append(Factor(inside, "together", terms))
+        return factors + sums
+
+
+def _find_idle(parents: Parents, row: Sequence[int]) -> set[int]:
+    """Missing nodes below which nothing is known: what they could be sums to 1."""
+    below, found = children(parents), set()
+    for node in reversed(order(parents)):
+        if node != 0 and row[node] < 0 and all(child in found for child in below[node]):
+            found.add(node)
+    return found
+
+
+def _join_hidden(parents: Parents, hidden: set[int], idle: set[int]) -> list[set[int]]:
+    """The nodes whose tables a missing value joins, each group by itself."""
+    groups: list[tuple[set[int], set[int]]] = []  # the tables, and the missing nodes in them
+    for node, above in enumerate(parents):
+        touched = {node, *above} & hidden
+        if node not in idle and touched:
+            joined = [group for group in groups if group[1] & touched]
+            groups = [group for group in groups if not group[1] & touched]
+            groups.append(({node}.union(*(g[0] for g in joined)), touched.union(*(g[1] for g in joined))))
+    return [group[0] for group in groups]
+
+
+def _entries(node: int, own: Tables, row: Sequence[int]) -> tuple[Term, ...]:
+    """The entry of a node's table for each class, and the counts that it comes from."""
+    terms, given = [], np.allclose(own.counts[node], own.tables[node], rtol=0.0, atol=1e-12)  # not counted
+    for k in range(own.tables[0].shape[-1]):
+        above = tuple(k if up == 0 else row[up] for up in own.parents[node])
+        state = k if node == 0 else row[node]
+        counted, pseudo = own.counts[node][above], own.imagined[node]
+        total, imagined = counted.sum(), pseudo.sum()
+        how = fraction(counted[state], pseudo[state], total, imagined) if total + imagined else "as in the whole column"
+        how = "" if given else how
+        terms.append(term(how, own.tables[node][above][state]))
+    return tuple(terms)
+
+
 def check_axes(tally: Tally, nodes: Sequence[str], parents: Parents, cuts: Mapping[str, Cuts]) -> None:
     """Raise where a table is of other nodes than the structure has it, or of intervals that its cuts do not make."""
     for table in tally.values():
         for axis, labels in zip(table.names, table.axes):
             own = cuts.get(axis.removesuffix(":"))
-            if own is not None and (find(np.arange(len(own.points) + 1), labels) < 0).any():
+            known = [label for label in labels.tolist() if label is not None]  # which stands for what is missing
+            if own is not None and (find(np.arange(len(own.points) + 1), labels_of(known)) < 0).any():
                 raise InputError(f"a table has values of {axis} that are none of its {len(own.points) + 1} intervals")
     for node, above in enumerate(parents):
         axes = tuple(f"{nodes[each]}:" for each in (*above, node))

@@ -163,15 +163,18 @@ def search(codes: Codes, nodes: Sequence[str], options: Options, target: int | N
         line.close()
 
 
-def search_tree(pairs: PairCounts, options: Options, target: int = 0) -> Search:
-    """The structure that the options ask for, by what every two columns share; its class, if it has one, is node 0."""
+def search_tree(pairs: PairCounts, options: Options, target: int = 0, *, least: float = 0.0) -> Search:
+    """The structure that the options ask for, by what every two columns share; its class, if it has one, is node 0.
+
+    For k-dependence two columns must share more than the `least`.
+    """
     root = None if options.root is None else place_of(pairs.names, options.root)
     if options.structure == "naive":
         return naive(len(pairs.cards))
     if options.structure == "chow-liu":
         return chow_liu(pairs, target if root is None else root)
     if options.structure == "kdb":
-        return kdb(pairs, int(options.k))
+        return kdb(pairs, int(options.k), least)
     if root == target:
         raise InputError(f"root={options.root!r} is the class itself; the tree is of the other columns")
     return tan(pairs, root)

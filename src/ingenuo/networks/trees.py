@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ingenuo.errors import TooWideError
 from ingenuo.kernels import moments
-from ingenuo.kernels.codes import codes_matrix, each_pair, information_of_others, too_wide
+from ingenuo.kernels.codes import codes_matrix, each_pair, left_out_information, too_wide
 from ingenuo.kernels.portable import log
 from ingenuo.networks.learn import CELLS, configurations
 from ingenuo.networks.search import Search, Step, parents_of
@@ -26,7 +26,7 @@ from ingenuo.tally.exact import Exact
 from ingenuo.tally.tally import Table, Tally
 
 Floats = NDArray[np.float64]
-Measure = Callable[[Floats], float]  # of counts: class × first × second
+Measure = Callable[[Floats, NDArray[np.int64]], Floats]  # of tables class × first × second, one after the other
 Steps = list[tuple[tuple[int, int], float]]  # the arcs in their order, and what each gains
 # [given, lo, hi]: the pairs whose first column is one of lo, …, hi - 1; where `given` is 1 within each class, of the
 # columns without it, else of all columns with the class.
@@ -49,7 +49,13 @@ def information(counts: Floats) -> float:
     return max(0.0, (parts[0] + parts[1] - parts[2] - parts[3]) / total)  # rounding may leave a little less than 0
 
 
-def information_left_out(counts: Floats) -> float:
+def information_of_each(cells: Floats, shapes: NDArray[np.int64]) -> Floats:
+    """The information of each of several tables."""
+    ends = np.cumsum(shapes.prod(axis=1))
+    return np.array([information(cells[end - s.prod() : end].reshape(s)) for end, s in zip(ends, shapes)])
+
+
+def information_left_out(cells: Floats, shapes: NDArray[np.int64]) -> Floats:
     """The information of two columns given a third, each row by the counts of the others; whichever way is less.
 
     Of b by a within class c that is the mean over rows of log p(b | a, c) / p(b | c), the row itself taken off all
@@ -59,12 +65,8 @@ def information_left_out(counts: Floats) -> float:
 
     It is nothing where every row has an a of its own, and less than nothing where a and b are free of one another.
     """
-    total = float(counts.sum())
-    if total <= 0 or min(int((counts.sum(axis=axes) > 0).sum()) for axes in ((0, 1), (0, 2))) < 2:
-        return 0.0  # a column of one value tells nothing, and there is nothing to tell of it
-    both_ways = (counts, counts.transpose(0, 2, 1))
-    least = min(information_of_others(np.ascontiguousarray(each)) for each in both_ways) / total
-    return least if abs(least) > _ROUNDING else 0.0
+    least = left_out_information(cells, shapes)
+    return np.where(np.abs(least) > _ROUNDING, least, 0.0)
 
 
 def naive(n: int) -> Search:
@@ -74,7 +76,7 @@ def naive(n: int) -> Search:
 
 def chow_liu(pairs: PairCounts, root: int = 0) -> Search:
     """The tree of the greatest likelihood: a maximum spanning tree of mutual information, directed from the root."""
-    return _result(len(pairs.cards), _spanning_tree(pairs.shared(0, information), root), INFORMATION)
+    return _result(len(pairs.cards), _spanning_tree(pairs.shared(0, information_of_each), root), INFORMATION)
 
 
 def tan(pairs: PairCounts, root: int | None = None) -> Search:
@@ -85,7 +87,7 @@ def tan(pairs: PairCounts, root: int | None = None) -> Search:
     """
     n = len(pairs.cards)
     of_class = pairs.with_class(information_left_out)
-    steps = [((0, node), of_class[node - 1]) for node in range(1, n)]
+    steps = [((0, node), float(of_class[node - 1])) for node in range(1, n)]
     if n > 1:
         first = int(np.argmax(of_class)) if root is None else root - 1
         tree = _spanning_tree(pairs.shared(1, information_left_out), first)
@@ -93,20 +95,21 @@ def tan(pairs: PairCounts, root: int | None = None) -> Search:
     return _result(n, steps, LEFT_OUT)
 
 
-def kdb(pairs: PairCounts, k: int) -> Search:
+def kdb(pairs: PairCounts, k: int, least: float = 0.0) -> Search:
     """The k-dependence classifier (Sahami 1996).
 
     The nodes come in the order of what they tell of the class; each has the class as a parent and, of those before
     it, the k (or all, where they are fewer) with which it shares most information given the class, if that is more
-    than chance would give.
+    than the `least`: 0 is what chance would give.
     """
     n = len(pairs.cards)
     of_class = pairs.with_class(information_left_out)
     shared = pairs.shared(1, information_left_out) if k else np.zeros((n, n))
     steps, earlier = Steps(), list[int]()
+    several = [card > 1 for card in pairs.cards[1:]]
     for node in sorted(range(n - 1), key=lambda node: -of_class[node]):
-        steps.append(((0, node + 1), of_class[node]))
-        telling = [other for other in earlier if shared[node, other] > 0]
+        steps.append(((0, node + 1), float(of_class[node])))
+        telling = [each for each in earlier if shared[node, each] > least and several[node] and several[each]]
         nearest = sorted(telling, key=lambda other: (-shared[node, other], other))[:k]
         steps += [((other + 1, node + 1), float(shared[node, other])) for other in nearest]
         earlier.append(node)
@@ -205,19 +208,19 @@ class PairCounts:
         count = partial(count_pairs, columns, cards, weights=weights)
         return PairCounts(names or [str(node) for node in range(len(cards))], cards, count)
 
-    def with_class(self, measure: Measure) -> list[float]:
+    def with_class(self, measure: Measure) -> Floats:
         """What each of the other nodes shares with the class, by the rows in which both are known."""
         job = [0, 0, min(1, len(self.cards) - 1)]
         self._ahead = self._count([job, *self._jobs(1)[:1]])  # the pairs within the classes come next
-        return [measure(table) for _, _, table in self._read(job)]
+        return measure(*self._read(job)[2:])
 
     def shared(self, given: int, measure: Measure) -> Floats:
         """What each two nodes share: 0, of all, or 1, of all but the class and within it; a symmetric matrix."""
         n = len(self.cards) - given
         found = np.zeros((n, n))
         for job in self._jobs(given):
-            for i, j, table in self._read(job):
-                found[i, j] = found[j, i] = measure(table)
+            i, j, cells, shapes = self._read(job)
+            found[i, j] = found[j, i] = measure(cells, shapes)
         return found
 
     def _jobs(self, given: int) -> list[Job]:
@@ -246,14 +249,14 @@ class PairCounts:
                 cells = more
         return jobs
 
-    def _read(self, job: Job) -> Iterator[tuple[int, int, Floats]]:
-        """The tables of a job's pairs."""
+    def _read(self, job: Job) -> tuple[list[int], list[int], Floats, NDArray[np.int64]]:
+        """The pairs of a job, and their tables, one after the other, with their shapes."""
         given, lo, hi = job
         name, cards, n_classes = f"pairs:{given}:{lo}:{hi}", self.cards[given:], self.cards[0] if given else 1
         tally = self._ahead if name in self._ahead else self._count([job])
-        tables = list(spans(cards, n_classes, range(lo, hi)))
-        cells = np.zeros(tables[-1][3] if tables else 0)
+        pairs = [(i, j) for i in range(lo, hi) for j in range(i + 1, len(cards))]
+        shapes = np.array([(n_classes, cards[i], cards[j]) for i, j in pairs], np.int64).reshape(-1, 3)
+        cells = np.zeros(int(shapes.prod(axis=1).sum()))
         at = tally.labels(name, 0)
         cells[at] = tally.over(name, at).floats()
-        for i, j, start, end in tables:
-            yield i, j, cells[start:end].reshape(n_classes, cards[i], cards[j])
+        return [i for i, _ in pairs], [j for _, j in pairs], cells, shapes
