@@ -8,7 +8,7 @@ answers need a product by a few weights only.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -486,6 +486,92 @@ def _remark_on_classes(mended: list[tuple[Any, float, Triangle]], columns: Label
         f"class {label!r} {why}{likewise}; where it does not vary, the covariance of all classes together stands in; "
         "shrinkage='auto' or covariance='shared' need no such thing"
     )
+
+
+# Regularised: the scatter of each class between its own, that of all classes together, and that of no correlation.
+
+
+@dataclass(frozen=True)
+class Shrinkage:
+    """How far the covariance of each class is shrunk, first to that of all classes, then to its diagonal."""
+
+    pooled: float  # λ: from 0 (almost its own) to 1 (that of all classes together)
+    diagonal: float  # γ: the share of the variances alone
+
+
+@dataclass(frozen=True)
+class Scatters:
+    """Rows, means and scatter of each class, of features of about the same size: doubles suffice.
+
+    λ counts as imaginary rows that scatter as those of all classes do, ν = (d + 1) λ/(1 - λ), at least (d + 1)/50:
+
+        Σ_k = (1 - γ) [w_k S_k/n_k + (1 - w_k) P] + γ diag(P)        w_k = n_k/(n_k + ν)        P = Σ S_k/N
+    """
+
+    counts: Floats  # (classes,)
+    means: Floats  # (classes, features); 0 of a class without rows
+    each: Floats  # S of each class: (classes, features, features)
+    unbiased: bool = False  # divide by a row less for each mean
+
+    @staticmethod
+    def of(counts: Floats, sums: Floats, products: Floats, *, unbiased: bool) -> Scatters:
+        """From N, Σx and Σxxᵀ of each class; of the products the lower triangle, row by row."""
+        d = sums.shape[1]
+        means = sums / np.where(counts > 0, counts, 1)[:, np.newaxis]
+        i, j = np.tril_indices(d)
+        each = np.empty((len(counts), d, d))
+        each[:, i, j] = each[:, j, i] = products - sums[:, i] * means[:, j]
+        return Scatters(counts, means, each, unbiased)
+
+    @cached_property
+    def pooled(self) -> Floats:
+        """P."""
+        less = len(self.counts) if self.unbiased else 0
+        return np.asarray(self.each.sum(axis=0) / max(float(self.counts.sum()) - less, 1.0))
+
+    @cached_property
+    def diagonal(self) -> Floats:
+        """The variances of P; one that is 0 is a thousandth of their mean."""
+        found = np.diag(self.pooled)
+        return np.maximum(found, max(1e-3 * float(found.mean()), 1e-9)) if len(found) else found
+
+    def towards_pooled(self, amount: float) -> Floats:
+        """Between S_k/n_k and P: (classes, features, features), or (1, …) where all have the same."""
+        if amount >= 1:
+            return self.pooled[np.newaxis]
+        imagined = (self.means.shape[1] + 1) * max(amount / (1 - amount), 0.02)
+        own = self.counts / (self.counts + imagined)
+        below = np.maximum(self.counts - self.unbiased, 1.0)
+        return np.asarray(
+            (own / below)[:, np.newaxis, np.newaxis] * self.each + np.multiply.outer(1 - own, self.pooled)
+        )
+
+    def covariances(self, amounts: Shrinkage) -> Floats:
+        """Σ_k."""
+        found = (1 - amounts.diagonal) * self.towards_pooled(amounts.pooled)
+        at = np.diag_indices(len(self.diagonal))
+        found[:, at[0], at[1]] += amounts.diagonal * self.diagonal
+        return found
+
+    def scores(self, X: Floats, pooled: float, diagonals: Sequence[float]) -> Floats:
+        """The log densities of rows, but for what all classes share, for some γ: (γ, rows, classes).
+
+        In the units of the diagonal, Σ_k has the same axes for every γ: they are found once.
+        """
+        root = 1 / np.sqrt(self.diagonal)
+        found = self.towards_pooled(pooled)
+        values, vectors = np.linalg.eigh(found * root[:, np.newaxis] * root)
+        axes = vectors * root[:, np.newaxis]
+        share = np.array(diagonals)
+        out = np.empty((len(share), len(X), len(self.counts)))
+        for k, mean in enumerate(self.means):
+            at = min(k, len(axes) - 1)
+            spread = (1 - share) * np.maximum(values[at], 0.0)[:, np.newaxis] + share
+            placed = X @ axes[at]
+            placed -= mean @ axes[at]
+            placed *= placed
+            out[:, :, k] = (placed @ (-0.5 / spread) - 0.5 * np.log(spread).sum(axis=0)).T
+        return out
 
 
 @dataclass(frozen=True)

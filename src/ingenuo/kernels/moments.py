@@ -461,7 +461,8 @@ class _Sums:
         self._flush()
         for group in range(len(self.units) if self.d else 0):
             self._empty(group, np.ones(self.d, np.uint8))
-        deep = Exact(self.deep_sums.limbs.reshape(-1, self.n_classes, self.d), self.deep_sums.low)
+        limbs, low = self.deep_sums.limbs, self.deep_sums.low
+        deep = Exact(limbs.reshape(len(limbs), self.n_classes, self.d), low)
         return self.incomplete, deep + self.sums.exact(), self.products.exact()
 
 

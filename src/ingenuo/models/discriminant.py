@@ -3,12 +3,15 @@
 With one covariance Σ for all classes the posterior of a discriminant is a softmax of lines,
 
     p(k | x) ∝ exp(w_k·x + b_k)        w_k = Σ⁻¹μ_k        b_k = -½ μ_kᵀΣ⁻¹μ_k + log π_k
+
+A regularised discriminant reads categories and incomplete rows as well, by features that are made of the columns. How
+far the covariances are shrunk is chosen by rows that were left out.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -21,11 +24,12 @@ from ingenuo.families.gaussian import Gaussian, GaussianParameters
 from ingenuo.kernels import densities
 from ingenuo.models import model
 from ingenuo.models.classifier import Classifier, Parameters, table_of
+from ingenuo.models.design import FeatureClassifier
 from ingenuo.models.model import CLASS, check_is_fitted
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Numbers
-from ingenuo.rows.schema import FAMILIES, Schema, column_name
-from ingenuo.rows.source import Source
+from ingenuo.rows.schema import FAMILIES, Schema, column_name, family_of
+from ingenuo.rows.source import Source, places_of
 from ingenuo.show.arithmetic import Factor, SumExplanation, Term, difference, logs
 from ingenuo.show.plots import curves, regions
 from ingenuo.tally.labels import Labels, find, labels_of, objects
@@ -33,7 +37,8 @@ from ingenuo.tally.prior import MaximumLikelihood, Prior
 
 Floats = NDArray[np.float64]
 
-_FAMILIES = {"shared": SHARED, "full": FULL, "diagonal": "gaussian"}
+REGULARISED = "regularised"
+_FAMILIES = {"shared": SHARED, "full": FULL, "diagonal": "gaussian", REGULARISED: FULL}
 
 
 class RegionPlot:
@@ -183,10 +188,14 @@ class NumbersClassifier(RegionPlot, Classifier):
     def _schema_of(self, source: Source) -> Schema:
         """All columns are of the one family; one that holds no numbers is named."""
         model, uniform = type(self).__name__, source.uniform()
+        declared = places_of(getattr(self, "columns", None) or {}, source)
         why: dict[Any, str] = {}
         families = np.full(len(source.names), list(FAMILIES).index(self._family), np.int8)
         for place, name in enumerate(source.names.tolist()):
             kind, reason = uniform or source.guess(place)
+            if place in declared:
+                given, reason = declared[place], "declared"
+                kind = FAMILIES[family_of(given, name)] if isinstance(given, str) else "category"
             why[name], called = reason, f"column {column_name(name)!r}"
             if kind in ("category", "text") and reason != "true or false":
                 if any(odd in reason for odd in ("dict", "list", "tuple", "set")):  # in words that scikit-learn expects
@@ -201,28 +210,42 @@ class NumbersClassifier(RegionPlot, Classifier):
 
 
 @dataclass(eq=False, repr=False)
-class GaussianDiscriminant(LinearModel, NumbersClassifier):
+class GaussianDiscriminant(LinearModel, FeatureClassifier, NumbersClassifier):
     """Linear and quadratic discriminant analysis that learns, forgets and merges.
 
     Parameters
     ----------
-    covariance : {"shared", "full", "diagonal"}
+    covariance : {"shared", "full", "diagonal", "regularised"}
         One covariance for all classes (the boundaries are lines and planes), one for each class (they are
-        quadrics), or variances only, for each class (naive Bayes with Gaussians).
+        quadrics), variances only, for each class (naive Bayes with Gaussians), or what left-out rows choose between
+        these, which reads categories and incomplete rows as well.
     shrinkage : None, "auto" or float
         From 0 (the estimated covariance) to 1 (its mean variance for every column and no correlation):
         (1 - a) Σ + a tr(Σ)/d · I. "auto" is the oracle approximating shrinkage, which needs only the tally; of
-        variances on their own ("diagonal") it is the one of least expected squared error.
+        variances on their own ("diagonal") it is the one of least expected squared error. "regularised" chooses its
+        own, and has neither.
     class_prior : Prior, mapping or "uniform"
         Imaginary rows of each class; or, as a mapping, the probability of each class.
     unbiased : bool
         Divide the scatter by N less the number of means, in place of N (maximum likelihood).
+    columns : mapping, optional
+        Column to "number" or "ignore"; of "regularised" to any kind but text, as in `NaiveBayes`.
+
+    Attributes
+    ----------
+    shrinkage_
+        How far the covariance (of each class) was shrunk; of "regularised" a `Shrinkage`, to all classes and to the
+        diagonal.
+    scores_, temperature_
+        Of "regularised": whether numbers are "standardised" or "normal scores", and what log joints are multiplied by.
 
     Notes
     -----
     A row with a missing value counts for its class, and is left out of means and covariances; where a value is
-    missing in a prediction it is integrated out. Counts, sums and sums of products are exact, so that learning in
-    parts, in any order, merging and forgetting give the model of one fit, to the last bit.
+    missing in a prediction it is integrated out. Of "regularised" it is in both, with a feature that says what is
+    missing. Counts, sums and sums of products are exact, so that learning in parts, in any order, merging and
+    forgetting give the model of one fit, to the last bit. The features, the shrinkage and the temperature of
+    "regularised" are found by the first rows and then stay.
 
     Examples
     --------
@@ -233,15 +256,21 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
     >>> print(model.discriminant())
     log P(near | x) / P(far | x) = 59.86 - 10.76·x0 - 3.31·x1
     near where it is positive, far where it is negative
+
+    >>> from ingenuo.datasets import weather
+    >>> model = GaussianDiscriminant("regularised").fit(weather(), "play")
+    >>> model.predict([{"outlook": "overcast", "temperature": 70, "humidity": 65, "windy": False}]).tolist()
+    ['yes']
     """
 
-    _fixed = ("covariance",)
+    _fixed = ("covariance", "columns")
     _free = ("shrinkage", "class_prior", "unbiased")
 
     covariance: str = "shared"
     shrinkage: str | float | None = None
     class_prior: Prior | Mapping[Any, float] | str = MaximumLikelihood()  # noqa: RUF009 (immutable)
     unbiased: bool = False
+    columns: Mapping[Any, Any] | None = None
 
     @classmethod
     def from_parameters(
@@ -316,6 +345,13 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
             raise InputError(f"shrinkage={self.shrinkage!r} is not known; take None, 'auto', or a number from 0 to 1")
         if self.shrinkage not in (None, "auto"):
             checks.check_number("shrinkage", self.shrinkage, most=1.0)
+        if self.shrinkage is not None and self.covariance == REGULARISED:
+            raise InputError(
+                f"shrinkage={self.shrinkage!r} does not go with covariance='regularised', which chooses its own by "
+                "left-out rows; take shrinkage=None"
+            )
+        if self.columns is not None and not isinstance(self.columns, Mapping):
+            raise KindError(f"columns must be a mapping from column to kind, got {type(self.columns).__name__}")
         checks.check_flag("unbiased", self.unbiased)
         model.class_prior_of(self.class_prior)
 
@@ -323,14 +359,25 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
     def _family(self) -> str:
         return _FAMILIES[self.covariance]
 
+    @property
+    def _makes_features(self) -> bool:
+        return self.covariance == REGULARISED
+
+    def _declared_columns(self) -> Collection[Any]:
+        return self.columns or {}
+
     def _estimate(self) -> Parameters:
         classes = labels_of(self.classes_)
         rows = self.tally_.over(CLASS, classes).floats()
         shares, prior = model.share_classes(self.class_prior, rows, classes)
         columns = self.schema_.columns(self._family)
         own: Any
+        amounts: Any
         given = self.tally_, MaximumLikelihood(), self.schema_, columns, classes
-        if self.covariance == "diagonal":
+        if self._chosen is not None:
+            own = self._chosen.estimate(self.tally_, classes, unbiased=bool(self.unbiased))
+            columns, amounts = own.columns, self._chosen.shrinkage
+        elif self.covariance == "diagonal":
             own, amounts = _shrink(Gaussian(bool(self.unbiased)).estimate(*given), self.shrinkage)
         else:
             family = ScatterFamily(pooled=self.covariance == "shared")
@@ -365,6 +412,16 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
         check_is_fitted(self)
         amounts = self._parameters().families["shrinkage"]
         return float(amounts[0]) if self.covariance == "shared" else amounts
+
+    @property
+    def scores_(self) -> str:
+        """Of a regularised one: what numbers are, "standardised" or "normal scores"."""
+        return "normal scores" if self._features().design.has_scores else "standardised"
+
+    @property
+    def temperature_(self) -> float:
+        """Of a regularised one: what the log joints are multiplied by, so that left-out rows are answered best."""
+        return self._features().temperature
 
     @property
     def priors_(self) -> Floats:
@@ -402,13 +459,13 @@ class GaussianDiscriminant(LinearModel, NumbersClassifier):
         return self._lines()[1]
 
     def _scores(self, found: dict[str, Block], n_rows: int) -> Floats:
-        parameters = self._parameters()
-        if self.covariance != "shared":
+        own = self._parameters().own
+        if self.covariance == "diagonal" or not own.additive:
             return self._joint(found, n_rows)
-        scores = densities.repeat_row(parameters.log_prior, n_rows)
-        block = found[self._family]
-        assert isinstance(block, Numbers)
-        parameters.own.add_scores(block, scores)
+        if self._chosen is not None:
+            return self._tempered(own.add_scores, found, n_rows)
+        scores = densities.repeat_row(self._parameters().log_prior, n_rows)
+        own.add_scores(found[self._family], scores)
         return scores
 
     def decision_function(self, X: Any) -> Floats:

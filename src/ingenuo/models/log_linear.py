@@ -8,12 +8,16 @@ step goes to the minimum, with w ≥ 0, of the parabola at hand.
 
 from __future__ import annotations
 
+import math
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
 _STEPS = 100
+_TEMPERATURES = 0.02, 10.0  # the least and the largest
 _CELLS = 1 << 18  # of a piece of the rows, whose products stay in the cache
 
 
@@ -183,3 +187,33 @@ def _least(bend: Floats, slope: Floats, found: Floats, n_bounded: int) -> Floats
         held ^= wrong
     step[:n_bounded] = np.maximum(step[:n_bounded], -found[:n_bounded])
     return step
+
+
+def fit_temperature(scores: Floats, base: Floats, codes: NDArray[Any], weights: Floats | None) -> tuple[float, float]:
+    """The t of the least mean log loss of softmax(base + t · scores), and that loss: Newton's method.
+
+    >>> ones, none = np.tile([0.0, 3.0], (3, 1)), np.zeros((3, 2))
+    >>> temperature, loss = fit_temperature(ones, none, np.array([1, 1, 0]), None)
+    >>> round(temperature, 4), round(loss, 4)
+    (0.231, 0.6365)
+    """
+    own = scores - scores.mean(axis=1, keepdims=True)
+    share = np.full(len(own), 1 / len(own)) if weights is None else weights / weights.sum()
+    rows = np.arange(len(own))
+    wanted, temperature, loss = float(share @ own[rows, codes]), 0.5, math.inf
+    for _ in range(20):
+        joint = base + temperature * own
+        largest = joint.max(axis=1)
+        powers = np.exp(joint - largest[:, np.newaxis])
+        total = powers.sum(axis=1)
+        loss = float(share @ (np.log(total) + largest - joint[rows, codes]))
+        powers *= own
+        mean = powers.sum(axis=1) / total
+        powers *= own
+        slope = float(share @ mean) - wanted
+        bend = float(share @ (powers.sum(axis=1) / total - mean * mean))
+        step = np.clip(temperature - slope / max(bend, 1e-12), temperature / 4, temperature * 4).clip(*_TEMPERATURES)
+        if abs(step - temperature) < 1e-3 * temperature:
+            break
+        temperature = float(step)
+    return temperature, loss

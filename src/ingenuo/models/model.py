@@ -473,7 +473,10 @@ class Learner(Packed):
     def _learn_first(self, rows: Rows, *, whole: bool = False) -> None:
         """Learn from the first rows, which may be all."""
         self._forget_all()
-        plan = self._plan(rows, whole=whole)
+        self._learn_by(self._plan(rows, whole=whole), rows, whole=whole)
+
+    def _learn_by(self, plan: Plan, rows: Rows, *, whole: bool) -> None:
+        """Count rows, with what was found from them beforehand."""
         self.__dict__.update(plan.fixed)
         tally = rows.reduce(tally_rows, self._make_empty(plan.schema)).named_as(plan.schema.declared_labels())
         if CLASS not in tally:
