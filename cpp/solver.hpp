@@ -125,3 +125,57 @@ API(double, cross_entropy)
     }
     return loss;
 }
+
+// The curvature of the loss in the logits, row by row: H = w (diag p - p pT) = root (I - q qT) root with q = sqrt(p), root = sqrt(w p); a
+// single logit has q = 0 and root = sqrt(w p (1 - p)). Probabilities below `least` count as that; no weights are ones.
+API(void, curvature)
+(const double* logits, i64 first, i64 last, i64 columns, const double* weights, double least, double* q, double* root) {
+    for (i64 i = first; columns == 1 && i < last; i++) {
+        const double e = exp_of(-fabs(logits[i])), p = larger(e / (1.0 + e), least), w = weights ? weights[i] : 1.0;
+        q[i] = 0;
+        root[i] = sqrt(w * p * (1.0 - p));
+    }
+    for (i64 i = first; columns > 1 && i < last; i++) {
+        const double *z = logits + i * columns, w = weights ? sqrt(weights[i]) : 1.0;
+        double *own = q + i * columns, top = z[0], total = 0, sum = 0;
+        for (i64 k = 1; k < columns; k++) top = z[k] > top ? z[k] : top;
+        for (i64 k = 0; k < columns; k++) own[k] = exp_of(z[k] - top);
+        for (i64 k = 0; k < columns; k++) total += own[k];
+        for (i64 k = 0; k < columns; k++) own[k] = larger(own[k] / total, least);
+        for (i64 k = 0; k < columns; k++) sum += own[k];
+        for (i64 k = 0; k < columns; k++) own[k] = sqrt(own[k] / sum);
+        for (i64 k = 0; k < columns; k++) root[i * columns + k] = own[k] * w;
+    }
+}
+
+// out = H (v - shift); its sum over the rows is added to total.
+API(void, bend)
+(const double* root, const double* q, i64 first, i64 last, i64 columns, const double* v, const double* shift, double* out,
+ double* total) {
+    for (i64 i = first; columns == 1 && i < last; i++) total[0] += out[i] = root[i] * root[i] * (v[i] - shift[0]);
+    for (i64 i = first; columns > 1 && i < last; i++) {
+        const double *r = root + i * columns, *own = q + i * columns;
+        double *o = out + i * columns, common = 0;
+        for (i64 k = 0; k < columns; k++) o[k] = r[k] * (v[i * columns + k] - shift[k]);
+        for (i64 k = 0; k < columns; k++) common += own[k] * o[k];
+        for (i64 k = 0; k < columns; k++) o[k] = r[k] * (o[k] - common * own[k]);
+        for (i64 k = 0; k < columns; k++) total[k] += o[k];
+    }
+}
+
+// out += the products A[i, left] A[i, right] times their weights (terms x columns), one row after the other; a factor at -1 is 1.
+API(void, add_pairs)
+(const double* A, i64 first, i64 last, i64 features, const i32* left, const i32* right, i64 terms, const double* W, i64 columns,
+ double* out) {
+    for (i64 i = first; i < last; i++) {
+        const double* a = A + i * features;
+        double *o = out + i * columns, sum = 0;
+        for (i64 t = 0; columns == 1 && t < terms; t++) sum += W[t] * (a[left[t]] * (right[t] < 0 ? 1.0 : a[right[t]]));
+        if (columns == 1) o[0] += sum;
+        for (i64 t = 0; columns > 1 && t < terms; t++) {
+            const double x = a[left[t]] * (right[t] < 0 ? 1.0 : a[right[t]]);
+            if (x != 0)
+                for (i64 k = 0; k < columns; k++) o[k] += x * W[t * columns + k];
+        }
+    }
+}

@@ -322,6 +322,42 @@ def within(
     return float(sum(value for value, _, _ in found)), slope, lower + np.tril(lower, -1).T
 
 
+def curvature(logits: Floats, weights: Floats, least: float) -> tuple[Floats, Floats]:
+    """q and root of the curvature in the logits, H = root (I - q qᵀ) root row by row; no weights are ones."""
+    check_shape(logits.shape[:1], weights if len(weights) else None)
+    q, root, given = np.empty_like(logits), np.empty_like(logits), weights if len(weights) else None
+    work = partial(call.curvature, logits)
+    over(len(logits), lambda lo, hi: work(lo, hi, logits.shape[1], given, least, q, root), _FEW)
+    return q, root
+
+
+def bend(q: Floats, root: Floats, v: Floats, shift: Floats) -> tuple[Floats, Floats]:
+    """H (v - shift), and its sum over the rows."""
+    check_shape(q.shape, root, v)
+    check_shape(q.shape[1:], shift)
+    out = np.empty_like(root)
+
+    def work(lo: int, hi: int) -> Floats:
+        total = np.zeros(q.shape[1])
+        call.bend(root, q, lo, hi, q.shape[1], v, shift, out, total)
+        return total
+
+    return out, np.asarray(sum(over(len(q), work, _FEW, _PARTS), np.zeros(q.shape[1])))
+
+
+def add_pairs(
+    matrix: Floats, left: NDArray[np.int32], right: NDArray[np.int32], weights: Floats, out: Floats
+) -> None:
+    """Add the products of features (rows × features; a right of -1 is none) times their weights (products × logits)."""
+    check_codes(matrix.shape[1], left, 0)
+    check_codes(matrix.shape[1], right)
+    check_shape((len(left), out.shape[1]), weights)
+    check_shape((len(left),), right)
+    check_shape((len(out), matrix.shape[1]), matrix)
+    given = matrix.shape[1], left, right, len(left), weights, out.shape[1], out
+    over(len(out), lambda lo, hi: call.add_pairs(matrix, lo, hi, *given), _FEW)
+
+
 _GATHER, _TIMES, _GRAM, _SQUARES = range(4)  # what `sparse_columns` does
 _COLUMN_PARTS = 4  # as many whatever the threads, too
 

@@ -113,15 +113,7 @@ class Curvature:
     """
 
     def __init__(self, logits: Floats, weights: Floats, least: float = 1e-12) -> None:
-        w = weights[:, np.newaxis] if len(weights) else 1.0
-        if logits.shape[1] == 1:
-            p = np.maximum(0.5 * (1 - np.tanh(np.abs(logits) / 2)), least)  # of the less probable class
-            self.q, self.root = np.zeros_like(p), np.sqrt(w * p * (1 - p))
-        else:
-            powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-            p = np.maximum(powers / powers.sum(axis=1, keepdims=True), least)
-            self.q = np.sqrt(p / p.sum(axis=1, keepdims=True))
-            self.root = self.q * np.sqrt(w)
+        self.q, self.root = counts.curvature(logits, weights, least)
 
     @cached_property
     def of_intercepts(self) -> Floats:
@@ -142,6 +134,11 @@ class Curvature:
         """Bᵀ z."""
         return self._project(self.root * z)
 
+    def apply(self, v: Floats) -> Floats:
+        """H v, less what steps of the intercepts can do."""
+        _, total = counts.bend(self.q, self.root, v, np.zeros(v.shape[1]))
+        return counts.bend(self.q, self.root, v, self.of_intercepts @ total)[0]
+
     def without_intercepts(self, v: Floats) -> Floats:
         """(I − Q) v."""
         common = self.of_intercepts @ self.forth(v).sum(axis=0)
@@ -149,7 +146,8 @@ class Curvature:
 
     def shift(self, step: Floats, residuals: Floats) -> Floats:
         """How the intercepts go along with a step of the logits."""
-        return np.asarray(-self.of_intercepts @ (self.forth(self.back(step)) + residuals).sum(axis=0))
+        _, total = counts.bend(self.q, self.root, step, np.zeros(step.shape[1]))
+        return np.asarray(-self.of_intercepts @ (total + residuals.sum(axis=0)))
 
     def diagonal(self, of_gram: Floats) -> Floats:
         """The diagonal of Bᵀ K B, from that of K: entry l of column k of B_i is root_l ([k = l] − q_k q_l)."""
@@ -270,7 +268,7 @@ class OverFeatures:
 
         def apply(W: Floats) -> tuple[Floats, Floats]:
             image = self.times(W)
-            return image, self.l2 * W + self.gather(bend.forth(bend.without_intercepts(bend.back(image))))
+            return image, self.l2 * W + self.gather(bend.apply(image))
 
         even = np.divide(1.0, even, out=np.zeros_like(even), where=even > 1e-300)
         W, image, used, solved = conjugate_gradients(apply, lambda W: even * W, -self._slope, share, passes)
@@ -435,8 +433,10 @@ _PASSES = 50  # for one step, at most
 _EARLIER = 3  # steps that are gone along again: up to a fifth fewer passes
 
 
-def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Floats) -> Solution:
-    """From no weights to the minimum, by Newton's method."""
+def minimise(
+    space: OverFeatures | OverRows, problem: Problem, intercepts: Floats, start: Point | None = None
+) -> Solution:
+    """From no weights, or those of a start, to the minimum, by Newton's method."""
     l2, tolerance = problem.l2, problem.tolerance
 
     def advance(point: Point, steps: list[Point]) -> Point:
@@ -449,7 +449,7 @@ def minimise(space: OverFeatures | OverRows, problem: Problem, intercepts: Float
         shift = problem.best_shift(there.logits + there.intercepts)
         return Point(there.own, there.logits, there.intercepts + shift)
 
-    point = space.nothing(intercepts)
+    point = space.nothing(intercepts) if start is None else start
     passes, flat, total, left = 0, 0, np.inf, np.inf
     earlier: list[Point] = []
     losses: list[float] = []
