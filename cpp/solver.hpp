@@ -179,3 +179,269 @@ API(void, add_pairs)
         }
     }
 }
+
+// Ridge softmax regression of a dense table, in single precision (near enough to its minimum to choose a penalty by) or double:
+// Newton's method, with conjugate gradients for each step, from which the intercepts are eliminated. The table has a multiple of
+// four rows and of eight features, with zeros in the rest; weights are logits x features.
+template <class T> struct Wide;
+template <> struct Wide<float> { typedef float Own __attribute__((vector_size(32), aligned(4), may_alias)); };
+template <> struct Wide<double> { typedef double Own __attribute__((vector_size(32), aligned(8), may_alias)); };
+
+static double inner(const double* a, const double* b, i64 n) {
+    double total = 0;
+    for (i64 j = 0; j < n; j++) total += a[j] * b[j];
+    return total;
+}
+
+template <class T> struct Ridge {
+    typedef typename Wide<T>::Own Lanes;
+    enum { WIDTH = 32 / sizeof(T) };
+    static Lanes& at(const T* p) { return *(Lanes*)p; }
+    const T* X;
+    i64 n, f, K;
+    const i32* labels;
+    const double* weights;
+    double l2;
+    T *V, *sums, *more;            // K x f
+    double *P, *G;                 // n x K
+    double *C, *slope, *shifts;    // K x K, K, K
+
+    void read(const double* W) const {
+        for (i64 j = 0; j < K * f; j++) V[j] = (T)W[j];
+    }
+
+    // z[r, k] = x_r V_k for four rows.
+    void times(i64 row, double* z) const {
+        const T* x = X + row * f;
+        for (i64 k = 0; k < K; k++) {
+            Lanes a = {}, b = {}, c = {}, d = {};
+            const T* v = V + k * f;
+            for (i64 j = 0; j < f; j += WIDTH) {
+                const Lanes own = at(v + j);
+                a += at(x + j) * own;
+                b += at(x + f + j) * own;
+                c += at(x + 2 * f + j) * own;
+                d += at(x + 3 * f + j) * own;
+            }
+            double total[4] = {};
+            for (int lane = 0; lane < WIDTH; lane++) {
+                total[0] += a[lane];
+                total[1] += b[lane];
+                total[2] += c[lane];
+                total[3] += d[lane];
+            }
+            for (int r = 0; r < 4; r++) z[r * K + k] = total[r];
+        }
+    }
+
+    // into[k] += h[r, k] x_r over four rows, or of squares.
+    template <bool SQUARED> void gather(i64 row, const double* h, T* into) const {
+        const T* x = X + row * f;
+        for (i64 k = 0; k < K; k++) {
+            const T a = (T)h[k], b = (T)h[K + k], c = (T)h[2 * K + k], d = (T)h[3 * K + k];
+            T* o = into + k * f;
+            for (i64 j = 0; j < f; j += WIDTH) {
+                Lanes p = at(x + j), q = at(x + f + j), r = at(x + 2 * f + j), s = at(x + 3 * f + j);
+                if (SQUARED) p *= p, q *= q, r *= r, s *= s;
+                at(o + j) += ((a * p + b * q) + (c * r + d * s));
+            }
+        }
+    }
+
+    void flush(T* from, double* into) const {
+        for (i64 j = 0; j < K * f; j++) into[j] += from[j], from[j] = 0;
+    }
+
+    // h = H (z - c) for a row.
+    void bend(i64 row, const double* z, const double* c, double* h) const {
+        const double *p = P + row * K, w = weights[row];
+        double mean = 0;
+        if (K == 1) {
+            h[0] = w * p[0] * (1.0 - p[0]) * (z[0] - c[0]);
+            return;
+        }
+        for (i64 k = 0; k < K; k++) mean += p[k] * (z[k] - c[k]);
+        for (i64 k = 0; k < K; k++) h[k] = w * p[k] * (z[k] - c[k] - mean);
+    }
+
+    // The loss at Z + t D; the probabilities are kept.
+    double loss(const double* Z, const double* D, double t) const {
+        double total = 0;
+        for (i64 i = 0; i < n; i++) {
+            const i64 y = labels[i];
+            double *p = P + i * K, sum = 0, top = K == 1 ? 0 : -1e300, own = 0;
+            for (i64 k = 0; k < K; k++) p[k] = Z[i * K + k] + t * D[i * K + k];
+            for (i64 k = 0; k < K; k++) top = p[k] > top ? p[k] : top;
+            own = K > 1 ? p[y] : y ? p[0] : 0.0;
+            for (i64 k = 0; k < K; k++) p[k] = exp_of(p[k] - top);
+            for (i64 k = 0; k < K; k++) sum += p[k];
+            if (K == 1) sum += exp_of(-top);
+            for (i64 k = 0; k < K; k++) p[k] /= sum;
+            if (weights[i] > 0) total += weights[i] * (log_of(sum) + top - own);
+        }
+        return total;
+    }
+
+    // The slope of the loss in the intercepts, and the Cholesky factor of its curvature.
+    void of_intercepts() const {
+        for (i64 k = 0; k < K; k++) slope[k] = 0;
+        for (i64 j = 0; j < K * K; j++) C[j] = 0;
+        for (i64 i = 0; i < n; i++) {
+            const double *p = P + i * K, w = weights[i];
+            for (i64 k = 0; k < K; k++) slope[k] += w * (p[k] - (K == 1 ? labels[i] : labels[i] == k));
+            for (i64 k = 0; k < K; k++)
+                for (i64 j = 0; j <= k; j++) C[k * K + j] -= w * p[k] * p[j];
+            for (i64 k = 0; k < K; k++) C[k * K + k] += w * p[k];
+        }
+        for (i64 k = 0; k < K; k++) {
+            C[k * K + k] += 1e-3 * l2 + 1e-9;  // what all classes have in common says nothing
+            for (i64 j = 0; j <= k; j++) {
+                double rest = C[k * K + j] - inner(C + k * K, C + j * K, j);
+                C[k * K + j] = j < k ? rest / C[j * K + j] : sqrt(larger(rest, 1e-12));
+            }
+        }
+    }
+
+    // v = curvature in the intercepts, inverted, times v.
+    void solve(double* v) const {
+        for (i64 k = 0; k < K; k++) v[k] = (v[k] - inner(C + k * K, v, k)) / C[k * K + k];
+        for (i64 k = K - 1; k >= 0; k--) {
+            for (i64 j = k + 1; j < K; j++) v[k] -= C[j * K + k] * v[j];
+            v[k] /= C[k * K + k];
+        }
+    }
+
+    // Σ H z, and then the curvature in the intercepts, inverted, times that.
+    void common(const double* z) const {
+        for (i64 k = 0; k < K; k++) shifts[k] = 0;
+        memset(slope, 0, K * sizeof(double));
+        for (i64 i = 0; i < n; i++) {
+            bend(i, z + i * K, slope, G + i * K);
+            for (i64 k = 0; k < K; k++) shifts[k] += G[i * K + k];
+        }
+        solve(shifts);
+    }
+
+    // Better intercepts for the weights: a step or two of Newton's.
+    double settle(double* Z, double* b, double total) const {
+        for (int step = 0; step < 3; step++) {
+            of_intercepts();
+            double length = 0;
+            for (i64 k = 0; k < K; k++) shifts[k] = slope[k];
+            solve(shifts);
+            for (i64 k = 0; k < K; k++) length = larger(length, fabs(shifts[k]));
+            if (length < 1e-4) return total;
+            const double t = length > 2 ? 2 / length : 1.0;
+            for (i64 i = 0; i < n; i++)
+                for (i64 k = 0; k < K; k++) Z[i * K + k] -= t * shifts[k];
+            for (i64 k = 0; k < K; k++) b[k] -= t * shifts[k];
+            total = loss(Z, Z, 0);
+        }
+        of_intercepts();
+        return total;
+    }
+
+    // The gradient of F and the diagonal of its curvature.
+    void slopes(const double* W, double* g, double* diagonal, double* curves) const {
+        for (i64 j = 0; j < K * f; j++) g[j] = l2 * W[j], diagonal[j] = l2;
+        for (i64 i = 0; i < n; i++) {
+            const double w = weights[i];
+            for (i64 k = 0; k < K; k++) G[i * K + k] = w * (P[i * K + k] - (K == 1 ? labels[i] : labels[i] == k));
+            for (i64 k = 0; k < K; k++) curves[i * K + k] = w * P[i * K + k] * (1.0 - P[i * K + k]);
+        }
+        for (i64 i = 0; i < n; i += 4) {
+            gather<false>(i, G + i * K, sums);
+            gather<true>(i, curves + i * K, more);
+            if ((i & 255) == 252 || i + 4 == n) flush(sums, g), flush(more, diagonal);
+        }
+    }
+
+    // out = (curvature of F) S, and the logits of S.
+    void apply(const double* S, double* logits, double* out) const {
+        read(S);
+        for (i64 j = 0; j < K * f; j++) out[j] = l2 * S[j];
+        for (i64 i = 0; i < n; i += 4) times(i, logits + i * K);
+        common(logits);
+        for (i64 i = 0; i < n; i += 4) {
+            for (i64 r = i; r < i + 4; r++) bend(r, logits + r * K, shifts, G + r * K);
+            gather<false>(i, G + i * K, sums);
+            if ((i & 255) == 252 || i + 4 == n) flush(sums, out);
+        }
+    }
+};
+
+// From W and b to the minimum. It ends where the gradient, or what a step promised, says that F is within the tolerance of it, or after
+// so many passes over the table, whose number is returned. `room` has 3 K f of the table's type, `work` 6 K f + 6 n K + K (K + 2) doubles,
+// of which the first n K are then the logits; `losses` has `steps` and one; found are the steps that were taken, the bound on how much
+// F is above the least, and whether that is enough.
+template <class T>
+static i64 search(const T* X, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
+                  double* W, double* b, T* room, double* work, double* losses, double* found) {
+    const i64 d = K * f, m = n * K;
+    double *Z = work, *P = Z + m, *G = P + m, *curves = G + m, *D = curves + m, *own = D + m;
+    double *g = own + m, *even = g + d, *S = even + d, *rest = S + d, *step = rest + d, *product = step + d, *small = product + d;
+    const Ridge<T> F = {X, n, f, K, labels, weights, l2, room, room + d, room + 2 * d, P, G, small, small + K * K, small + K * K + K};
+    memset(room, 0, 3 * d * sizeof(T));
+    F.read(W);
+    for (i64 i = 0; i < n; i += 4) F.times(i, Z + i * K);
+    for (i64 i = 0; i < n; i++)
+        for (i64 k = 0; k < K; k++) Z[i * K + k] += b[k];
+    double loss = F.settle(Z, b, F.loss(Z, Z, 0)), total = loss + l2 / 2 * inner(W, W, d), ahead = HUGE_VAL;
+    i64 passes = 1, taken = 0;
+    for (;; taken++) {
+        losses[taken] = total;
+        F.slopes(W, g, even, curves);
+        passes++;
+        const double bound = l2 > 0 ? inner(g, g, d) / (2 * l2) : HUGE_VAL;
+        found[0] = taken;
+        found[1] = ahead <= 0.01 * tolerance * total ? smaller(bound, 2 * ahead) : bound;
+        found[2] = found[1] <= tolerance * total;
+        if (found[2] || passes >= most || taken >= steps || total <= 1e-9 * n) break;
+        for (i64 j = 0; j < d; j++) S[j] = 0, rest[j] = -g[j], even[j] = 1.0 / larger(even[j], 1e-300), step[j] = even[j] * rest[j];
+        memset(D, 0, m * sizeof(double));
+        double left = inner(rest, step, d);
+        const double first = left, near = bound / total, share = near > 0.09 ? 0.09 : larger(near, 0.0025);  // of squares
+        for (i64 used = 0; used < 50 && passes < most && left > share * first; used++) {
+            F.apply(step, own, product);
+            passes++;
+            const double curve = inner(step, product, d);
+            if (!(curve > 0)) break;
+            const double length = left / curve, before = left;
+            for (i64 j = 0; j < d; j++) S[j] += length * step[j], rest[j] -= length * product[j];
+            for (i64 j = 0; j < m; j++) D[j] += length * own[j];
+            left = 0;
+            for (i64 j = 0; j < d; j++) left += even[j] * rest[j] * rest[j];
+            for (i64 j = 0; j < d; j++) step[j] = even[j] * rest[j] + left / before * step[j];
+        }
+        F.common(D);
+        for (i64 i = 0; i < n; i++)
+            for (i64 k = 0; k < K; k++) D[i * K + k] -= F.shifts[k];
+        double t = 1, next = total;
+        const double promised = -inner(g, S, d);
+        for (int halvings = 0; halvings < 30; halvings++, t /= 2) {
+            for (i64 j = 0; j < d; j++) product[j] = W[j] + t * S[j];
+            loss = F.loss(Z, D, t);
+            next = loss + l2 / 2 * inner(product, product, d);
+            if (next <= total - 1e-4 * t * promised) break;
+        }
+        if (!(next < total)) {
+            found[2] = promised <= 1e-9 * total;  // as near as rounding allows
+            F.loss(Z, Z, 0);
+            break;
+        }
+        for (i64 j = 0; j < d; j++) W[j] = product[j];
+        for (i64 j = 0; j < m; j++) Z[j] += t * D[j];
+        for (i64 k = 0; k < K; k++) b[k] -= t * F.shifts[k];
+        total = F.settle(Z, b, loss) + l2 / 2 * inner(W, W, d);
+        ahead = left <= share * first ? promised / 2 : HUGE_VAL;
+    }
+    return passes;
+}
+
+API(i64, ridge)
+(i64 type, const void* X, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
+ double* W, double* b, void* room, double* work, double* losses, double* found) {
+    if (type == F32)
+        return search((const float*)X, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (float*)room, work, losses, found);
+    return search((const double*)X, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (double*)room, work, losses, found);
+}

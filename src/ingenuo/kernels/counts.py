@@ -345,9 +345,50 @@ def bend(q: Floats, root: Floats, v: Floats, shift: Floats) -> tuple[Floats, Flo
     return out, np.asarray(sum(over(len(q), work, _FEW, _PARTS), np.zeros(q.shape[1])))
 
 
-def add_pairs(
-    matrix: Floats, left: NDArray[np.int32], right: NDArray[np.int32], weights: Floats, out: Floats
-) -> None:
+class Ridge:
+    """Ridge softmax regression of a dense table, of singles or doubles: each search begins where the last one ended."""
+
+    def __init__(self, table: Array, labels: NDArray[np.int32], weights: Floats, logits: int) -> None:
+        n, f = table.shape
+        check_shape((n,), labels, weights if len(weights) else None)
+        check_codes(max(logits, 2), labels, 0)
+        self.n_rows, self.n_features, rows, features = n, f, max(-(-n // 4) * 4, 4), max(-(-f // 8) * 8, 8)
+        self._table = np.zeros((rows, features), table.dtype)
+        self._table[:n, :f] = table
+        self._labels, self._weights = np.zeros(rows, np.int32), np.zeros(rows)
+        self._labels[:n], self._weights[:n] = labels, weights if len(weights) else 1.0
+        self._own, self.intercepts = np.zeros((logits, features)), np.zeros(logits)
+        size = logits * features
+        self._room = np.empty(3 * size, table.dtype)
+        self._work = np.empty(6 * size + 6 * rows * logits + logits * (logits + 2))
+
+    def begin(self, weights: Floats, intercepts: Floats) -> None:
+        """The weights (features × logits) from which to search; features beyond them have none."""
+        self._own[:, : len(weights)] = weights.T
+        self.intercepts[:] = intercepts
+
+    def search(self, l2: float, tolerance: float, most: int, steps: int = 200) -> tuple[int, Floats, float, bool]:
+        """To the minimum: the passes over the table, the losses, the bound on what is left, whether that is enough."""
+        (logits, features), rows, losses, found = self._own.shape, len(self._table), np.zeros(steps + 1), np.zeros(3)
+        given = TYPES[self._table.dtype], self._table, rows, features, logits, self._labels, self._weights
+        passes = call.ridge(
+            *given, l2, tolerance, most, steps, self._own, self.intercepts, self._room, self._work, losses, found
+        )
+        return int(passes), losses[: int(found[0]) + 1], float(found[1]), bool(found[2])
+
+    @property
+    def weights(self) -> Floats:
+        """Features × logits."""
+        return np.ascontiguousarray(self._own.T[: self.n_features])
+
+    @property
+    def logits(self) -> Floats:
+        """Of the table's rows, by the last search."""
+        width = len(self._own)
+        return self._work[: self.n_rows * width].reshape(self.n_rows, width).copy()
+
+
+def add_pairs(matrix: Floats, left: NDArray[np.int32], right: NDArray[np.int32], weights: Floats, out: Floats) -> None:
     """Add the products of features (rows × features; a right of -1 is none) times their weights (products × logits)."""
     check_codes(matrix.shape[1], left, 0)
     check_codes(matrix.shape[1], right)

@@ -8,7 +8,7 @@ second; more have one each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import Any
@@ -38,17 +38,48 @@ ONES: Floats = np.zeros(0)
 _LARGE = 1e100
 
 
+class Features:
+    """Features of a linear model, and what they say of a row."""
+
+    size: int  # how many
+
+    def take(self, found: Mapping[str, Block]) -> Any:
+        """What they are made from, of the blocks of all families."""
+        raise NotImplementedError
+
+    def add(self, weights: Floats, block: Any, out: Floats) -> None:
+        """Add the features' part of the logits to out (rows × classes)."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """What each feature is called."""
+        raise NotImplementedError
+
+    def factors(self, weights: Floats, block: Any) -> list[Factor]:
+        """What each feature of a block of one row multiplies the odds by."""
+        raise NotImplementedError
+
+    def passages(self, weights: Floats, block: Any, best: int, second: int) -> list[Passage]:
+        """The texts, each word with how much it speaks for the one class and against the other."""
+        return []
+
+
 @dataclass
-class Group:
+class Group(Features):
     """The features that the columns of one family give."""
 
     schema: Schema
     tally: Tally
     classes: Labels
     columns: Labels
+    family: str
 
     def __post_init__(self) -> None:
         self.size = len(self.columns)
+
+    def take(self, found: Mapping[str, Block]) -> Any:
+        """The block of the family."""
+        return found[self.family]
 
     def entries(self, block: Any) -> Entries:
         """Where the features are not zero."""
@@ -58,21 +89,13 @@ class Group:
         """What the features are multiplied by where they are weighted by naive Bayes: the log ratios."""
         raise NotImplementedError
 
-    def add(self, weights: Floats, block: Any, out: Floats) -> None:
-        """Add the features' part of the logits to out (rows × classes)."""
-        raise NotImplementedError
+    def bags(self) -> list[int]:
+        """How many features each of the columns has that are counted apart from the others."""
+        return [self.size]
 
     def names(self) -> list[str]:
-        """What each feature is called."""
+        """The names of the columns."""
         return [column_name(name) for name in self.columns.tolist()]
-
-    def factors(self, weights: Floats, block: Any) -> list[Factor]:
-        """What each feature of a block of one row multiplies the odds by."""
-        raise NotImplementedError
-
-    def passages(self, weights: Floats, block: Any, best: int, second: int) -> list[Passage]:
-        """The texts, each word with how much it speaks for the one class and against the other."""
-        return []
 
 
 def log_ratios(counts: Floats, alpha: float) -> Floats:
@@ -278,6 +301,9 @@ class _TextFeatures(Group):
         self.first = np.cumsum([0, *(len(part.weights) for part in self.parts)])
         self.size = int(self.first[-1])
 
+    def bags(self) -> list[int]:
+        return [len(part.weights) for part in self.parts]
+
     def _split(self, weights: Floats, block: Texts) -> list[tuple[_Words, Floats, Any]]:
         """Each column, its weights and its texts."""
         own = [weights[lo:hi] for lo, hi in pairwise(self.first.tolist())]
@@ -394,10 +420,12 @@ _FEATURES: dict[str, type[Group]] = {
 }
 
 
-def groups_of(schema: Schema, tally: Tally, classes: Labels) -> dict[str, Group]:
-    """The features of each family, by its name."""
+def groups_of(schema: Schema, tally: Tally, classes: Labels, without: Container[str] = ()) -> dict[str, Group]:
+    """The features of each family, by its name, but for families that are not wanted."""
     return {
-        name: _FEATURES[FAMILIES[name]](schema, tally, classes, schema.columns(name)) for name in schema.families_used()
+        name: _FEATURES[FAMILIES[name]](schema, tally, classes, schema.columns(name), name)
+        for name in schema.families_used()
+        if name not in without
     }
 
 

@@ -20,12 +20,14 @@ from ingenuo.errors import InputError, check_choice
 from ingenuo.kernels import densities, threads
 from ingenuo.models.classifier import JointAnswers
 from ingenuo.models.discriminant import LinearModel, RegionPlot
-from ingenuo.models.linear_features import Group, NumberFeatures, groups_of, solve
+from ingenuo.models.folds import Folds, n_folds_for, stratified_folds
+from ingenuo.models.interactions import TABLE, Fitted, Learning, TableFeatures, fit_folds, in_table
+from ingenuo.models.linear_features import Features, NumberFeatures, groups_of, solve
 from ingenuo.models.model import Packed, Refusals, check_is_fitted
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.solver import Problem, Solution
 from ingenuo.rows import checks
-from ingenuo.rows.part import Block
+from ingenuo.rows.part import Block, Chunk
 from ingenuo.rows.rows import rows_of
 from ingenuo.rows.schema import Schema
 from ingenuo.rows.source import blocks, match
@@ -38,6 +40,7 @@ from ingenuo.tally.tally import Tally
 from ingenuo.text.words import Words
 
 NEWTON, DESCENT = "newton", "gradient-descent"
+AUTO = "auto"
 
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
@@ -55,8 +58,14 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     weighting : None or "naive-bayes"
         Multiply each feature by its naive Bayes log ratio (Wang and Manning, 2012): what tells the classes apart is
         cheap to use, what does not is dear. For text, take `Words(ngrams=(1, 2), binary=True, token=r"\w+")` with it.
-    l2 : float
-        The penalty: l2/2 times the sum of the squared weights. It is 1/C of scikit-learn's `LogisticRegression`.
+    l2 : float or "auto"
+        The penalty: l2/2 times the sum of the squared weights. It is 1/C of scikit-learn's `LogisticRegression`. "auto"
+        measures numbers in standard deviations (at most four of them), and takes the penalty, and then the temperature,
+        with the least loss on rows that are left out.
+    interactions : None or "auto"
+        "auto" adds the products of two features (number × number, squares, pairs of values) that a score test puts
+        first: at most 300, and 6,000 weights of all classes together. Numbers are measured as for l2="auto". Words and
+        thousands of counts have no products.
     alpha : float
         What is added to each count before ratios are taken, for the weighting and for the start.
     solver : "newton" or "gradient-descent"
@@ -76,6 +85,8 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     ----------
     twin_ : NaiveBayes or None
         The generative twin; None where there is none (a sparse table with negative numbers).
+    l2_, temperature_ : float
+        The penalty, and what the weights were multiplied by after the fit (1 where l2 is a number).
     n_iter_, loss_, excess_
         Iterations done, what was minimised, and a bound on how far that is from the least possible.
     losses_ : array
@@ -99,13 +110,14 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     columns: Mapping[Any, Any] | None = None
     text: Words | Mapping[Any, Words] | None = None
     weighting: str | None = None
-    l2: float = 1.0
+    l2: float | str = 1.0
     alpha: float = 1.0
     solver: str = NEWTON
     tolerance: float = 1e-6
     max_iter: int = 1000
     learning_rate: float | None = None
     verbose: bool | None = None
+    interactions: str | None = None
 
     _dropped = ("start",)  # parameters that files of before have
 
@@ -118,7 +130,12 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
             if self.solver != DESCENT:
                 raise InputError(f"learning_rate is of gradient descent, and solver={self.solver!r}; take {DESCENT!r}")
         for name in ("l2", "alpha", "tolerance"):
-            checks.check_number(name, getattr(self, name), above=name != "l2")
+            if name != "l2" or self.l2 != AUTO:
+                checks.check_number(name, getattr(self, name), above=name != "l2")
+        if self.interactions is not None:
+            check_choice("interactions", self.interactions, [AUTO])
+        if self._by_folds and self.solver != NEWTON:
+            raise InputError(f"l2='auto' and interactions='auto' are found by Newton's method; take solver={NEWTON!r}")
         if self.verbose is not None:
             checks.check_flag("verbose", self.verbose)
         checks.check_whole("max_iter", self.max_iter, 1)
@@ -138,7 +155,11 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
             How often each row counts.
         """
         self._check_settings()
-        fitted = self._fit_copy(X, y, sample_weight)
+        self._become(self._fit_copies([self], X, y, sample_weight, None)[0][0])
+        return self
+
+    def _become(self, fitted: SoftmaxRegression) -> None:
+        """Take over what a copy has learned, and warn where it did not converge."""
         for name in ("_target", "feature_names_in_"):
             self.__dict__.pop(name, None)
         self.__dict__.update(fitted.__dict__)
@@ -160,17 +181,48 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
                     "the classes can be separated without an error, so without a penalty the weights would grow for "
                     f"ever; the fit stopped after {self.n_iter_} iterations: take l2 above 0"
                 )
-            warnings.warn(what, ConvergenceWarning, stacklevel=2)
-        return self
+            warnings.warn(what, ConvergenceWarning, stacklevel=3)
 
-    def _fit_copy(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        """A model with the same parameters that has learned from these rows."""
-        model = type(self)(**self.get_params(deep=False))
+    @property
+    def _by_folds(self) -> bool:
+        """Whether something is chosen by rows that are left out."""
+        return self.l2 == AUTO or self.interactions is not None
+
+    def _fit_with_folds(self, X: Any, y: NDArray[Any], sample_weight: Floats | None, folds: Folds) -> Floats:
+        if not self._by_folds:
+            return super()._fit_with_folds(X, y, sample_weight, folds)
+        return self._fit_together([self], X, y, sample_weight, folds)[0]
+
+    def _fit_both_with_folds(
+        self, linear: SoftmaxRegression, X: Any, y: NDArray[Any], sample_weight: Floats | None, folds: Folds
+    ) -> tuple[Floats, Floats]:
+        """Fit this model, which has products, and a linear one that it begins with; the log probabilities of left-out
+        rows by the linear one, and by this one. Their other parameters are the same.
+        """
+        return tuple(self._fit_together([linear, self], X, y, sample_weight, folds))  # type: ignore[return-value]
+
+    def _fit_together(
+        self, models: list[SoftmaxRegression], X: Any, y: Any, sample_weight: Any, folds: Folds
+    ) -> list[Floats]:
+        for model in models:
+            model._check_settings()
+        fitted = self._fit_copies(models, X, y, sample_weight, folds)
+        for model, (copy, _) in zip(models, fitted):
+            model._become(copy)
+        return [logs for _, logs in fitted]
+
+    def _fit_copies(
+        self, models: list[SoftmaxRegression], X: Any, y: Any, sample_weight: Any, folds: Folds | None
+    ) -> list[tuple[Self, Floats]]:
+        """For each model one of its parameters that has learned these rows, and what it says of left-out rows."""
+        copies = [type(self)(**model.get_params(deep=False)) for model in models]
         rows = rows_of(X, y, sample_weight).in_memory()
         if rows.target is not None:
-            model._target = rows.target
+            for copy in copies:
+                copy._target = rows.target
         X, y, sample_weight = rows.X, rows.y, rows.weights
-        source = checks.table(model, X, reset=True)
+        for copy in copies:
+            source = checks.table(copy, X, reset=True)
         source.is_whole = True
         codes, classes = checks.labels(self, y, source.n_rows)
         weights = checks.weights(sample_weight, source.n_rows)
@@ -186,28 +238,45 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
             )
         else:
             schema, twin = twin._schema_of(source), None
-        groups = groups_of(schema, Tally() if twin is None else twin.tally_, classes)
         found = blocks(source, schema, match(schema, source))
-        shares = np.bincount(codes, weights, len(classes)).astype(np.float64) + 1e-300
+        tally = Tally() if twin is None else twin.tally_
         progress = Progress(self.verbose)
-        limits = float(self.l2), float(self.tolerance), int(self.max_iter)
-        problem = Problem(codes, np.zeros(0) if weights is None else weights, *limits, progress)
+        limits = float(self.tolerance), int(self.max_iter)
+        l2 = 1.0 if isinstance(self.l2, str) else float(self.l2)
+        problem = Problem(codes, np.zeros(0) if weights is None else weights, l2, *limits, progress)
+        weighted, alpha = self.weighting is not None, float(self.alpha)
+        results: list[Fitted]
         with threads.single_blas():
-            given = self.weighting is not None, float(self.alpha), self.solver == DESCENT, self.learning_rate
-            solution = solve(groups, found, problem, shares, *given)
+            if self._by_folds:
+                if folds is None:
+                    folds = stratified_folds(codes, n_folds_for(len(codes)))
+                data = Learning(
+                    schema, Chunk(len(codes), found, codes, classes, weights), tally, problem, weighted, alpha
+                )
+                asked = [each.interactions is not None for each in models]
+                fixed = None if self.l2 == AUTO else l2
+                results = fit_folds(data, fixed, folds, products=any(asked), linear=not all(asked))
+            else:
+                groups: dict[str, Any] = {**groups_of(schema, tally, classes)}
+                shares = np.bincount(codes, weights, len(classes)).astype(np.float64) + 1e-300
+                solution = solve(
+                    groups, found, problem, shares, weighted, alpha, self.solver == DESCENT, self.learning_rate
+                )
+                results = [Fitted(groups, solution, l2, 1.0, np.zeros((0, 0)))]
         progress.close()
-        model._set_solution(schema, twin, classes, groups, solution)
-        return model
+        for copy, each in zip(copies, results):
+            copy._set_solution(schema, twin, classes, each)
+        return [(copy, each.left_out) for copy, each in zip(copies, results)]
 
     def _make_twin(self) -> Any:
         return NaiveBayes(self.columns, Lidstone(float(self.alpha)), text=_plain(self.text))
 
-    def _set_solution(
-        self, schema: Schema, twin: NaiveBayes | None, classes: Labels, groups: dict[str, Group], found: Solution
-    ) -> None:
-        self.schema_, self.twin_, self._groups = schema, twin, groups
+    def _set_solution(self, schema: Schema, twin: NaiveBayes | None, classes: Labels, fitted: Fitted) -> None:
+        found = fitted.solution
+        self.schema_, self.twin_, self._groups = schema, twin, fitted.groups
         self.classes_, self.n_features_in_ = public(classes), len(schema)
         self._weights, self._intercepts = found.weights, found.intercepts
+        self.l2_, self.temperature_ = fitted.l2, fitted.temperature
         self.n_iter_, self.converged_ = found.iterations, found.converged
         self.loss_, self.excess_, self.losses_ = found.loss, found.excess, found.losses
 
@@ -218,13 +287,15 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         return Tally() if self.twin_ is None else self.twin_.tally_
 
     def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        plain = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
-        found = {name: getattr(self, name) for name in ("n_iter_", "loss_", "excess_", "converged_")}
-        return {**plain, **found}, {
-            "weights": self._weights,
-            "intercepts": self._intercepts,
-            "losses": self.losses_,
-        }
+        plain: dict[str, Any] = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
+        names = ("n_iter_", "loss_", "excess_", "converged_", "l2_", "temperature_")
+        plain.update({name: getattr(self, name) for name in names})
+        arrays = {"weights": self._weights, "intercepts": self._intercepts, "losses": self.losses_}
+        table = self._groups.get(TABLE)
+        if isinstance(table, TableFeatures):
+            plain["design"], own = table.to_plain()
+            arrays.update({f"design/{name}": array for name, array in own.items()})
+        return plain, arrays
 
     def _restore(self, schema: Schema, tally: Tally, plain: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
         classes = labels_of(plain["classes"])
@@ -236,7 +307,12 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
             twin._set_tally(schema, tally)
             if not same(labels_of(twin.classes_), classes):
                 raise InputError("the classes are not those of the tally")
-        groups = groups_of(schema, tally, classes)
+        groups: dict[str, Features] = {}
+        if "design" in plain:
+            own = {name.removeprefix("design/"): each for name, each in arrays.items() if name.startswith("design/")}
+            groups[TABLE] = TableFeatures.from_plain(schema, plain["design"], own)
+        inside = {name for name in schema.families_used() if self._by_folds and in_table(name, schema.columns(name))}
+        groups.update(groups_of(schema, tally, classes, inside))
         weights, intercepts = arrays["weights"], arrays["intercepts"]
         shape = sum(group.size for group in groups.values()), 1 if len(classes) == 2 else len(classes)
         if weights.shape != shape or intercepts.shape != shape[1:]:
@@ -246,7 +322,10 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
             raise InputError("the weights are no finite doubles")
         limits = float(plain["loss_"]), float(plain["excess_"]), int(plain["n_iter_"]), bool(plain["converged_"])
         found = Solution(np.ascontiguousarray(weights), intercepts, *limits, losses.reshape(-1))
-        self._set_solution(schema, twin, classes, groups, found)
+        l2, temperature = plain.get("l2_", self.l2), plain.get("temperature_", 1.0)  # nor these
+        self._set_solution(
+            schema, twin, classes, Fitted(groups, found, float(l2), float(temperature), np.zeros((0, 0)))
+        )
 
     # Answering.
 
@@ -255,7 +334,7 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         b = self._intercepts
         joint = densities.repeat_row(np.concatenate([[0.0], b]) if len(b) == 1 else b, n_rows)
         for name, weights in self._by_group().items():
-            self._groups[name].add(weights, found[name], joint)
+            self._groups[name].add(weights, self._groups[name].take(found), joint)
         return np.clip(joint, -densities.FARTHEST, densities.FARTHEST, out=joint)
 
     def _by_group(self) -> dict[str, Floats]:
@@ -277,18 +356,18 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         """What each feature multiplies the odds of each class by."""
         b = [0.0, *self._intercepts] if len(self._intercepts) == 1 else self._intercepts
         intercept = Factor("intercept", "", tuple(Term(powers_of_e(w, 1), exponential(w), w) for w in map(float, b)))
-        of_groups = [self._groups[name].factors(w, found[name]) for name, w in self._by_group().items()]
-        return [intercept, *chain(*of_groups)]
+        of_groups = [(self._groups[name], w) for name, w in self._by_group().items()]
+        return [intercept, *chain(*(group.factors(w, group.take(found)) for group, w in of_groups))]
 
     def _passages(self, found: dict[str, Block], best: int, second: int) -> list[Passage]:
-        of_groups = [self._groups[name].passages(w, found[name], best, second) for name, w in self._by_group().items()]
-        return list(chain(*of_groups))
+        of_groups = [(self._groups[name], w) for name, w in self._by_group().items()]
+        return list(chain(*(group.passages(w, group.take(found), best, second) for group, w in of_groups)))
 
     def _line_names(self) -> list[str]:
         return self.features()
 
     def _centres(self) -> tuple[Floats, Floats]:
-        groups = list(self._groups.values())
+        groups = list(groups_of(self.schema_, self.tally_, labels_of(self.classes_)).values())
         if len(groups) != 1 or not isinstance(groups[0], NumberFeatures):
             raise InputError("a picture has room for two columns of numbers, and this model reads other columns too")
         means = groups[0].by_class

@@ -10,14 +10,14 @@ gradients `OverFeatures`, or `OverRows`, V = S² ∘ Xᵀ A, where a sparse tabl
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.kernels import counts, threads
+from ingenuo.kernels import counts, portable, threads
 from ingenuo.kernels.counts import Columns
 from ingenuo.kernels.moments import Rows
 
@@ -45,6 +45,12 @@ class Problem:
     def size(self) -> float:
         """The rows, by weight."""
         return float(self.weights.sum()) if len(self.weights) else float(len(self.labels))
+
+    def log_shares(self, width: int) -> Floats:
+        """The intercepts of no weights: the logarithms of the classes' shares, as so many logits have them."""
+        rows = np.bincount(self.labels, self.weights if len(self.weights) else None, max(width, 2))
+        logs = portable.log(np.maximum(rows / max(rows.sum(), 1e-300), 1e-12))
+        return np.asarray(logs[1:] - logs[:1] if width == 1 else logs)
 
     def residuals(self, logits: Floats) -> tuple[float, Floats]:
         """The loss, and its gradient in the logits."""
@@ -207,6 +213,48 @@ class Dense:
         return self.gather(G, 2)
 
 
+class Matrix:
+    """A table in memory, of doubles or, where the last digits do not matter, of single precision."""
+
+    def __init__(self, values: NDArray[np.floating[Any]]) -> None:
+        self.values, self.shape = values, values.shape
+
+    def times(self, V: Floats) -> Floats:
+        """X V."""
+        return np.asarray(self.values @ V.astype(self.values.dtype), np.float64)
+
+    def gather(self, G: Floats) -> Floats:
+        """Xᵀ G."""
+        return np.asarray(self.values.T @ G.astype(self.values.dtype), np.float64)
+
+    def gather_squares(self, G: Floats) -> Floats:
+        """(X²)ᵀ G."""
+        return np.asarray((self.values * self.values).T @ G.astype(self.values.dtype), np.float64)
+
+
+class Beside:
+    """The features of two tables, side by side."""
+
+    def __init__(self, one: Matrix, other: Columns) -> None:
+        self.one, self.other, self.width = one, other, one.shape[1]
+        self.shape = one.shape[0], self.width + other.shape[1]
+
+    def times(self, V: Floats) -> Floats:
+        """X V."""
+        return self.one.times(V[: self.width]) + self.other.times(V[self.width :])
+
+    def gather(self, G: Floats) -> Floats:
+        """Xᵀ G."""
+        return np.concatenate([self.one.gather(G), self.other.gather(G)])
+
+    def gather_squares(self, G: Floats) -> Floats:
+        """(X²)ᵀ G."""
+        return np.concatenate([self.one.gather_squares(G), self.other.gather_squares(G)])
+
+
+Table = Columns | Dense | Matrix | Beside
+
+
 @dataclass(frozen=True)
 class Point:
     """Weights as their space keeps them, their logits, and the intercepts; or a step from one point to another."""
@@ -227,7 +275,7 @@ class Point:
 class OverFeatures:
     """Weights W, feature by feature."""
 
-    def __init__(self, table: Columns | Dense, stretch: Floats | None, problem: Problem) -> None:
+    def __init__(self, table: Table, stretch: Floats | None, problem: Problem) -> None:
         self.table, self.stretch, self.problem, self.l2 = table, stretch, problem, problem.l2
 
     def nothing(self, intercepts: Floats) -> Point:
@@ -427,6 +475,7 @@ class Solution:
     iterations: int  # passes over the data
     converged: bool
     losses: Floats  # F at the beginning, and after each step
+    point: Point | None = None  # where the search ended, in its own space
 
 
 _PASSES = 50  # for one step, at most
@@ -470,7 +519,7 @@ def minimise(
             excess = min(excess, 2 * left) if there and not close else excess
             converged = close or there or excess <= 1e-9 * total
             own = space.weights(point.own)
-            return Solution(own, point.intercepts, total, excess, passes, converged, np.array(losses))
+            return Solution(own, point.intercepts, total, excess, passes, converged, np.array(losses), point)
         share = float(np.clip(np.sqrt(excess / total), 0.05, 0.3)) if l2 > 0 else 1e-2
         steps, used, solved = space.step(point, residuals, share, min(_PASSES, problem.iterations - passes))
         newton = steps[0]
@@ -523,3 +572,110 @@ def descend(space: OverFeatures, problem: Problem, intercepts: Floats, rate: flo
                 break
             length /= 2
         point, total, residuals = reached, after, slopes
+
+
+@dataclass
+class Fold:
+    """Rows to learn from, and the table of rows that are left out of them."""
+
+    table: Table
+    held: Table
+    problem: Problem
+    width: int  # logits
+    stretch: Floats | None = None
+    point: Point | None = None  # where the last search ended, and the next begins
+
+    def solve(self, l2: float) -> Solution:
+        """The weights of a penalty."""
+        problem = replace(self.problem, l2=l2)
+        n, d = self.table.shape
+        space: OverFeatures | OverRows
+        if isinstance(self.table, Columns) and n < d and l2 > 0:
+            space = OverRows(self.table, self.stretch, problem, self.width)
+        else:
+            space = OverFeatures(self.table, self.stretch, problem)
+        found = minimise(space, problem, problem.log_shares(self.width), self.point)
+        self.point = found.point
+        return found
+
+    def answer(self, l2: float) -> Floats:
+        """The logits of the rows that are left out."""
+        found = self.solve(l2)
+        return self.held.times(found.weights) + found.intercepts
+
+
+class DenseFold:
+    """A fold whose table is dense: the whole search is compiled."""
+
+    ROUGH = 0.1  # the tolerance that is enough to choose by
+
+    def __init__(self, table: Matrix, held: Matrix, problem: Problem, width: int, start: Point | None = None) -> None:
+        self.held, self.problem = held, problem
+        self.ridge = counts.Ridge(table.values, problem.labels, problem.weights, width)
+        own = np.zeros((0, width)) if start is None else start.own
+        self.ridge.begin(own, problem.log_shares(width) if start is None else start.intercepts)
+
+    @property
+    def point(self) -> Point:
+        """Where the last search ended."""
+        intercepts = self.ridge.intercepts.copy()
+        return Point(self.ridge.weights, self.ridge.logits - intercepts, intercepts)
+
+    def solve(self, l2: float) -> Solution:
+        """The weights of a penalty."""
+        passes, losses, excess, converged = self.ridge.search(l2, self.problem.tolerance, self.problem.iterations)
+        found, loss = self.point, float(losses[-1])
+        return Solution(found.own, found.intercepts, loss, excess, passes, converged, losses, found)
+
+    def answer(self, l2: float) -> Floats:
+        """The logits of the rows that are left out, by weights that are near the minimum."""
+        self.ridge.search(l2, self.ROUGH, self.problem.iterations)
+        return self.held.times(self.ridge.weights) + self.ridge.intercepts
+
+
+@dataclass(frozen=True)
+class RidgePath:
+    """A penalty, and for each fold the logits of its left-out rows and where its search ended."""
+
+    l2: float
+    logits: list[Floats]
+    points: list[Point | None]
+
+
+def ridge_path(
+    folds: Sequence[Fold | DenseFold],
+    penalties: Sequence[float],
+    lose: Callable[[int, Floats], float],
+    judges: int | None = None,
+) -> RidgePath:
+    """The penalty whose weights lose least on rows that they were not found from.
+
+    Parameters
+    ----------
+    folds
+        Rows to learn from, and rows to answer.
+    penalties
+        From the heaviest. Each search begins where that of the penalty before ended.
+    lose
+        The loss of the left-out rows of a fold (by its number), from their logits.
+    judges
+        How many of the folds choose, the first ones; the others only follow. By default all.
+    """
+    chosen, others = folds[:judges], folds[len(folds[:judges]) :]
+    best, least, worse = RidgePath(penalties[0], [], []), np.inf, 0
+    for l2 in penalties:
+        logits = threads.run([partial(fold.answer, l2) for fold in chosen])
+        loss = sum(lose(k, own) for k, own in enumerate(logits))
+        worse = 0 if loss < least else worse + 1
+        if not worse:
+            best, least = RidgePath(l2, logits, [fold.point for fold in chosen]), loss
+        elif worse == 2 or loss > 1.05 * least:
+            break
+    threads.run([partial(_follow, fold, [l2 for l2 in penalties if l2 > best.l2][::-2][::-1]) for fold in others])
+    logits = threads.run([partial(fold.answer, best.l2) for fold in others])
+    return RidgePath(best.l2, [*best.logits, *logits], [*best.points, *(fold.point for fold in others)])
+
+
+def _follow(fold: Fold | DenseFold, penalties: Sequence[float]) -> None:
+    for l2 in penalties:
+        fold.answer(l2)
