@@ -60,6 +60,7 @@ PATH = (50.0, 10.0, 2.0, 0.3, 0.04)  # penalties, from the heaviest; of a single
 MOST, MOST_WEIGHTS = 300, 6_000  # products, and their weights for all classes together
 _MOST_FACTORS = 256  # features whose products are looked at
 _SPARSE = 500  # columns of counts, beyond which they are no part of the table
+_RIDGE = 3.0  # how strongly the temperature is drawn to 1
 _ROUGH = 1e-2  # how near the least possible sum the weights of a fold come
 _JUDGES, _MANY = 1, 2_000  # folds that choose the penalty, from so many rows on
 _ROWS = 1 << 12  # that are answered at a time
@@ -222,11 +223,12 @@ class Part:
     """Some rows to learn from and others to answer: their features, found from the first ones alone."""
 
     def __init__(self, data: Learning, rows: Places, held: Places, *, rough: bool) -> None:
-        self.data, self.rows, self.held, self.rough = data, rows, held, rough
+        self.data, self.rows, self.held = data, rows, held
         self.features = TableFeatures(Design.of(data.schema, data.table.take(rows) if rough else data.table))
         matrix = self.features.matrix(data.chunk.blocks, data.chunk.n_rows)
         self.precision: Any = np.float32 if rough else np.float64
-        self.own, self.others = (matrix[which].astype(self.precision) for which in (rows, held))
+        self.own: NDArray[np.floating[Any]] = matrix[rows].astype(self.precision)
+        self.others: NDArray[np.floating[Any]] = matrix[held].astype(self.precision)
         weights = data.problem.weights
         self.problem = replace(
             data.problem,
@@ -260,7 +262,7 @@ class Part:
         near.answer(l2)
         return DenseFold(Matrix(self.own), none, *given, near.point).solve(l2)
 
-    def _table(self, dense: NDArray[Any], which: int) -> Table:
+    def _table(self, dense: NDArray[np.floating[Any]], which: int) -> Table:
         if not self.sparse:
             return Matrix(dense)
         return Beside(Matrix(dense), self.sparse[which]) if dense.shape[1] else self.sparse[which]
@@ -288,7 +290,7 @@ def _deviations(values: NDArray[Any], weights: Floats) -> Floats:
     if not len(weights):
         return np.asarray(values.std(axis=0, dtype=np.float64))
     share = weights / weights.sum()
-    return np.sqrt(np.maximum(share @ (values.astype(np.float64) - share @ values) ** 2, 0.0))
+    return np.asarray(np.sqrt(share @ (values.astype(np.float64) - share @ values) ** 2))
 
 
 def screen(
@@ -327,7 +329,7 @@ def log_posterior(logits: Floats) -> Floats:
     """The logarithms of the classes' probabilities, at least that of the floor."""
     z = np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits
     z = z - z.max(axis=1, keepdims=True)
-    return np.maximum(z - portable.log(portable.exp(z).sum(axis=1, keepdims=True)), np.log(FLOOR))
+    return np.asarray(np.maximum(z - portable.log(portable.exp(z).sum(axis=1, keepdims=True)), np.log(FLOOR)))
 
 
 @dataclass(frozen=True)
@@ -370,8 +372,8 @@ def _finish(data: Learning, whole: Part, helds: list[Places], path: RidgePath, f
     logs = np.empty((data.chunk.n_rows, len(data.classes)))
     for held, logits in zip(helds, path.logits):
         logs[held] = log_posterior(logits)
-    none = np.zeros(1), np.zeros((1, 1))
-    length = data.problem.best_lengths(np.zeros_like(logs), logs[np.newaxis], none)
+    towards_one = np.array([-_RIDGE]), np.array([[_RIDGE]])
+    length = data.problem.best_lengths(np.zeros_like(logs), logs[np.newaxis], towards_one)
     temperature = float(np.clip(length[0], 0.05, 6.0))
     weights = found.weights.copy()
     weights[: len(whole.scales)] /= whole.scales[:, np.newaxis]
