@@ -44,7 +44,7 @@ LEAST = 1e-15  # of a probability, before its logarithm is taken
 BINS = 10  # of the calibration error, of equal width
 # zoo has 84 animals, the name of each in a column, and no errors of anyone; most readers of ARFF refuse its file.
 LEFT_OUT = ("zoo",)
-BUDGET, FEW = 150.0, 3  # a peer that would spend so many seconds on a table's folds has so many of them
+BUDGET, FEW = 600.0, 3  # a peer that would spend so many seconds on a table's folds has so many of them, or one
 
 
 # The models.
@@ -174,7 +174,8 @@ class Cache:
         """The first so many folds, of which those that are known are not run again."""
         known = self.folds.get(key) or run([0])
         if known[0].fit * wanted > self.budget:
-            wanted = min(wanted, max(FEW, len(known)))
+            allowed = FEW if known[0].fit * FEW <= self.budget else 1
+            wanted = min(wanted, max(allowed, len(known)))
         known = known + run(range(len(known), wanted))
         if len(self.folds.get(key, [])) < len(known):
             self.folds[key] = known

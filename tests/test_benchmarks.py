@@ -628,8 +628,9 @@ def test_peers_run_once_and_ours_always(texts: Path, tmp_path: Path, monkeypatch
         assert asked["logistic"] == of_peer
         assert [len(each) for each in found["peer"].values()] == [wanted, wanted]
     assert asked["plain"] == 18
-    for path, few in ((None, quality.FEW), (tmp_path / "peers.json", 5)):  # those that are known count
-        cache = quality.Cache(path, budget=0.5)  # seconds, of which ten folds need one
+    known = tmp_path / "peers.json"  # whose folds count
+    for path, seconds, few in ((None, 0.5, quality.FEW), (None, 0.2, 1), (known, 0.5, 5)):  # ten folds need a second
+        cache = quality.Cache(path, budget=seconds)
         found = quality.run(tasks, {"peer": peer}, 10, cache)
         assert [len(each) for each in found["peer"].values()] == [few, few]
 
