@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 _STEPS = 100
 _TEMPERATURES = 0.02, 10.0  # the least and the largest
+_SURE = 1e-3  # rows whose class is surer than this bend next to nothing, and steps may be a little off
 _CELLS = 1 << 18  # of a piece of the rows, whose products stay in the cache
 
 
@@ -75,7 +76,7 @@ def fit_weights(
         step = np.zeros(len(found))
         step[free] = _least(bend, slope[free], found[free], len(bounded))
         gain = -float(slope @ step)
-        if gain <= 1e-10 * pool.size:
+        if gain <= 1e-9 * pool.size:
             break
         # The scores are linear in the weights, so a shorter step needs no pass over the features.
         along, length, before = pool.scores(step), 1.0, loss + _ridge(found - centre, penalty)
@@ -130,12 +131,14 @@ class _Pool:
 
     def bend(self, shares: Floats, which: NDArray[np.intp]) -> Floats:
         """The curvature in some weights and the shifts: the covariance under each row's probabilities, added up."""
-        n_compared, n_rows, size = self.logs.shape[1], self.logs.shape[2], len(which)
+        n_compared, size = self.logs.shape[1], len(which)
         result = np.zeros((size + self.shifts, size + self.shifts))
         piece = max(_CELLS // max(size * n_compared, 1), 1)
-        for start in range(0, n_rows, piece):
-            rows = slice(start, start + piece)
-            each, own = self.logs[which, :, rows], shares[:, rows]
+        unsure = np.flatnonzero(shares.max(axis=0) < 1 - _SURE)
+        for start in range(0, len(unsure), piece):
+            rows = unsure[start : start + piece]
+            own = shares[:, rows]
+            each = self.logs[which[:, np.newaxis, np.newaxis], np.arange(n_compared)[:, np.newaxis], rows]
             counted = own * self.weights[rows]
             if n_compared == 1:  # p (1 - p) at once
                 spread = each[:, 0] * np.sqrt(counted[0] * own[1])
