@@ -406,6 +406,7 @@ def _mark_values(block: Codes, j: int, column: ColumnFeatures, first: int, out: 
 # Of a regularised discriminant: what is tried, and how much work that may be.
 POOLED, DIAGONALS = (0.0, 0.15, 0.4, 0.7, 1.0), (0.003, 0.03, 0.1, 0.3, 0.6, 0.9)
 _CELLS = 400_000  # classes × features²
+_CHOOSERS = 50_000  # rows that the features and the shrinkage are found by
 _JUDGED = 10_000  # left-out rows by which the shrinkage is chosen
 
 
@@ -545,7 +546,7 @@ class FeatureClassifier(Classifier):
 
     def _plan_features(self, rows: Rows, folds: Folds | None, *, whole: bool) -> tuple[Plan, Floats]:
         """The columns, the features and the shrinkage; and what left-out rows are answered, by these folds or ours."""
-        some = rows.in_memory()
+        some = rows.sample(_CHOOSERS, _CHOOSERS, 0)[0]
         schema = super()._plan(rows, whole=whole).schema
         source, codes, classes, weights = self._open_part(Part(some.X, some.y, some.weights))
         found = blocks(source, schema, match(schema, source))

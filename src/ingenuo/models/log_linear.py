@@ -200,21 +200,23 @@ def fit_temperature(scores: Floats, base: Floats, codes: NDArray[Any], weights: 
     >>> round(temperature, 4), round(loss, 4)
     (0.231, 0.6365)
     """
-    own = scores - scores.mean(axis=1, keepdims=True)
-    share = np.full(len(own), 1 / len(own)) if weights is None else weights / weights.sum()
-    rows = np.arange(len(own))
-    wanted, temperature, loss = float(share @ own[rows, codes]), 0.5, math.inf
+    own, base = (np.ascontiguousarray(each.T) for each in (scores, base))  # sums over classes run along the rows
+    own = own - own.mean(axis=0)
+    share = np.full(len(codes), 1 / len(codes)) if weights is None else weights / weights.sum()
+    rows = np.arange(len(codes))
+    right = own[codes, rows]
+    temperature, loss = 0.5, math.inf
     for _ in range(20):
         joint = base + temperature * own
-        largest = joint.max(axis=1)
-        powers = np.exp(joint - largest[:, np.newaxis])
-        total = powers.sum(axis=1)
-        loss = float(share @ (np.log(total) + largest - joint[rows, codes]))
+        largest = joint.max(axis=0)
+        powers = np.exp(joint - largest)
+        total = powers.sum(axis=0)
+        loss = float(share @ (np.log(total) + largest - joint[codes, rows]))
         powers *= own
-        mean = powers.sum(axis=1) / total
+        mean = powers.sum(axis=0) / total
         powers *= own
-        slope = float(share @ mean) - wanted
-        bend = float(share @ (powers.sum(axis=1) / total - mean * mean))
+        slope = float(share @ (mean - right))
+        bend = float(share @ (powers.sum(axis=0) / total - mean * mean))
         step = np.clip(temperature - slope / max(bend, 1e-12), temperature / 4, temperature * 4).clip(*_TEMPERATURES)
         if abs(step - temperature) < 1e-3 * temperature:
             break
