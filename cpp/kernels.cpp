@@ -19,6 +19,9 @@ namespace codes {
 namespace levels {
 #include "back_off.hpp"
 }
+namespace trees {
+#include "trees.hpp"
+}
 namespace counts {
 #include "counts.hpp"
 #include "solver.hpp"

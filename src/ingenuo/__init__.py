@@ -25,6 +25,7 @@ _NAMES = {
     "models.attribute_selection": "AttributeSelector",
     "models.bayes_classifier": "BayesClassifier",
     "models.bayes_optimal": "BayesOptimalClassifier",
+    "models.boosted_trees": "BoostedTrees",
     "models.discriminant": "GaussianDiscriminant LeastSquaresClassifier",
     "models.hypotheses": "Hypotheses",
     "models.language": "LanguageModel LanguageModelClassifier",
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from ingenuo.models.attribute_selection import AttributeSelector as AttributeSelector
     from ingenuo.models.bayes_classifier import BayesClassifier as BayesClassifier
     from ingenuo.models.bayes_optimal import BayesOptimalClassifier as BayesOptimalClassifier
+    from ingenuo.models.boosted_trees import BoostedTrees as BoostedTrees
     from ingenuo.models.discriminant import GaussianDiscriminant as GaussianDiscriminant
     from ingenuo.models.discriminant import LeastSquaresClassifier as LeastSquaresClassifier
     from ingenuo.models.hypotheses import Hypotheses as Hypotheses

@@ -13,7 +13,7 @@ of such features, `FeatureClassifier`, is a function of their sums: rows come an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from statistics import NormalDist
@@ -123,16 +123,12 @@ class Design:
         """The design that some rows give: their means, deviations, values and, if asked for, normal scores."""
         if chunk.weights is not None and not chunk.weights.all():
             chunk = chunk.take(np.flatnonzero(chunk.weights))
-        places = {name: place for place, name in enumerate(schema.names.tolist())}
         found: list[ColumnFeatures] = []
-        for family, block in chunk.blocks.items():
-            owners = [places[name] for name in block.names.tolist()]
-            if FAMILIES[family] == "text":
-                raise refuse_text(block.names[0])
+        for owners, block in read_blocks(schema, chunk.blocks):
             if isinstance(block, Codes):
                 found += _categories(block, owners, chunk.weights)
             else:
-                found += _numbers(_as_numbers(block), owners, chunk.weights, scores)
+                found += _numbers(block, owners, chunk.weights, scores)
         found.sort(key=lambda column: column.owner)
         return Design(schema, tuple(column for column in found if column.size))
 
@@ -275,7 +271,19 @@ def _check(holds: Any, what: str) -> None:
         raise InputError(f"the features of the model are no design of its columns ({what})")
 
 
-# Numbers.
+# Blocks.
+
+
+def read_blocks(schema: Schema, blocks: Mapping[str, Block]) -> Iterator[tuple[list[int], Codes | Numbers]]:
+    """The categories, with their labels, and the numbers of rows, counts among them, and the columns' places in the
+    schema; text is refused.
+    """
+    places = {name: place for place, name in enumerate(schema.names.tolist())}
+    for family, block in blocks.items():
+        if FAMILIES[family] == "text":
+            raise refuse_text(block.names[0])
+        owners = [places[name] for name in block.names.tolist()]
+        yield owners, labelled(block) if isinstance(block, Codes) else _as_numbers(block)
 
 
 def _as_numbers(block: Any) -> Numbers:
@@ -290,6 +298,9 @@ def _as_numbers(block: Any) -> Numbers:
     refuse_not_finite(block)
     matrix = block.matrix.toarray() if block.sparse else block.matrix
     return Numbers(block.names, block.n_rows, np.asarray(matrix, np.float64))
+
+
+# Numbers.
 
 
 def _numbers(block: Numbers, owners: list[int], weights: Floats | None, scores: bool) -> list[ColumnFeatures]:

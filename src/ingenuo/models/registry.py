@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "network": "NetworkClassifier",
     "discriminant": "GaussianDiscriminant",
     "softmax": "SoftmaxRegression",
+    "trees": "BoostedTrees",
     "language": "LanguageModelClassifier",
     "language-model": "LanguageModel",  # of texts that have no class
     "least-squares": "LeastSquaresClassifier",
