@@ -60,7 +60,9 @@ PATH = (50.0, 10.0, 2.0, 0.3, 0.04)  # penalties, from the heaviest; of a single
 MOST, MOST_WEIGHTS = 300, 6_000  # products, and their weights for all classes together
 _MOST_FACTORS = 256  # features whose products are looked at
 _SPARSE = 500  # columns of counts, beyond which they are no part of the table
+_LEAST = -30.0  # log probability: a class that is not among the rows that were learned is not quite impossible
 _RIDGE = 3.0  # how strongly the temperature is drawn to 1
+_SINGLE = 1e-4  # a tolerance for which single precision is enough
 _ROUGH = 1e-2  # how near the least possible sum the weights of a fold come
 _JUDGES, _MANY = 1, 2_000  # folds that choose the penalty, from so many rows on
 _ROWS = 1 << 12  # that are answered at a time
@@ -226,9 +228,9 @@ class Part:
         self.data, self.rows, self.held = data, rows, held
         self.features = TableFeatures(Design.of(data.schema, data.table.take(rows) if rough else data.table))
         matrix = self.features.matrix(data.chunk.blocks, data.chunk.n_rows)
-        self.precision: Any = np.float32 if rough else np.float64
-        self.own: NDArray[np.floating[Any]] = matrix[rows].astype(self.precision)
-        self.others: NDArray[np.floating[Any]] = matrix[held].astype(self.precision)
+        single = np.float32 if rough or data.problem.tolerance >= _SINGLE else np.float64
+        self.own: NDArray[np.floating[Any]] = matrix[rows].astype(single)
+        self.others: NDArray[np.floating[Any]] = matrix[held].astype(single)
         weights = data.problem.weights
         self.problem = replace(
             data.problem,
@@ -258,7 +260,9 @@ class Part:
         if self.sparse:
             return Fold(*self._given(), start).solve(l2)
         none, given = Matrix(self.own[:0]), (self.problem, self.data.width)
-        near = DenseFold(Matrix(self.own.astype(np.float32)), none, *given, start)
+        near = DenseFold(Matrix(self.own.astype(np.float32, copy=False)), none, *given, start)
+        if self.own.dtype == np.float32:
+            return near.solve(l2)
         near.answer(l2)
         return DenseFold(Matrix(self.own), none, *given, near.point).solve(l2)
 
@@ -274,16 +278,28 @@ class Part:
         _, residuals = self.problem.residuals(point.logits + point.intercepts)
         linear = point.own[: len(design)]
         left, right = screen(self.own, linear, residuals, design.owner, design.is_number, self.problem.weights, most)
-        both = design.is_number[left] & design.is_number[right]
-        products = self.own[:, left] * self.own[:, right]
-        scales = np.where(both, np.maximum(_deviations(products, self.problem.weights), 1e-6), 1.0)
-        factors = (1 / scales).astype(self.precision)
-        self.own = np.hstack([self.own, products * factors])
-        self.others = np.hstack([self.others, self.others[:, left] * self.others[:, right] * factors])
+        both = np.flatnonzero(design.is_number[left] & design.is_number[right])
+        self.own, self.others = (_with_products(each, left, right) for each in (self.own, self.others))
+        scales = np.ones(len(left))
+        at = len(design) + both
+        scales[both] = np.maximum(_deviations(self.own[:, at], self.problem.weights), 1e-6)
+        for each in (self.own, self.others):
+            each[:, at] *= (1 / scales[both]).astype(each.dtype)
         self.scales = np.concatenate([self.scales, scales])
         self.features = TableFeatures(design, left.astype(np.int32), right.astype(np.int32))
         wider = np.concatenate([linear, np.zeros((len(left), data.width)), point.own[len(design) :]])
         return Point(wider, point.logits, point.intercepts)
+
+
+def _with_products(features: NDArray[np.floating[Any]], left: Places, right: Places) -> NDArray[np.floating[Any]]:
+    n, f = features.shape
+    found = np.empty((n, f + len(left)), features.dtype)
+    found[:, :f] = features
+    step = max(1, (1 << 16) // max(f + len(left), 1))  # rows that stay in the cache
+    for lo in range(0, n, step):
+        own = features[lo : lo + step]
+        np.multiply(own[:, left], own[:, right], out=found[lo : lo + step, f:])
+    return found
 
 
 def _deviations(values: NDArray[Any], weights: Floats) -> Floats:
@@ -325,11 +341,11 @@ def screen(
     return looked[i[first]], looked[j[first]]
 
 
-def log_posterior(logits: Floats) -> Floats:
-    """The logarithms of the classes' probabilities, at least that of the floor."""
+def log_posterior(logits: Floats, least: float = _LEAST) -> Floats:
+    """The logarithms of the classes' probabilities, none below the least."""
     z = np.hstack([np.zeros_like(logits), logits]) if logits.shape[1] == 1 else logits
     z = z - z.max(axis=1, keepdims=True)
-    return np.asarray(np.maximum(z - portable.log(portable.exp(z).sum(axis=1, keepdims=True)), np.log(FLOOR)))
+    return np.asarray(np.maximum(z - portable.log(portable.exp(z).sum(axis=1, keepdims=True)), least))
 
 
 @dataclass(frozen=True)
@@ -379,4 +395,6 @@ def _finish(data: Learning, whole: Part, helds: list[Places], path: RidgePath, f
     weights[: len(whole.scales)] /= whole.scales[:, np.newaxis]
     found = replace(found, weights=weights * temperature, intercepts=found.intercepts * temperature, point=None)
     groups: dict[str, Features] = {TABLE: whole.features} if whole.features.size else {}
-    return Fitted({**groups, **data.groups}, found, path.l2, temperature, log_posterior(logs * temperature))
+    return Fitted(
+        {**groups, **data.groups}, found, path.l2, temperature, log_posterior(logs * temperature, np.log(FLOOR))
+    )
