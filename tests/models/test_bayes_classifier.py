@@ -62,7 +62,7 @@ def adding():
 def test_the_answer_is_the_weighted_sum_of_what_the_members_say(vote):
     rows = TABLE.drop(columns="state")
     joint = vote.shifts_ + sum(
-        weight * np.log(np.maximum(each.predict_proba(rows), FLOOR))
+        weight * np.log(np.maximum(each.predict_proba(rows), vote.least_))
         for weight, each in zip(vote.weights_.values(), vote.estimators_)
     )
     expected = np.exp(joint) / np.exp(joint).sum(axis=1, keepdims=True)
@@ -70,6 +70,11 @@ def test_the_answer_is_the_weighted_sum_of_what_the_members_say(vote):
     np.testing.assert_allclose(np.exp(vote.predict_log_proba(rows)), expected, rtol=1e-12)
     assert vote.predict(rows).tolist() == vote.classes_[expected.argmax(axis=1)].tolist()
     assert (np.array(list(vote.weights_.values())) >= 0).all()
+
+
+def test_nobody_may_be_surer_than_the_rows_allow(vote):
+    assert vote.least_ == 0.3 / N
+    assert BayesClassifier().fit(play_tennis(), "Play").least_ == FLOOR
 
 
 def test_weights_are_found_by_rows_that_the_members_did_not_learn():
@@ -148,7 +153,7 @@ def test_what_is_below_the_least_probability_has_a_line():
     y = np.repeat([0, 1], 40)
     model = BayesClassifier([("bayes", GaussianNB())]).fit(X, y)
     found = model.explain([1000.5])
-    assert any(line["column"] == "no probability below 1e-06" for line in found.records())
+    assert any(line["column"] == "no probability below 0.0037" for line in found.records())
     np.testing.assert_allclose(found.posterior, model.predict_proba([[1000.5]])[0], rtol=1e-9)
     assert sum(line["sum"] for line in found.records()[:-1]) == pytest.approx(found.records()[-1]["sum"])
 
@@ -420,6 +425,7 @@ def test_a_file_has_all_of_it(members, tmp_path):
         lambda plain: plain.update(shifts=[0.0]),
         lambda plain: plain.update(names=plain["names"][:1]),
         lambda plain: plain.update(losses=[]),
+        lambda plain: plain.update(least=0.0),
         lambda plain: plain.update(members=[]),
         lambda plain: plain["members"][0].update(model="BayesClassifierX"),
     ],

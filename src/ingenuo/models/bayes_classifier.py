@@ -58,6 +58,7 @@ LARGE = 200_000  # rows of a table here, or in files, of which more are only cou
 SAMPLE = 20_000  # rows of that sample
 FEWEST = 30  # rows, below which there is one member, and no fold
 RIDGE = 20.0  # of the weights, towards equal shares
+_SURE, _LEAST = 0.3, 0.02  # no member may give a class less than this over the number of rows, if that is less
 _OF = "\n"  # between the name of a table and that of its member
 _WIDEST = 300  # columns of a network: every pair of them is counted
 _CELLS = 4e7  # answers to rows that the weights are found by: members × rows × classes
@@ -117,6 +118,9 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         which were left out, and why.
     weights_, shifts_ : dict, array
         The weight of each member, and what is added to the log odds of each class.
+    least_ : float
+        The least probability that a member may give a class, as far as the vote hears it: nobody may be surer than the
+        rows allow.
     estimators_ : list of classifiers
         The members, fitted.
     schema_ : Schema
@@ -294,7 +298,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         self._rows_learned = (source.n_rows, source.n_rows)
         self._set_classes(seen)
         self._weights, self.shifts_ = np.full(len(fitted), 1 / len(fitted)), np.zeros(len(self.classes_))
-        self._losses = np.full(len(fitted) + 1, np.nan)
+        self._losses, self.least_ = np.full(len(fitted) + 1, np.nan), FLOOR
         if in_folds:
             self._weigh(answers, codes, weights, folds, np.flatnonzero(often))
 
@@ -394,7 +398,9 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         if len(counted) > most:
             chosen = np.random.default_rng(0).choice(len(counted), most, replace=False)
             counted = counted[np.sort(chosen)]
-        logs = np.maximum(answers[:, counted], np.log(FLOOR))
+        if folds is not None:  # nobody may be surer than the rows allow
+            self.least_ = min(_SURE / len(counted), _LEAST)
+        logs = np.maximum(answers[:, counted], np.log(self.least_))
         codes, weights = codes[counted], None if weights is None else weights[counted]
         towards = np.full(len(logs), 1 / len(logs))
         rows = np.arange(len(codes))
@@ -549,13 +555,13 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def _each(self, X: Any, skip: bool = False) -> Floats:
         """log P(class | row) by each member, members × rows × classes; with `skip`, 0 by those without weight."""
-        X, known = self._without_target(X), labels_of(self.classes_)
+        X, known, least = self._without_target(X), labels_of(self.classes_), np.log(self.least_)
         n_rows = checks.count_rows(X)
         found = np.zeros((len(self.estimators_), n_rows, len(known)))
         for place, (each, weight) in enumerate(zip(self.estimators_, self._weights)):
             if weight or not skip:
-                own = log_answers(each, X)
-                found[place] = np.maximum(over_classes(own, classes_of(each), known, np.log(FLOOR)), np.log(FLOOR))
+                own = over_classes(log_answers(each, X), classes_of(each), known, least)
+                np.maximum(own, least, out=found[place])
         return found
 
     def _pooled(self, X: Any, *, log: bool = False) -> Floats:
@@ -578,7 +584,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
     def _explain_row(self, row: Any) -> PooledExplanation:
         row, known = self._without_target(row), labels_of(self.classes_)
-        source = checks.row(row, self.schema_)
+        source, least = checks.row(row, self.schema_), np.log(self.least_)
         places = {column_name(name): place for place, name in enumerate(source.names.tolist())}
 
         def value(column: str) -> str | None:
@@ -604,8 +610,8 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 opened.append((weight, each, found))
             else:
                 own = log_answers(each, checks.one_row(row, self.schema_.names.tolist(), self._table))
-            own, at = over_classes(own, classes_of(each), known, np.log(FLOOR))[0], find(classes_of(each), known)
-            said.append(Opinion(name, weight, factors, at, own, np.maximum(own, np.log(FLOOR))))
+            own, at = over_classes(own, classes_of(each), known, least)[0], find(classes_of(each), known)
+            said.append(Opinion(name, weight, factors, at, own, np.maximum(own, least)))
         pooled = pool_factors(known, said, self.shifts_, value, places)
         return replace(pooled, passages=self._passages_by(opened, known[pooled.order][:2]))
 
@@ -671,6 +677,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             "weights": self._weights.tolist(),
             "shifts": self.shifts_.tolist(),
             "losses": self._losses.tolist(),
+            "least": self.least_,
             "rows": list(self._rows_learned),
             "left out": dict(self._left_out),
         }, arrays
@@ -685,7 +692,9 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             raise InputError("the members, their names and their weights do not match")
         self.schema_, self._names, self.estimators_, self._weights = schema, names, fitted, weights
         self._losses, self._left_out = losses, {str(name): str(why) for name, why in plain["left out"].items()}
-        some, every = map(int, plain["rows"])
+        self.least_, (some, every) = float(plain["least"]), map(int, plain["rows"])
+        if not 0 < self.least_ < 0.5:
+            raise InputError(f"the least probability is {self.least_!r}")
         self._rows_learned, self._table, self.n_features_in_ = (some, every), None, len(schema)
         if plain["own"]:
             self.members = [(name, clone(each)) for name, each in zip(names, fitted)]
