@@ -22,6 +22,7 @@ from ingenuo.datasets import diabetes, play_tennis, weather
 from ingenuo.errors import IngenuoError
 from ingenuo.explanation.evidence import reasons
 from ingenuo.explanation.explain import explain
+from ingenuo.models.bayes_classifier import BayesClassifier
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
 from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.hypotheses import Hypotheses
@@ -130,9 +131,11 @@ def test_the_addends_printed_sum_to_the_answer_of_least_squares():
     np.testing.assert_allclose(shares, model.predict_proba(IRIS[70:71])[0], atol=1e-6)
 
 
+VOTERS = [("a", GaussianNB()), ("b", SoftmaxRegression())]
 OTHERS = {
     "least squares": lambda: (LeastSquaresClassifier().fit(IRIS, SPECIES), IRIS[0]),
     "a number": lambda: (NaiveBayesRegressor().fit(IRIS[:, :3], IRIS[:, 3]), IRIS[0, :3]),
+    "a weighted vote": lambda: (BayesClassifier(VOTERS).fit(IRIS, SPECIES), IRIS[0]),
     "a vote": lambda: (BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES), IRIS[0]),
     "whole numbers as classes": lambda: (GaussianNB().fit(IRIS, SPECIES), IRIS[0]),
     "days as classes": lambda: (
@@ -223,6 +226,7 @@ def test_rows_can_be_typed_for_every_kind_of_model():
         NetworkClassifier("tan").fit(tennis, "Play"),
         NetworkClassifier("aode").fit(tennis, "Play"),
         SoftmaxRegression().fit(tennis, "Play"),
+        BayesClassifier().fit(tennis, "Play"),
         BayesOptimalClassifier([("a", NaiveBayes())]).fit(tennis, "Play"),
         CategoricalNB().fit(tennis.drop_columns("Play").to_pandas(), tennis["Play"].to_pylist()),
     ):
@@ -375,8 +379,9 @@ def test_the_lines_of_every_row_have_the_same_columns_so_that_they_can_be_writte
         pieces = "".join(several.pieces("csv"))
         assert pieces == several.to_csv(), name
     vote = BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES)
+    pooled = BayesClassifier(VOTERS).fit(IRIS, SPECIES)
     number = NaiveBayesRegressor().fit(IRIS[:, :3], IRIS[:, 3])
-    for model, rows in ((vote, IRIS[::30]), (number, IRIS[::30, :3])):
+    for model, rows in ((vote, IRIS[::30]), (pooled, IRIS[::30]), (number, IRIS[::30, :3])):
         several = explain(model, rows)
         assert "".join(several.pieces("csv")) == several.to_csv()
     frame = several[0].to_frame()

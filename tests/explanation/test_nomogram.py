@@ -14,6 +14,7 @@ from sklearn.datasets import load_iris
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError, InputError, KindError
 from ingenuo.explanation.nomogram import nomogram
+from ingenuo.models.bayes_classifier import BayesClassifier
 from ingenuo.models.bayes_optimal import BayesOptimalClassifier
 from ingenuo.models.discriminant import GaussianDiscriminant, LeastSquaresClassifier
 from ingenuo.models.language import LanguageModelClassifier
@@ -176,6 +177,7 @@ REFUSED = {
     "an average of networks": (lambda: NetworkClassifier("aode").fit(play_tennis(), "Play"), "depend on one another"),
     "sequences": (lambda: LanguageModelClassifier().fit(TEXTS, MOODS), "words before it"),
     "numbers": (lambda: NaiveBayesRegressor().fit(IRIS[:, :3], IRIS[:, 3]), "answers with a number"),
+    "a weighted vote": (lambda: BayesClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES), "vote of several models"),
     "a vote": (lambda: BayesOptimalClassifier([("a", GaussianNB())]).fit(IRIS, SPECIES), "several models"),
     "nothing learned": (NaiveBayes, "fit it first"),
     "one class": (lambda: NaiveBayes().fit([[1.0], [2.0]], ["a", "a"]), "one class only"),

@@ -32,6 +32,8 @@ ESTIMATORS = [
     ing.ComplementNB(),
     ing.BernoulliNB(),
     ing.CategoricalNB(),
+    ing.BayesClassifier(),
+    ing.BayesClassifier("additive"),
     ing.BayesOptimalClassifier([("bayes", ing.NaiveBayes()), ("logistic", LogisticRegression(max_iter=1000))]),
 ]
 
@@ -79,6 +81,7 @@ EXPECTED_FAILURES: dict[str, dict[str, str]] = {
     "ComplementNB": {},
     "BernoulliNB": {},
     "CategoricalNB": {},
+    "BayesClassifier": {},
     "BayesOptimalClassifier": dict.fromkeys(
         ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
         "its members are compared by folds: a row of weight 2 lies in one, two equal rows may lie in two",

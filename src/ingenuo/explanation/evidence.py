@@ -78,6 +78,8 @@ _NO_SUM = {
     "NetworkClassifier": "its columns depend on one another, so that a value says nothing by itself; draw its network, "
     "or take NaiveBayes",
     "LanguageModelClassifier": "a word counts by the words before it, and says nothing by itself; take NaiveBayes",
+    "BayesClassifier": "it is a vote of several models; ask for that of one of its estimators_, or explain a row, "
+    "which shows what each column says to each of them",
     "BayesOptimalClassifier": "it averages what several models say; ask for that of each of them",
     "NaiveBayesRegressor": "it answers with a number; take NaiveBayes, and classes",
 }

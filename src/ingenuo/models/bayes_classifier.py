@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -161,23 +161,26 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     @property
     def _adds(self) -> bool:
         """Whether all its members are sums over rows."""
-        given = self.members
-        if isinstance(given, str):
-            return given == ADDITIVE
-        return isinstance(given, Iterable) and all(getattr(each[-1], "_is_tally", False) for each in given)
+        given = [getattr(each, "_is_tally", False) for _, each in self._given_members()]
+        return all(given) if given else bool(self.members == ADDITIVE)
+
+    def _given_members(self) -> list[tuple[str, Any]]:
+        """Members of one's own; none where they are no list of pairs, which `fit` will say."""
+        pairs = self.members if isinstance(self.members, list | tuple) else []
+        return [(each[0], each[1]) for each in pairs if isinstance(each, list | tuple) and len(each) == 2]
 
     _is_tally = property(lambda self: self._adds)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters, and with `deep` members that were given, and their parameters as name__parameter."""
         found: dict[str, Any] = super().get_params(deep=False)
-        for name, member in self.members if deep and isinstance(self.members, list) else ():
+        for name, member in self._given_members() if deep else ():
             found |= {name: member} | {f"{name}__{key}": value for key, value in member.get_params().items()}
         return found
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters; a member that was given by its name, its parameters as name__parameter."""
-        given = dict(self.members) if isinstance(self.members, list) else {}
+        given = dict(self._given_members())
         own = {key: params.pop(key) for key in list(params) if key.partition("__")[0] in given}
         for key, value in sorted(own.items(), key=lambda each: "__" in each[0]):
             name, _, inner = key.partition("__")

@@ -48,6 +48,7 @@ _TAGS = {
     "SoftmaxRegression": "logistic-regression",
     "NetworkClassifier": "bayesian-network",
     "LanguageModelClassifier": "language-model",
+    "BayesClassifier": "ensemble",
     "BayesOptimalClassifier": "ensemble",
 }
 
