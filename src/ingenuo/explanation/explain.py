@@ -204,6 +204,8 @@ def inspect(model: Any, about: Mapping[str, Any] | None = None, top: int = 10) -
         data["stop words"] = stopped
     if hasattr(model, "network_"):  # an average of networks has none of its own
         text, data["arcs"] = str(model.network_), [list(arc) for arc in model.network_.arcs]
+    elif hasattr(model, "members_"):  # of a weighted vote
+        text, data["members"] = str(model.members_), model.members_.to_dict()
     elif hasattr(model, "weights_"):  # of a vote
         logs, data["weights"] = model.log_likelihoods_, model.weights_
         voters = [[name, logs[name], weight] for name, weight in model.weights_.items()]

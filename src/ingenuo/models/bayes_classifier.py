@@ -21,6 +21,7 @@ from ingenuo.errors import IngenuoError, InputError, MergeError, check_choice
 from ingenuo.kernels import densities, threads
 from ingenuo.kernels.moments import refuse_infinities
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
+from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.folds import (
     FLOOR,
     Folds,
@@ -135,8 +136,8 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     --------
     >>> from ingenuo.datasets import diabetes
     >>> model = BayesClassifier("additive").fit(diabetes(), "progression")
-    >>> "network" in model.weights_
-    True
+    >>> sorted(model.weights_)
+    ['discriminant', 'network']
     """
 
     members: Any = AUTO
@@ -327,10 +328,13 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         if table:
             columns = self._declare(kinds, ("number", "category"))
             if len(table) <= _WIDEST:
-                found.append(("network", NetworkClassifier("kdb", columns=columns)))
+                found.append(
+                    ("network", NetworkClassifier("kdb", columns=columns, smoothing="back-off", weighting="levels"))
+                )
             else:
                 left_out["network"] = f"it counts every pair of columns, and there are {len(table):,}"
                 found.append(("naive bayes", NaiveBayes(columns, tune=True)))
+            found.append(("discriminant", GaussianDiscriminant("regularised", columns=columns)))
             if not adds:
                 found.append(("softmax", SoftmaxRegression(columns)))
         if others:
@@ -539,8 +543,8 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         >>> from ingenuo.datasets import diabetes
         >>> rows = diabetes()
         >>> model = BayesClassifier("additive").fit(rows[:300], "progression").reweigh(rows[300:], "progression")
-        >>> "network" in model.weights_
-        True
+        >>> sorted(model.weights_)
+        ['discriminant', 'network']
         """
         check_is_fitted(self)
         rows, _ = rows_of(X, y, sample_weight, model=self).sample(SAMPLE, LARGE, int(self.random_state))

@@ -429,6 +429,10 @@ def _picture(model: Any) -> tuple[str, Data]:
 def _densities(model: Any, rows: _Rows) -> tuple[str, Data | None]:
     """The columns of numbers that tell the classes apart best; nothing where the model has none."""
     schema, source = schema_of(model), rows.source()
+    if hasattr(model, "members_"):
+        drawn = page.svg(model.plot()[0], "weights and left-out log loss of the members of the vote", "vote")
+        caption = "The members of the vote: their weights, and their log loss on rows that they had not learned."
+        return "Vote", {"pictures": [(drawn, caption)], "n": 0, "drawn": 0, "regions": True}
     if schema is None or source is None or not hasattr(model, "plot"):
         return "Densities", None
     chosen = _telling_columns(source, schema, rows.codes)
