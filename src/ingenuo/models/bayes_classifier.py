@@ -336,7 +336,8 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 found.append(("naive bayes", NaiveBayes(columns, tune=True)))
             found.append(("discriminant", GaussianDiscriminant("regularised", columns=columns)))
             if not adds:
-                found.append(("softmax", SoftmaxRegression(columns)))
+                found.append(("softmax", SoftmaxRegression(columns, l2="auto")))
+                found.append(("softmax, products", SoftmaxRegression(columns, l2="auto", interactions="auto")))
         if others:
             columns = self._declare(kinds, ("count", "text"))
             texts: Any = self.text if any(kinds[name] == "text" for name in others) else None
@@ -359,38 +360,48 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         self, given: Sequence[tuple[str, Any]], X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds | None
     ) -> tuple[list[tuple[str, Any]], Floats]:
         """The members, fitted, and what they say of rows that they did not learn: members × rows × classes."""
-        fitted, answers, errors = list[tuple[str, Any]](), list[Floats](), list[IngenuoError]()
+        members = [(name, clone(each)) for name, each in given]
+        answers, errors = dict[str, Floats](), list[IngenuoError]()
         line, own = Line(self.verbose), isinstance(self.members, str)
         n_folds = 1 if folds is None else int(folds.max()) + 1
         try:
-            for place, (name, each) in enumerate(given):
-                member, said = clone(each), f"member {place + 1} of {len(given)}, {name}"
-                line.say(said, place * n_folds, len(given) * n_folds)
+            for place, (name, each) in enumerate(members):
+                said = f"member {place + 1} of {len(given)}, {name}"
 
                 def after(fold: int, said: str = said, place: int = place) -> None:
-                    done = place * n_folds + fold
-                    line.say(f"{said}: fold {fold} of {n_folds}", done, len(given) * n_folds)
+                    how = f": fold {fold} of {n_folds}" if fold else ""
+                    line.say(said + how, place * n_folds + fold, len(given) * n_folds)
 
+                after(0)
                 try:
                     with warnings.catch_warnings(), watch_folds(after):
                         if own:
                             warnings.simplefilter("ignore")
                         if folds is None:
-                            member.fit(X, y) if weights is None else member.fit(X, y, sample_weight=weights)
-                        else:
-                            answers.append(fit_with_folds(member, X, y, weights, folds, name))
+                            each.fit(X, y) if weights is None else each.fit(X, y, sample_weight=weights)
+                            answers[name] = np.zeros(0)
+                        elif own and getattr(each, "interactions", None):  # it begins with the one before it
+                            before, linear = members[place - 1]
+                            both = each._fit_both_with_folds(linear, X, y, weights, folds)
+                            answers |= dict(zip((before, name), both))
+                        elif not (
+                            own and any(getattr(m, "interactions", None) for _, m in members[place + 1 : place + 2])
+                        ):
+                            answers[name] = fit_with_folds(each, X, y, weights, folds, name)
                 except IngenuoError as error:
                     if not own:
                         raise
                     self._left_out[name] = str(error)
                     errors.append(error)
-                    continue
-                fitted.append((name, member))
         finally:
             line.close()
-        if not fitted:
+        if not answers:
             raise errors[0]
-        return fitted, np.array(answers)
+        for name, _ in members:  # one that another, which failed, begins with
+            if name not in answers:
+                self._left_out.setdefault(name, str(errors[-1]))
+        fitted = [(name, each) for name, each in members if name in answers]
+        return fitted, np.array([answers[name] for name, _ in fitted])
 
     def _weigh(
         self,
