@@ -630,7 +630,7 @@ class NetworkClassifier(Classifier):
 
 # The sums by which it is planned.
 
-_CELLS, _ROWS = 1 << 23, 1000  # of the logs by which levels are weighed; and of their rows at least
+_CELLS, _ROWS = 1 << 23, 1000  # of the logs that give levels their weights; and of their rows at least
 
 
 def coded_rows(model: Any, part: Part, share: float) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
