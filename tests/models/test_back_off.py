@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ingenuo import store
 from ingenuo.datasets import play_tennis
 from ingenuo.errors import InputError, MergeError, RefusedError
+from ingenuo.models import network_classifier
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.networks import back_off
 from ingenuo.networks.back_off import GRID, Node
@@ -200,6 +201,21 @@ def test_rows_in_a_file_give_the_same_model(tmp_path):
     here, there = model_of().fit(data, "y"), model_of().fit(tmp_path / "rows.csv", "y")
     assert here.tally_ == there.tally_
     assert dict(here.level_weights_) == dict(there.level_weights_)
+
+
+def test_many_rows_are_weighted_by_some_of_them(monkeypatch, tmp_path):
+    big, classes = table(4000, seed=3)
+    data = big.assign(y=classes)
+    full = model_of().fit(data, "y")
+    monkeypatch.setattr(network_classifier, "_CELLS", 1)
+    some = model_of().fit(data, "y")
+    assert some.tally_ == full.tally_
+    assert dict(some.level_weights_) != dict(full.level_weights_)
+    assert np.abs(some.predict_proba(big) - full.predict_proba(big)).mean() < 0.03
+    data.to_csv(tmp_path / "rows.csv", index=False)
+    there = model_of().fit(tmp_path / "rows.csv", "y")
+    assert there.tally_ == full.tally_
+    assert np.abs(there.predict_proba(big) - full.predict_proba(big)).mean() < 0.03
 
 
 def test_a_row_never_changes_what_is_said_of_it_where_it_was_left_out():

@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError, KindError, MergeError, NetworkError, RefusedError, check_choice, did_you_mean
 from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts, mdl_cuts, tenths
-from ingenuo.kernels import moments
 from ingenuo.kernels.codes import Flat
 from ingenuo.models.classifier import Classifier, Parameters, warn_of_ignored
 from ingenuo.models.log_linear import fit_weights
@@ -37,7 +36,7 @@ from ingenuo.networks.structure import AODE, GIVEN, SEARCHED, STRUCTURES, Option
 from ingenuo.networks.trees import PairCounts, count_pairs, naive
 from ingenuo.rows import checks
 from ingenuo.rows.part import Block, Chunk, Codes
-from ingenuo.rows.rows import OURS, MemoryRows, Part, Rows
+from ingenuo.rows.rows import OURS, MemoryRows, Part, Rows, draw
 from ingenuo.rows.schema import Schema, column_name
 from ingenuo.rows.source import Source, match, open_source
 from ingenuo.show.arithmetic import Factor, logs
@@ -49,6 +48,7 @@ Floats = NDArray[np.float64]
 
 FAMILY = "categorical"  # what every column is to a network
 _SEARCH = ("ess", "k", "order", "root", "max_parents", "tabu", "restarts", "required", "forbidden")
+_CELLS, _ROWS = 1 << 23, 1000  # of the logs that give levels their weights; and of their rows at least
 _REMEDY = "learn both with the structure of one: structure=model.network_"
 
 
@@ -385,23 +385,28 @@ class NetworkClassifier(Classifier):
         parameters = self._tables()
         nodes, parents, classes = self._found.nodes, self._found.parents, parameters.labels[0]
         n_features, total = sum(map(len, parents)), float(parameters.rows.sum())
-        share = max(_CELLS / (n_features * len(classes)), _ROWS) / total
-        if isinstance(rows, MemoryRows):
-            codes, labels, weights = coded_rows(self, Part(rows.X, rows.y, rows.weights), share)
-        else:
-            found = rows.reduce(tally_coded, self, share=share)
-            each = np.array(found.labels("rows", 0).tolist(), np.int64)[:, 2:]
-            codes, labels = each[:, 1:].astype(np.int32), each[:, 0].astype(np.int32)
-            weights = found.over("rows", found.labels("rows", 0)).floats()
+        most = max(_CELLS // (n_features * len(classes)), _ROWS)
+        some = rows if isinstance(rows, MemoryRows) else rows.sample(most, most, 0)[0]
+        codes, labels, weights = self._coded_rows(Part(some.X, some.y, some.weights), most)
         left, base = parameters.left_out(codes, labels, np.minimum(weights, 1.0))
         towards = np.concatenate([np.full(len(above), 1 / len(above)) for above in parents[1:]]) / np.sqrt(
             len(nodes) - 1
         )
         ridge = 10.0 if total > 1000 else 30.0
-        found_, shifts = fit_weights(left, labels, base, ridge, towards, weights)
+        found, shifts = fit_weights(left, labels, base, ridge, towards, weights)
         ends = np.cumsum([len(above) for above in parents[1:]])[:-1]
-        of_columns = tuple(tuple(each.tolist()) for each in np.split(found_, ends))
+        of_columns = tuple(tuple(each.tolist()) for each in np.split(found, ends))
         return LevelWeights(nodes, parents, of_columns, classes, shifts)
+
+    def _coded_rows(self, part: Part, most: int) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
+        """Rows that count as codes of what is known, their classes and weights; of more than the most, some."""
+        source, labels, classes, weights = self._open_part(part)
+        weights = np.ones(source.n_rows) if weights is None else weights
+        kept = np.flatnonzero(weights)
+        if len(kept) > most:
+            kept = kept[draw(np.random.default_rng(OURS).random(len(kept)), most, labels[kept])]
+        labels = find(self._tables().labels[0], classes).astype(np.int32)[labels]
+        return self._matrix(self._codes(source))[kept], labels[kept], weights[kept]
 
     def _plan(self, rows: Rows, *, whole: bool = False) -> Plan:
         """What the columns are, where numbers are cut and which arcs there are, each from sums over the rows."""
@@ -629,30 +634,6 @@ class NetworkClassifier(Classifier):
 
 
 # The sums by which it is planned.
-
-_CELLS, _ROWS = 1 << 23, 1000  # of the logs that give levels their weights; and of their rows at least
-
-
-def coded_rows(model: Any, part: Part, share: float) -> tuple[NDArray[np.int32], NDArray[np.int32], Floats]:
-    """Rows as codes of what the model knows, their classes and weights; a share of them, where it is below 1."""
-    source, labels, classes, weights = model._open_part(part)
-    weights = np.ones(source.n_rows) if weights is None else weights
-    codes = model._matrix(model._codes(source))
-    kept = weights > 0
-    if share < 1:
-        kept &= np.random.default_rng([OURS, part.number, part.before]).random(source.n_rows) < share
-    labels = find(model._tables().labels[0], classes).astype(np.int32)[labels]
-    return (codes, labels, weights) if kept.all() else (codes[kept], labels[kept], weights[kept])
-
-
-def tally_coded(model: Any, part: Part, options: Mapping[str, Any]) -> Tally:
-    """The same rows as labels, in their order."""
-    codes, labels, weights = coded_rows(model, part, options["share"])
-    rows = objects(
-        [(part.number, part.before + i, *row) for i, row in enumerate(np.column_stack([labels, codes]).tolist())]
-    )
-    cells = np.arange(len(rows))
-    return Tally({"rows": Table.of({"row": rows}, moments.weights_by_cell(weights, cells, len(rows)))})
 
 
 def open_labelled(model: Any, part: Part) -> Labelled:
