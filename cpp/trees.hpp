@@ -1,8 +1,8 @@
 // Boosted decision trees on codes: the gradients of the rows, a tree grown from histograms of them, what trees add.
 //
-// Codes lie column by column; 0 is missing, and 255 is what was never seen, at which the way through a tree ends. A tree is a full one of some depth, its nodes in
+// Codes lie column by column; 0 is missing, and 65535 is what was never seen, at which the way through a tree ends. A tree is a full one of some depth, its nodes in
 // the order of their levels: the children of node x are 2x + 1, where its test holds, and 2x + 2. A split is
-// column << 9 | kind << 8 | code: the test is code <= that one (kind 0) or code == that one (kind 1); -1 ends a branch.
+// column << 17 | kind << 16 | code: the test is code <= that one (kind 0) or code == that one (kind 1); -1 ends a branch.
 #pragma once
 #include "common.hpp"
 #include "math.hpp"
@@ -23,16 +23,16 @@ INLINE double chance(u64 seed, u64 round, u64 kind, u64 place) {
     return (double)(mix(mix(seed * 0x9e3779b97f4a7c15u + round) ^ mix(kind << 40 | place)) >> 11) * 0x1p-53;
 }
 
-enum { UNSEEN = 255 };
-INLINE bool holds(i32 split, u8 code) { return split >> 8 & 1 ? code == (u8)split : code <= (u8)split; }
+enum { UNSEEN = 65535 };
+INLINE bool holds(i32 split, u16 code) { return split >> 16 & 1 ? code == (u16)split : code <= (u16)split; }
 
 // The node below x for row i; -1 where the way ends.
-INLINE i64 descend(const i32* split, i64 x, const u8* codes, i64 n_rows, i64 i) {
+INLINE i64 descend(const i32* split, i64 x, const u16* codes, i64 n_rows, i64 i) {
     if (split[x] < 0) return -1;
-    const u8 code = codes[(i64)(split[x] >> 9) * n_rows + i];
+    const u16 code = codes[(i64)(split[x] >> 17) * n_rows + i];
     return code == UNSEEN ? -1 : 2 * x + 2 - holds(split[x], code);
 }
-INLINE i64 leaf_of(const i32* split, const u8* codes, i64 n_rows, i64 i) {
+INLINE i64 leaf_of(const i32* split, const u16* codes, i64 n_rows, i64 i) {
     i64 x = 0;
     for (i64 below; (below = descend(split, x, codes, n_rows, i)) >= 0;) x = below;
     return x;
@@ -81,7 +81,7 @@ struct Best {
 
 // The best split of some rows by one column; sums are gradients, curvatures and the weight.
 static void try_column(
-    const u8* codes, const i32* rows, i64 n, const double* each, i64 width, i64 card, bool category, i32 column,
+    const u16* codes, const i32* rows, i64 n, const double* each, i64 width, i64 card, bool category, i32 column,
     const double* all, double l2, double least, double* cells, double* below, Best& best
 ) {
     const i64 size = 2 * width + 1;
@@ -93,12 +93,13 @@ static void try_column(
     }
     const auto consider = [&](const double* part, i64 kind, i64 code) {
         const double found = gain_of_both(part, all, width, l2, least);
-        if (found > best.gain) best = {found, (i32)(column << 9 | (i32)(kind << 8 | code))};
+        if (found > best.gain) best = {found, (i32)(column << 17 | (i32)(kind << 16 | code))};
     };
     for (i64 code = 0; code < (category ? card : 1); code++) consider(cells + code * size, 1, code);
     if (category) return;
     memset(below, 0, sizeof(double) * (size_t)size);
     for (i64 code = 0; code + 1 < card; code++) {
+        if (code > 0 && cells[code * size + 2 * width] == 0) continue;  // no row here has it
         for (i64 k = 0; k < size; k++) below[k] += cells[code * size + k];
         consider(below, 0, code);
     }
@@ -107,7 +108,7 @@ static void try_column(
 // `rounds` more trees, each grown on a share of the rows by their gradients and added to the scores of all of them.
 // A node's value is -rate * gradient / (curvature + l2), at every level. False where memory is lacking.
 API(i64, boost_trees)(
-    const u8* codes, const i32* labels, const double* weights, i64 n_rows, i64 width, const Growth* growth, i64 first,
+    const u16* codes, const i32* labels, const double* weights, i64 n_rows, i64 width, const Growth* growth, i64 first,
     i64 rounds, double rate, double l2, double row_share, double column_share, double least, double* scores,
     i32* splits, double* values
 ) {
@@ -156,7 +157,7 @@ API(i64, boost_trees)(
                 }
                 if (best.split < 0) continue;
                 split[x] = best.split;
-                const u8* own = codes + (i64)(best.split >> 9) * n_rows;
+                const u16* own = codes + (i64)(best.split >> 17) * n_rows;
                 double *left = sums + (2 * x + 1) * size, *right = left + size;
                 i64 at = lo, n_aside = 0;
                 for (i64 i = lo; i < hi; i++) {
@@ -184,12 +185,12 @@ API(i64, boost_trees)(
 
 // The nodes where rows begin..end leave a tree, level by level: the rows do not wait for one another.
 enum { TOGETHER = 256 };
-INLINE void find_leaves(const i32* split, i64 depth, const u8* codes, i64 n_rows, i64 begin, i64 end, i32* at) {
+INLINE void find_leaves(const i32* split, i64 depth, const u16* codes, i64 n_rows, i64 begin, i64 end, i32* at) {
     memset(at, 0, sizeof(i32) * (size_t)(end - begin));
     for (i64 level = 0; level < depth; level++)
         for (i64 i = begin; i < end; i++) {
             const i32 x = at[i - begin], own = split[x];
-            const u8 code = codes[(i64)(own < 0 ? 0 : own >> 9) * n_rows + i];
+            const u16 code = codes[(i64)(own < 0 ? 0 : own >> 17) * n_rows + i];
             const i32 below = 2 * x + 2 - holds(own, code);
             at[i - begin] = own < 0 || code == UNSEEN ? x : below;
         }
@@ -197,7 +198,7 @@ INLINE void find_leaves(const i32* split, i64 depth, const u8* codes, i64 n_rows
 
 // What trees add to the scores of rows lo..hi; given losses, the log loss of all these rows after each tree too.
 API(void, add_trees)(
-    const u8* codes, i64 n_rows, i64 lo, i64 hi, i64 width, i64 depth, const i32* splits, const double* values, i64 n_trees,
+    const u16* codes, i64 n_rows, i64 lo, i64 hi, i64 width, i64 depth, const i32* splits, const double* values, i64 n_trees,
     const i32* labels, const double* weights, double* scores, double* losses
 ) {
     const i64 nodes = (2 << depth) - 1;
@@ -225,7 +226,7 @@ API(void, add_trees)(
 // By how much each test on a row's way through the trees moves its scores, added up by column: rows x columns x width;
 // what the roots say is added to `base`, once.
 API(void, trace_trees)(
-    const u8* codes, i64 n_rows, i64 n_columns, i64 width, i64 depth, const i32* splits, const double* values, i64 n_trees,
+    const u16* codes, i64 n_rows, i64 n_columns, i64 width, i64 depth, const i32* splits, const double* values, i64 n_trees,
     double* base, double* moves
 ) {
     const i64 nodes = (2 << depth) - 1;
@@ -235,7 +236,7 @@ API(void, trace_trees)(
         for (i64 k = 0; k < width; k++) base[k] += value[k];
         for (i64 i = 0; i < n_rows; i++)
             for (i64 x = 0, below; (below = descend(split, x, codes, n_rows, i)) >= 0; x = below) {
-                double* own = moves + (i * n_columns + (split[x] >> 9)) * width;
+                double* own = moves + (i * n_columns + (split[x] >> 17)) * width;
                 for (i64 k = 0; k < width; k++) own[k] += value[below * width + k] - value[x * width + k];
             }
     }

@@ -29,17 +29,17 @@ def walk(trees, t, codes, i):
     way, split = [0], trees.splits[t]
     while split[way[-1]] >= 0:
         own = split[way[-1]]
-        code = codes[own >> 9, i]
+        code = codes[own >> 17, i]
         if code == UNSEEN:
             break
-        test = code == (own & 255) if own >> 8 & 1 else code <= (own & 255)
+        test = code == (own & 65535) if own >> 16 & 1 else code <= (own & 65535)
         way.append(2 * way[-1] + (1 if test else 2))
     return way
 
 
 def some_trees(width, rounds=7, depth=3, n=300, seed=0):
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, 6, (4, n)).astype(np.uint8)
+    codes = rng.integers(0, 6, (4, n)).astype(np.uint16)
     labels = ((codes[0] > 2) * 1 + (codes[1] == 3)).astype(np.int32) % max(width, 2)
     cards, kinds = np.full(4, 6), np.array([0, 1, 0, 1], np.uint8)
     scores = np.zeros((n, width))
@@ -76,7 +76,7 @@ def test_growing_goes_on_where_it_was_and_adds_to_the_scores(width):
 
 
 def test_a_leafs_value_is_its_gradient_by_its_curvature():
-    codes = np.array([[1, 1, 1, 2, 2, 2, 2]], np.uint8)
+    codes = np.array([[1, 1, 1, 2, 2, 2, 2]], np.uint16)
     labels = np.array([1, 1, 0, 0, 0, 0, 1], np.int32)
     growth = Growth(1, 0.5, 2.0, 1.0, 1.0, 1.0, 0)
     trees = boost(codes, np.array([3]), np.zeros(1, np.uint8), labels, None, growth, 0, 1, np.zeros((7, 1)))
@@ -148,7 +148,7 @@ def test_files_keep_it_and_forged_ones_are_refused(tmp_path):
     assert (again.predict_proba(X) == model.predict_proba(X)).all()
     assert again.n_trees_ == model.n_trees_ == len(model._trees)
     trees = model._trees
-    for splits in (np.where(trees.splits >= 0, trees.splits + (9 << 9), -1), np.full_like(trees.splits, 1)):
+    for splits in (np.where(trees.splits >= 0, trees.splits + (9 << 17), -1), np.full_like(trees.splits, 1)):
         with pytest.raises(InputError, match="splits"):
             Trees(trees.depth, splits.astype(np.int32), trees.values).check(3)
 

@@ -1,4 +1,4 @@
-"""Boosted decision trees on codes, one byte each, column by column: 0 is missing, 255 is what was never seen."""
+"""Boosted decision trees on codes, two bytes each, column by column: 0 is missing."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from ingenuo.errors import InputError
 from ingenuo.kernels import call, check_codes, check_shape, record, threads
 
 Floats = NDArray[np.float64]
-Bytes = NDArray[np.uint8]
+Codes = NDArray[np.uint16]
 
-UNSEEN = 255  # which ends the way through a tree: its node's value counts
+UNSEEN = 65535  # what no row had, which ends the way through a tree: its node's value counts
 DEEPEST = 10  # levels of a tree
+MOST_COLUMNS = 1 << 14  # that splits have room for
 _ROWS = 1 << 13  # that are worth a thread
 _Growth = record("cards categories", "n_columns depth seed")
 
@@ -64,12 +65,12 @@ class Trees:
         check_shape((len(self), nodes), self.splits)
         check_shape((len(self), nodes, self.width), self.values)
         last = self.splits[:, nodes // 2 :]
-        if self.splits.size and (self.splits.min() < -1 or (self.splits.max() >> 9) >= n_columns or (last >= 0).any()):
+        if self.splits.size and (self.splits.min() < -1 or (self.splits.max() >> 17) >= n_columns or (last >= 0).any()):
             raise InputError(f"the splits are none of trees of depth {self.depth} over {n_columns} columns")
         if not np.isfinite(self.values).all():
             raise InputError("the values of the trees are no finite numbers")
 
-    def add(self, codes: Bytes, scores: Floats) -> None:
+    def add(self, codes: Codes, scores: Floats) -> None:
         """Add what the trees say to the scores of rows: rows × scores."""
         n = self._check_rows(codes, scores)
 
@@ -79,7 +80,7 @@ class Trees:
 
         threads.over(n, work, _ROWS)
 
-    def losses(self, codes: Bytes, labels: NDArray[np.int32], weights: Floats | None, scores: Floats) -> Floats:
+    def losses(self, codes: Codes, labels: NDArray[np.int32], weights: Floats | None, scores: Floats) -> Floats:
         """Add what the trees say, and give the sum of the rows' log losses after each tree."""
         n = self._check_rows(codes, scores)
         check_shape((n,), labels, weights)
@@ -89,7 +90,7 @@ class Trees:
         call.add_trees(*given, labels, weights, scores, found)
         return found
 
-    def trace(self, codes: Bytes) -> tuple[Floats, Floats]:
+    def trace(self, codes: Codes) -> tuple[Floats, Floats]:
         """What the roots say, and by how much each column moves the scores: rows × columns × scores."""
         d, n = codes.shape
         self.check(d)
@@ -98,16 +99,16 @@ class Trees:
         call.trace_trees(*given, base, moves)
         return base, moves
 
-    def _check_rows(self, codes: Bytes, scores: Floats) -> int:
+    def _check_rows(self, codes: Codes, scores: Floats) -> int:
         self.check(len(codes))
         check_shape((codes.shape[1], self.width), scores)
         return int(codes.shape[1])
 
 
 def boost(
-    codes: Bytes,
+    codes: Codes,
     cards: NDArray[np.int64],
-    categories: Bytes,
+    categories: NDArray[np.uint8],
     labels: NDArray[np.int32],
     weights: Floats | None,
     growth: Growth,
@@ -122,8 +123,8 @@ def boost(
     check_shape((n,), labels, weights)
     check_shape((d,), cards, categories)
     check_codes(max(width, 2), labels, 0)
-    if (codes.size and (codes.max(axis=1) >= cards).any()) or not 1 <= growth.depth <= DEEPEST:
-        raise InputError(f"codes beyond {cards.max()}, or trees of depth {growth.depth}")
+    if (codes.size and (codes.max(axis=1) >= cards).any()) or d > MOST_COLUMNS or not 1 <= growth.depth <= DEEPEST:
+        raise InputError(f"codes beyond {cards.max()}, {d} columns, or trees of depth {growth.depth}")
     made = Trees.none(growth.depth, width)
     splits = np.empty((rounds, made.splits.shape[1]), np.int32)
     values = np.empty((rounds, *made.values.shape[1:]))

@@ -22,7 +22,7 @@ from ingenuo.families.categorical import column_codes
 from ingenuo.families.discretise import Cuts
 from ingenuo.kernels import densities, portable, threads
 from ingenuo.kernels.codes import count_codes
-from ingenuo.kernels.trees import DEEPEST, UNSEEN, Bytes, Growth, Trees, boost
+from ingenuo.kernels.trees import DEEPEST, MOST_COLUMNS, UNSEEN, Growth, Trees, boost
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
 from ingenuo.models.design import read_blocks
 from ingenuo.models.folds import Folds, n_folds_for, stratified_folds
@@ -37,6 +37,7 @@ from ingenuo.show.format import Line
 from ingenuo.tally.labels import Labels, find, labels_of, meet, public, same, unite
 from ingenuo.tally.tally import Tally
 
+_MOST_VALUES = 1000  # of a category that can be asked for
 _BATCH = 10  # trees that are grown before the folds are compared
 _PATIENCE = 15  # trees without a gain, after which no more are grown
 
@@ -59,7 +60,7 @@ class ColumnCodes:
         """How many codes there are."""
         return 1 + (len(self.values) if self.points is None else len(self.points) + 1)
 
-    def encode(self, block: Codes | Numbers, j: int, out: Bytes) -> None:
+    def encode(self, block: Codes | Numbers, j: int, out: NDArray[np.uint16]) -> None:
         """The codes of column j of a block."""
         if isinstance(block, Numbers):
             assert self.points is not None
@@ -111,7 +112,7 @@ class Coding:
                 assert block.labels is not None
                 labels = block.labels[j]
                 missing, *counts = count_codes(np.asarray(column_codes(block, j)) + 1, len(labels) + 1).tolist()
-                kept = np.argsort([-n for n in counts], kind="stable")[: min(UNSEEN - 1, np.count_nonzero(counts))]
+                kept = np.argsort([-n for n in counts], kind="stable")[: min(_MOST_VALUES, np.count_nonzero(counts))]
                 found.append(ColumnCodes(name, owner, None, labels_of(labels[kept]), bool(missing)))
         return Coding(schema, tuple(sorted(found, key=lambda column: column.owner)))
 
@@ -121,13 +122,13 @@ class Coding:
         return np.array([column.card for column in self.columns], np.int64)
 
     @property
-    def categories(self) -> Bytes:
+    def categories(self) -> NDArray[np.uint8]:
         """Which columns' codes have no order."""
         return np.array([column.points is None for column in self.columns], np.uint8)
 
-    def encode(self, blocks: Mapping[str, Block], n_rows: int) -> Bytes:
+    def encode(self, blocks: Mapping[str, Block], n_rows: int) -> NDArray[np.uint16]:
         """The codes of rows: columns × rows."""
-        out = np.empty((len(self.columns), n_rows), np.uint8)
+        out = np.empty((len(self.columns), n_rows), np.uint16)
         places = {column.owner: place for place, column in enumerate(self.columns)}
         for owners, block in read_blocks(self.schema, blocks):
             for j, owner in enumerate(owners):
@@ -150,14 +151,14 @@ class Coding:
 
     def recode(self, trees: Trees, within: Coding) -> Trees:
         """Trees of this coding as trees of one that has all its cuts and values."""
-        table = np.zeros((len(self.columns), UNSEEN + 1), np.int32)
+        table = np.zeros((len(self.columns), int(self.cards.max(initial=1))), np.int32)
         for own, other, codes in zip(self.columns, within.columns, table):
             if own.points is not None and other.points is not None:
                 codes[1 : len(own.points) + 1] = np.searchsorted(other.points, own.points) + 1
             else:
                 codes[1 : len(own.values) + 1] = find(other.values, own.values) + 1
         splits = trees.splits
-        changed = splits & ~255 | table[np.maximum(splits, 0) >> 9, splits & 255]
+        changed = splits & ~UNSEEN | table[np.maximum(splits, 0) >> 17, np.where(splits < 0, 0, splits & UNSEEN)]
         return Trees(trees.depth, np.where(splits < 0, splits, changed).astype(np.int32), trees.values)
 
     def to_plain(self) -> list[dict[str, Any]]:
@@ -188,7 +189,7 @@ class _Growing:
     """Trees that grow on some rows, judged by others."""
 
     coding: Coding
-    codes: Bytes
+    codes: NDArray[np.uint16]
     labels: NDArray[np.int32]
     weights: Floats | None
     start: Floats
@@ -279,7 +280,7 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
     depth: int = 4
     learning_rate: float = 0.2
     max_trees: int = 100
-    bins: int = 32
+    bins: int = 255
     l2: float = 1.0
     rows: float = 0.7
     features: float = 0.5
@@ -288,7 +289,7 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
     verbose: bool | None = None
 
     def _check_settings(self) -> None:
-        for name, most in (("depth", DEEPEST), ("max_trees", 10**6), ("bins", UNSEEN - 2)):
+        for name, most in (("depth", DEEPEST), ("max_trees", 10**6), ("bins", 4096)):
             checks.check_whole(name, getattr(self, name), 1 + (name == "bins"))
             checks.check_number(name, getattr(self, name), most=most)
         for name in ("learning_rate", "rows", "features"):
@@ -341,6 +342,8 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
         checks.refuse_one_class(classes, type(self).__name__)
         schema = NaiveBayes(self.columns)._schema_of(source)
         warn_of_ignored(schema)
+        if len(schema) > MOST_COLUMNS:
+            raise InputError(f"the table has {len(schema):,} columns; trees read {MOST_COLUMNS:,} at most")
         chunk = Chunk(source.n_rows, model._blocks(source, schema), codes, classes, weights)
         line = Line(self.verbose)
         grown, losses, left_out = self._grow(schema, chunk, folds, line)
@@ -362,7 +365,7 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
         """
         held = [np.flatnonzero(folds == fold) for fold in np.unique(folds)]
         held = [rows for rows in held if len(rows) < chunk.n_rows]
-        bins = min(int(self.bins), (UNSEEN - 2) // max(len(held), 1))  # the cuts of all folds are codes of one byte
+        bins = min(int(self.bins), (UNSEEN - 2) // max(len(held), 1))  # all folds' cuts are codes of two bytes
         asked, kept = [chunk.take(rows) for rows in held], [np.flatnonzero(folds != folds[rows[0]]) for rows in held]
         grown = threads.run([partial(_Growing.on, schema, chunk.take(rows), bins) for rows in kept])
         codes = [each.coding.encode(part.blocks, part.n_rows) for each, part in zip(grown, asked)]
@@ -447,7 +450,7 @@ class BoostedTrees(Refusals, Packed, JointAnswers):
         return (splits + self.n_trees_) * (len(self.classes_) - 1) + splits
 
 
-def _scores(start: Floats, trees: Trees, codes: Bytes) -> Floats:
+def _scores(start: Floats, trees: Trees, codes: NDArray[np.uint16]) -> Floats:
     scores = np.repeat(start[np.newaxis], codes.shape[1], axis=0)
     trees.add(codes, scores)
     return scores
