@@ -16,7 +16,7 @@ from ingenuo.cli import main
 from ingenuo.datasets import weather
 from ingenuo.explanation.evidence import reasons
 from ingenuo.explanation.explain import column_view
-from ingenuo.families.gaussian import whole_name
+from ingenuo.families.states import whole_name
 from ingenuo.tally.labels import labels_of
 
 

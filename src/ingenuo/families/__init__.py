@@ -18,7 +18,9 @@ from ingenuo.families.counts import Bernoulli, Multinomial
 from ingenuo.families.covariance import FULL, SHARED, ScatterFamily
 from ingenuo.families.density import Density
 from ingenuo.families.family import Evidence, Family, LearnedRows, Parameters
-from ingenuo.families.gaussian import Gaussian, GaussianOrStates
+from ingenuo.families.gaussian import Gaussian
+from ingenuo.families.positive import FAMILIES as POSITIVE
+from ingenuo.families.states import GaussianOrStates
 from ingenuo.families.words import TextFamily
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name
@@ -45,6 +47,7 @@ FAMILY: dict[str, Family] = {
     FULL: ScatterFamily(pooled=False),
     AS_IT_COMES: GaussianOrStates(),
     **{f"equal-mass-{bins}": Density("equal-mass", bins) for bins in EQUAL_MASS},
+    **POSITIVE,
 }
 
 TUNED = "auto"  # what is counted of a number so that any density can be made of it

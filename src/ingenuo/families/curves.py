@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.families.gaussian import FARTHEST, GaussianParameters, imaginary, log_normal
+from ingenuo.families.gaussian import FARTHEST, GaussianParameters, log_normal
+from ingenuo.families.states import imaginary
 from ingenuo.kernels import portable
 from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
 from ingenuo.kernels.moments import LEAST_EXPONENT

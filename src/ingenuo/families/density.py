@@ -521,16 +521,14 @@ _POINTS = 801
 _BARS = 40  # of the histogram behind the curves, about
 
 
-def draw_densities(
-    parameters: DensityParameters | GaussianParameters, column: object, classes: Labels, bins: Histogram | None, ax: Any
-) -> Any:
+def draw_densities(parameters: Any, part: Measure, classes: Labels, bins: Histogram | None, ax: Any) -> Any:
     """A curve for each class, and the histogram of its values where the model keeps one."""
-    ax = plots.new_axes(ax)
+    ax, column = plots.new_axes(ax), part.column
     reach = parameters.reach(column)
     bins = bins if reach is None else None
     low, high = reach or _range(bins)
     x = np.nextafter(np.linspace(low, high, _POINTS), np.inf)  # beside whole numbers, which may have a mass
-    densities = np.exp(parameters.log_density(column, x))
+    densities = np.exp(part.at(x))
     top = float(densities.max())
     bars = None if bins is None else _bars(bins, classes, low, high)
     for k, label in enumerate(classes.tolist()):
@@ -545,7 +543,8 @@ def draw_densities(
     ax.set_ylabel(f"density (per unit of {column_name(column)})")
     ax.set_title(parameters.chosen(column).density, fontsize="medium")
     if column in parameters.masses:
-        _draw_masses(*parameters.masses[column], (high - low) / 100, ax)
+        values, shares = parameters.masses[column]
+        _draw_masses(values, shares, (high - low) / 100, ax)
     ax.legend(title="class", fontsize="small", ncols=1 + len(classes) // 10)
     return ax
 

@@ -28,7 +28,7 @@ from ingenuo.errors import (
     check_choice,
     did_you_mean,
 )
-from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, gaussian, in_order, in_runs
+from ingenuo.families import TUNED, Attribute, AttributeParameters, attributes_of, density, in_order, in_runs, states
 from ingenuo.families.covariance import FULL, SHARED
 from ingenuo.families.family import LearnedRows
 from ingenuo.families.gaussian import Chosen
@@ -74,8 +74,9 @@ class NaiveBayes(Classifier):
     numbers : str or mapping
         How numbers are distributed within a class: by default "gaussian-or-states", a Gaussian, but states where whole
         numbers hold many of the rows; "gaussian" with the variance over n, or "gaussian-unbiased", over n - 1;
-        "histogram"; "kernel"; "mixture" of Gaussians; 5, 10 or 20 bins of equal mass ("equal-mass-5", …); "auto", for
-        each column the likeliest of Gaussian, histogram, kernel and mixture. A mapping chooses by column.
+        "log-normal", "gamma", "exponential", "poisson", "negative-binomial", and each of these with "-or-zero", beside
+        a share of zeros; "histogram"; "kernel"; "mixture" of Gaussians; 5, 10 or 20 bins of equal mass
+        ("equal-mass-5", …); "auto", for each column the likeliest. A mapping chooses by column.
         "gaussian-shared" and "gaussian-full" take the columns together, as `GaussianDiscriminant` does.
     counts : {"multinomial", "complement", "bernoulli"} or mapping
         How counts, and the words of texts, are distributed within a class; a mapping chooses by column.
@@ -297,7 +298,7 @@ class NaiveBayes(Classifier):
         self.__dict__.pop("tuning_", None)
         if self._is_additive:
             super()._learn_first(rows, whole=whole)
-            if whole and any(name.startswith(gaussian.WHOLE) for name in self.tally_):
+            if whole and any(name.startswith(states.WHOLE) for name in self.tally_):
                 self._parameters()  # so that the schema says what its columns were given
             return
         here = rows.in_memory("learn without what needs them all (calibration=None, tune=False)")
@@ -613,7 +614,7 @@ class NaiveBayes(Classifier):
         equal = np.full(len(classes), 1 / len(classes))
         part = next(each for each in self._density(name).evidence(1.0, equal, "") if each.column == name)
         if part.kind == "number":
-            return density.draw_densities(self._density(name), name, classes, self.tally_.bins(bins_name(name)), ax)
+            return density.draw_densities(self._density(name), part, classes, self.tally_.bins(bins_name(name)), ax)
         most = np.argsort(-part.counts.sum(axis=0), kind="stable")[: plots.VALUES]
         most = np.sort(most) if part.values.dtype.kind in "if" else most
         shown = [str(value) for value in part.values[most].tolist()]

@@ -22,6 +22,8 @@ from ingenuo.text.words import Words
 
 EQUAL_MASS = (5, 10, 20)  # bins of equal mass
 AS_IT_COMES = "gaussian-or-states"  # the family of numbers unless another is asked for
+OR_ZERO = "-or-zero"  # how a family is called that has a share of zeros beside
+POSITIVE = ("log-normal", "gamma", "exponential", "poisson", "negative-binomial")
 _BY_KIND = {
     "gaussian gaussian-unbiased": "number",
     "categorical": "category",
@@ -31,6 +33,7 @@ _BY_KIND = {
     "histogram kernel mixture auto gaussian-shared gaussian-full": "number",
     " ".join(f"equal-mass-{bins}" for bins in EQUAL_MASS): "number",
     AS_IT_COMES: "number",
+    " ".join(f"{name}{zero}" for name in POSITIVE for zero in ("", OR_ZERO)): "number",
 }
 FAMILIES = {family: kind for families, kind in _BY_KIND.items() for family in families.split()}
 # Families whose columns are modelled together: all the counts are one bag, and a Gaussian may be over all its columns.
