@@ -182,10 +182,17 @@ API(void, add_pairs)
 
 // Ridge softmax regression of a dense table, in single precision (near enough to its minimum to choose a penalty by) or double:
 // Newton's method, with conjugate gradients for each step, from which the intercepts are eliminated. The table has a multiple of
-// four rows and of eight features, with zeros in the rest; weights are logits x features.
+// four rows and of eight features, with zeros in the rest; or it is sparse, by rows, X being the values at the features `at`. Weights are
+// logits x features.
 template <class T> struct Wide;
-template <> struct Wide<float> { typedef float Own __attribute__((vector_size(32), aligned(4), may_alias)); };
-template <> struct Wide<double> { typedef double Own __attribute__((vector_size(32), aligned(8), may_alias)); };
+template <> struct Wide<float> {
+    typedef float Own __attribute__((vector_size(32), aligned(4), may_alias));
+    typedef float Four __attribute__((vector_size(16), aligned(4), may_alias));
+};
+template <> struct Wide<double> {
+    typedef double Own __attribute__((vector_size(32), aligned(8), may_alias));
+    typedef double Four __attribute__((vector_size(32), aligned(8), may_alias));
+};
 
 static double inner(const double* a, const double* b, i64 n) {
     double total = 0;
@@ -195,24 +202,55 @@ static double inner(const double* a, const double* b, i64 n) {
 
 template <class T> struct Ridge {
     typedef typename Wide<T>::Own Lanes;
+    typedef typename Wide<T>::Four Four;
     enum { WIDTH = 32 / sizeof(T) };
     static Lanes& at(const T* p) { return *(Lanes*)p; }
     const T* X;
-    i64 n, f, K;
+    const i64* starts;  // none where the table is dense
+    const i32* at_;
+    i64 n, f, K, stride;  // logits side by side in a sparse product: 1 or a multiple of four
     const i32* labels;
     const double* weights;
     double l2;
-    T *V, *sums, *more;            // K x f
+    T *V, *sums, *more, *few;      // K x f, or f x stride; stride
     double *P, *G;                 // n x K
     double *C, *slope, *shifts;    // K x K, K, K
 
     void read(const double* W) const {
-        for (i64 j = 0; j < K * f; j++) V[j] = (T)W[j];
+        for (i64 k = 0; k < K; k++)
+            for (i64 j = 0; j < f; j++) V[starts ? j * stride + k : k * f + j] = (T)W[k * f + j];
+    }
+
+    // The same of a sparse table: z = Σ x_j V_j over the features of a row, and into_j += x_j h.
+    void sparse_times(i64 row, double* z) const {
+        if (K == 1) {
+            double sum = 0;
+            for (i64 e = starts[row]; e < starts[row + 1]; e++) sum += X[e] * V[at_[e]];
+            z[0] = sum;
+            return;
+        }
+        for (i64 k = 0; k < stride; k += 4) {
+            Four sum = {};
+            for (i64 e = starts[row]; e < starts[row + 1]; e++) sum += X[e] * *(const Four*)(V + at_[e] * stride + k);
+            for (i64 j = k; j < smaller(k + 4, K); j++) z[j] = sum[j - k];
+        }
+    }
+
+    template <bool SQUARED> void sparse_gather(i64 row, const double* h, T* into) const {
+        for (i64 k = 0; k < K; k++) few[k] = (T)h[k];
+        for (i64 e = starts[row]; e < starts[row + 1]; e++) {
+            const T x = SQUARED ? X[e] * X[e] : X[e];
+            T* o = into + at_[e] * stride;
+            if (K == 1) o[0] += x * few[0];
+            for (i64 k = 0; K > 1 && k < stride; k += 4) *(Four*)(o + k) += x * *(const Four*)(few + k);
+        }
     }
 
     // z[r, k] = x_r V_k for four rows.
     void times(i64 row, double* z) const {
+        for (i64 r = 0; starts && r < 4; r++) sparse_times(row + r, z + r * K);
         const T* x = X + row * f;
+        if (starts) return;
         for (i64 k = 0; k < K; k++) {
             Lanes a = {}, b = {}, c = {}, d = {};
             const T* v = V + k * f;
@@ -236,7 +274,9 @@ template <class T> struct Ridge {
 
     // into[k] += h[r, k] x_r over four rows, or of squares.
     template <bool SQUARED> void gather(i64 row, const double* h, T* into) const {
+        for (i64 r = 0; starts && r < 4; r++) sparse_gather<SQUARED>(row + r, h + r * K, into);
         const T* x = X + row * f;
+        if (starts) return;
         for (i64 k = 0; k < K; k++) {
             const T a = (T)h[k], b = (T)h[K + k], c = (T)h[2 * K + k], d = (T)h[3 * K + k];
             T* o = into + k * f;
@@ -249,7 +289,12 @@ template <class T> struct Ridge {
     }
 
     void flush(T* from, double* into) const {
-        for (i64 j = 0; j < K * f; j++) into[j] += from[j], from[j] = 0;
+        for (i64 k = 0; k < K; k++)
+            for (i64 j = 0; j < f; j++) {
+                T& own = from[starts ? j * stride + k : k * f + j];
+                into[k * f + j] += own;
+                own = 0;
+            }
     }
 
     // h = H (z - c) for a row.
@@ -352,7 +397,7 @@ template <class T> struct Ridge {
         for (i64 i = 0; i < n; i += 4) {
             gather<false>(i, G + i * K, sums);
             gather<true>(i, curves + i * K, more);
-            if ((i & 255) == 252 || i + 4 == n) flush(sums, g), flush(more, diagonal);
+            if ((i & 1023) == 1020 || i + 4 == n) flush(sums, g), flush(more, diagonal);
         }
     }
 
@@ -365,23 +410,25 @@ template <class T> struct Ridge {
         for (i64 i = 0; i < n; i += 4) {
             for (i64 r = i; r < i + 4; r++) bend(r, logits + r * K, shifts, G + r * K);
             gather<false>(i, G + i * K, sums);
-            if ((i & 255) == 252 || i + 4 == n) flush(sums, out);
+            if ((i & 1023) == 1020 || i + 4 == n) flush(sums, out);
         }
     }
 };
 
 // From W and b to the minimum. It ends where the gradient, or what a step promised, says that F is within the tolerance of it, or after
-// so many passes over the table, whose number is returned. `room` has 3 K f of the table's type, `work` 6 K f + 6 n K + K (K + 2) doubles,
+// so many passes over the table, whose number is returned. `room` has (3 f + 1) (K + 3) of the table's type, `work` 6 K f + 6 n K + K (K + 2) doubles,
 // of which the first n K are then the logits; `losses` has `steps` and one; found are the steps that were taken, the bound on how much
 // F is above the least, and whether that is enough.
 template <class T>
-static i64 search(const T* X, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
+static i64 search(const T* X, const i64* starts, const i32* at, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
                   double* W, double* b, T* room, double* work, double* losses, double* found) {
     const i64 d = K * f, m = n * K;
     double *Z = work, *P = Z + m, *G = P + m, *curves = G + m, *D = curves + m, *own = D + m;
     double *g = own + m, *even = g + d, *S = even + d, *rest = S + d, *step = rest + d, *product = step + d, *small = product + d;
-    const Ridge<T> F = {X, n, f, K, labels, weights, l2, room, room + d, room + 2 * d, P, G, small, small + K * K, small + K * K + K};
-    memset(room, 0, 3 * d * sizeof(T));
+    const i64 stride = K == 1 ? 1 : (K + 3) / 4 * 4, size = f * stride;
+    const Ridge<T> F = {X, starts, at, n, f, K, stride, labels, weights, l2, room, room + size, room + 2 * size, room + 3 * size,
+                        P, G, small, small + K * K, small + K * K + K};
+    memset(room, 0, (3 * size + stride) * sizeof(T));
     F.read(W);
     for (i64 i = 0; i < n; i += 4) F.times(i, Z + i * K);
     for (i64 i = 0; i < n; i++)
@@ -439,9 +486,9 @@ static i64 search(const T* X, i64 n, i64 f, i64 K, const i32* labels, const doub
 }
 
 API(i64, ridge)
-(i64 type, const void* X, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
+(i64 type, const void* X, const i64* starts, const i32* at, i64 n, i64 f, i64 K, const i32* labels, const double* weights, double l2, double tolerance, i64 most, i64 steps,
  double* W, double* b, void* room, double* work, double* losses, double* found) {
     if (type == F32)
-        return search((const float*)X, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (float*)room, work, losses, found);
-    return search((const double*)X, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (double*)room, work, losses, found);
+        return search((const float*)X, starts, at, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (float*)room, work, losses, found);
+    return search((const double*)X, starts, at, n, f, K, labels, weights, l2, tolerance, most, steps, W, b, (double*)room, work, losses, found);
 }

@@ -16,6 +16,7 @@ from sklearn.datasets import load_iris
 import ingenuo as ing
 from ingenuo import store
 from ingenuo.errors import InputError, KindError, ModelFileError
+from ingenuo.kernels import counts
 from ingenuo.models.folds import FLOOR, stratified_folds
 from ingenuo.models.interactions import MOST, MOST_WEIGHTS, TABLE, screen
 from ingenuo.tally import container
@@ -69,7 +70,8 @@ def design(model: Any, rows: Any) -> NDArray[Any]:
 def test_the_weights_are_at_the_minimum(name: str, interactions: str | None) -> None:
     _, rows, y = fitted(name)
     model = ing.SoftmaxRegression(l2="auto", interactions=interactions, tolerance=1e-8).fit(rows, y)
-    table, A = model._groups[TABLE], design(model, rows)
+    table: Any = model._groups[TABLE]
+    A = design(model, rows)
     number = table.design.is_number
     both = np.concatenate([np.zeros(len(number), bool), number[table.left] & number[table.right]])
     scales = np.where(both, A.std(axis=0), 1.0)  # the penalty is on weights of products that are measured so
@@ -251,9 +253,9 @@ def test_the_penalty_of_words_is_chosen_by_left_out_texts(weighting: str | None)
 
 
 def test_sparse_counts_and_few_rows() -> None:
-    counts = sparse.csr_matrix(RNG.poisson(0.3, (60, 600)))
+    words = sparse.csr_matrix(RNG.poisson(0.3, (60, 600)))
     y = np.arange(60) % 3
-    assert ing.SoftmaxRegression(l2="auto").fit(counts, y).predict_proba(counts).shape == (60, 3)
+    assert ing.SoftmaxRegression(l2="auto").fit(words, y).predict_proba(words).shape == (60, 3)
     for n in (2, 3, 5, 14):
         rows = np.arange(2.0 * n).reshape(n, 2)
         model = ing.SoftmaxRegression(l2="auto", interactions="auto").fit(rows, np.arange(n) % 2)
@@ -290,3 +292,21 @@ def test_regions_and_losses_are_drawn() -> None:
     assert model.plot(X[:, 2:], Y) is not None
     assert len(model.plot_losses().lines[0].get_ydata()) == len(model.losses_)
     assert "×" in model.discriminant(1, 0)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 6])
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+def test_a_sparse_table_has_the_minimum_of_a_dense_one(classes: int, precision: Any, monkeypatch: Any) -> None:
+    rng = np.random.default_rng(0)
+    table = np.where(rng.random((203, 21)) < 0.2, rng.normal(size=(203, 21)), 0).astype(precision)
+    y, width = rng.integers(0, classes, 203).astype(np.int32), 1 if classes == 2 else classes
+    found = []
+    for share in (0.0, 1.0):
+        monkeypatch.setattr(counts, "_DENSE", share)
+        ridge = counts.Ridge(table, y, np.zeros(0), width)
+        _, losses, excess, converged = ridge.search(0.5, 1e-4, 1000)
+        assert converged
+        assert excess <= 1e-4 * losses[-1]
+        found.append(np.vstack([ridge.weights, ridge.intercepts]))
+        np.testing.assert_allclose(table @ ridge.weights + ridge.intercepts, ridge.logits, atol=1e-4)
+    np.testing.assert_allclose(found[0], found[1], atol=2e-3)

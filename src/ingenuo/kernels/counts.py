@@ -345,6 +345,9 @@ def bend(q: Floats, root: Floats, v: Floats, shift: Floats) -> tuple[Floats, Flo
     return out, np.asarray(sum(over(len(q), work, _FEW, _PARTS), np.zeros(q.shape[1])))
 
 
+_DENSE = 0.3  # the share of entries that are not zero from which a table is no longer taken as sparse
+
+
 class Ridge:
     """Ridge softmax regression of a dense table, of singles or doubles: each search begins where the last one ended."""
 
@@ -353,13 +356,21 @@ class Ridge:
         check_shape((n,), labels, weights if len(weights) else None)
         check_codes(max(logits, 2), labels, 0)
         self.n_rows, self.n_features, rows, features = n, f, max(-(-n // 4) * 4, 4), max(-(-f // 8) * 8, 8)
-        self._table = np.zeros((rows, features), table.dtype)
-        self._table[:n, :f] = table
+        self._rows, self._starts, self._at = rows, None, None
+        if n * f and np.count_nonzero(table) < _DENSE * n * f:
+            filled = table != 0
+            self._starts = np.zeros(rows + 1, np.int64)
+            np.cumsum(filled.sum(axis=1), out=self._starts[1 : n + 1])
+            self._starts[n + 1 :] = self._starts[n]
+            self._at, self._table = np.nonzero(filled)[1].astype(np.int32), table[filled]
+        else:
+            self._table = np.zeros((rows, features), table.dtype)
+            self._table[:n, :f] = table
         self._labels, self._weights = np.zeros(rows, np.int32), np.zeros(rows)
         self._labels[:n], self._weights[:n] = labels, weights if len(weights) else 1.0
         self._own, self.intercepts = np.zeros((logits, features)), np.zeros(logits)
         size = logits * features
-        self._room = np.empty(3 * size, table.dtype)
+        self._room = np.empty((3 * features + 1) * (logits + 3), table.dtype)
         self._work = np.empty(6 * size + 6 * rows * logits + logits * (logits + 2))
 
     def begin(self, weights: Floats, intercepts: Floats) -> None:
@@ -369,11 +380,12 @@ class Ridge:
 
     def search(self, l2: float, tolerance: float, most: int, steps: int = 200) -> tuple[int, Floats, float, bool]:
         """To the minimum: the passes over the table, the losses, the bound on what is left, whether that is enough."""
-        (logits, features), rows, losses, found = self._own.shape, len(self._table), np.zeros(steps + 1), np.zeros(3)
-        given = TYPES[self._table.dtype], self._table, rows, features, logits, self._labels, self._weights
+        (logits, features), losses, found = self._own.shape, np.zeros(steps + 1), np.zeros(3)
+        given = TYPES[self._table.dtype], self._table, self._starts, self._at, self._rows, features, logits
         passes = call.ridge(
-            *given, l2, tolerance, most, steps, self._own, self.intercepts, self._room, self._work, losses, found
-        )
+            *given, self._labels, self._weights, l2, tolerance, most, steps, self._own, self.intercepts, self._room,
+            self._work, losses, found,
+        )  # fmt: skip
         return int(passes), losses[: int(found[0]) + 1], float(found[1]), bool(found[2])
 
     @property
