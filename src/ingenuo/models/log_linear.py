@@ -135,10 +135,11 @@ class _Pool:
         result = np.zeros((size + self.shifts, size + self.shifts))
         piece = max(_CELLS // max(size * n_compared, 1), 1)
         unsure = np.flatnonzero(shares.max(axis=0) < 1 - _SURE)
+        logs = self.logs if size == len(self.logs) else self.logs[which]
         for start in range(0, len(unsure), piece):
             rows = unsure[start : start + piece]
             own = shares[:, rows]
-            each = self.logs[which[:, np.newaxis, np.newaxis], np.arange(n_compared)[:, np.newaxis], rows]
+            each = logs.take(rows, axis=2)
             counted = own * self.weights[rows]
             if n_compared == 1:  # p (1 - p) at once
                 spread = each[:, 0] * np.sqrt(counted[0] * own[1])

@@ -48,7 +48,7 @@ Floats = NDArray[np.float64]
 
 FAMILY = "categorical"  # what every column is to a network
 _SEARCH = ("ess", "k", "order", "root", "max_parents", "tabu", "restarts", "required", "forbidden")
-_CELLS, _ROWS = 1 << 23, 1000  # of the logs that give levels their weights; and of their rows at least
+_CELLS, _ROWS = 1 << 22, 1000  # of the logs that give levels their weights; and of their rows at least
 _REMEDY = "learn both with the structure of one: structure=model.network_"
 
 
@@ -404,7 +404,7 @@ class NetworkClassifier(Classifier):
         weights = np.ones(source.n_rows) if weights is None else weights
         kept = np.flatnonzero(weights)
         if len(kept) > most:
-            kept = kept[draw(np.random.default_rng(OURS).random(len(kept)), most, labels[kept])]
+            kept = kept[draw(np.random.default_rng(OURS).random(len(kept)), most)]
         labels = find(self._tables().labels[0], classes).astype(np.int32)[labels]
         return self._matrix(self._codes(source))[kept], labels[kept], weights[kept]
 
