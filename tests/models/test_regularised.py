@@ -13,6 +13,8 @@ import pytest
 import ingenuo as ing
 from ingenuo.datasets import weather
 from ingenuo.errors import ForgetError, InputError, KindError, MergeError, RefusedError
+from ingenuo.explanation.evidence import reasons
+from ingenuo.explanation.explain import inspect
 from ingenuo.families.covariance import Scatters, Shrinkage
 from ingenuo.models import design as design_module
 from ingenuo.models.design import Chosen, make_design
@@ -98,6 +100,19 @@ def _log_scores(logs, model, rows):
     prior = np.log([np.mean(Y[rows] == label) for label in "abc"])
     scores = (logs - prior) / model.temperature_
     return scores - scores[:, :1]
+
+
+def test_the_reasons_of_many_rows_are_those_of_each(model):
+    table = X.slice(0, 60)
+    many = reasons(model, table, 3)
+    for row, own in zip(table.to_pylist(), many):
+        expected = model.explain(row).reasons(3)
+        assert [name for name, _ in own] == [name for name, _ in expected]
+        np.testing.assert_allclose([log for _, log in own], [log for _, log in expected], atol=1e-12)
+    assert any("size = missing" in name for own in many for name, _ in own)
+    assert "regularised" in str(inspect(model))
+    with pytest.raises(InputError, match=r"says nothing by itself|no nomogram"):
+        ing.nomogram(model)
 
 
 def test_left_out_rows_are_answered_by_a_model_that_did_not_learn_their_fold(monkeypatch):
@@ -199,7 +214,7 @@ def test_what_cannot_be_is_refused_in_one_sentence(model):
     with pytest.raises(InputError, match=r"'note' is text.*columns=\{'note': 'ignore'\}"):
         ing.GaussianDiscriminant("regularised").fit(texts, Y)
     assert ing.GaussianDiscriminant("regularised", columns={"note": "ignore"}).fit(texts, Y).predict(texts)[0] in "abc"
-    for refused in (lambda: model.sample(3), lambda: model.discriminant(), lambda: model.predict_joint_log_proba(X)):
+    for refused in (model.sample, model.discriminant, model.plot, lambda: model.predict_joint_log_proba(X)):
         with pytest.raises(RefusedError, match="regularised"):
             refused()
     for refused in (lambda: model.coef_, lambda: ing.GaussianDiscriminant().fit([[0.0], [1.0]], [0, 1]).temperature_):

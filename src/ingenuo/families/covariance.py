@@ -574,6 +574,17 @@ class Scatters:
         return out
 
 
+class FeatureGaussians(Gaussians):
+    """Gaussians of features, of which none says anything by itself."""
+
+    def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Measure]:
+        """None."""
+        raise InputError(
+            "a regularised discriminant multiplies features that are made of the columns, so a column says nothing by "
+            "itself; take explain, which shows what it says in a row, or covariance='shared'"
+        )
+
+
 @dataclass(frozen=True)
 class Lines:
     """f_k(x) = shares_k + weights_k · (x - centre), by the weights of least norm that solve the normal equations."""

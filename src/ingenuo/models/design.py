@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache, partial
 from statistics import NormalDist
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -26,7 +26,7 @@ from ingenuo.errors import InputError, MergeError, RefusedError
 from ingenuo.families import FAMILY
 from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.counts import refuse_not_finite
-from ingenuo.families.covariance import EACH, FULL, Gaussians, Scatters, Shrinkage
+from ingenuo.families.covariance import EACH, FULL, FeatureGaussians, Scatters, Shrinkage
 from ingenuo.families.gaussian import NORMAL, Gaussian, spread
 from ingenuo.kernels import densities
 from ingenuo.kernels.codes import count_codes
@@ -42,7 +42,7 @@ from ingenuo.rows.part import Block, Chunk, Codes, Counts, Numbers, Places
 from ingenuo.rows.rows import Part, Rows, rows_of
 from ingenuo.rows.schema import FAMILIES, Schema, column_name
 from ingenuo.rows.source import Source, blocks, match
-from ingenuo.show.arithmetic import Factor, Term, exponential, powers_of_e
+from ingenuo.show.arithmetic import Factor, Term, exponential, name_reason, powers_of_e
 from ingenuo.tally.labels import Labels, encode, find, labels_of, meet, objects, same
 from ingenuo.tally.tally import Tally
 
@@ -50,6 +50,7 @@ Floats = NDArray[np.float64]
 
 FARTHEST = 8.0  # deviations from the mean, beyond which numbers count as if they lay there
 MOST_VALUES = 64  # of a category that have a feature of their own
+LEAST_ROWS = 2  # that a value needs for that, where there are more than two values
 _MOST_COUNTS = 4096  # columns of counts: each is as long as all the rows
 _PIECE = 1 << 15  # numbers that are made at a time: what stays in the cache
 
@@ -396,8 +397,9 @@ def _categories(block: Codes, owners: list[int], weights: Floats | None) -> list
             values, missing = values[:0], False
         elif len(values) + missing == 2:
             values = values[:0] if missing else values[[int(shares[0] >= shares[1])]]
-        elif len(values) > MOST_VALUES:
-            values = values[np.sort(np.argsort(-shares, kind="stable")[:MOST_VALUES])]
+        else:
+            common = np.argsort(-shares, kind="stable")[:MOST_VALUES]
+            values = values[np.sort(common[shares[common] >= LEAST_ROWS])]
         found.append(ColumnFeatures(name, owner, values=values, missing=missing))
     return found
 
@@ -412,9 +414,7 @@ def _mark_values(block: Codes, j: int, column: ColumnFeatures, first: int, out: 
     out.ravel()[rows * out.shape[1] + (first + features[rows])] = 1.0
 
 
-# The classifier of such features.
-
-# Of a regularised discriminant: what is tried, and how much work that may be.
+# The classifier of such features: what is tried, and how much work that may be.
 POOLED, DIAGONALS = (0.0, 0.15, 0.4, 0.7, 1.0), (0.003, 0.03, 0.1, 0.3, 0.6, 0.9)
 _CELLS = 400_000  # classes × features²
 _CHOOSERS = 50_000  # rows that the features and the shrinkage are found by
@@ -435,7 +435,7 @@ class Chosen:
             return False
         return self.design.same(other.design)
 
-    def estimate(self, tally: Tally, classes: Labels, *, unbiased: bool) -> Gaussians:
+    def estimate(self, tally: Tally, classes: Labels, *, unbiased: bool) -> FeatureGaussians:
         """A Gaussian of the features for each class."""
         table, K = tally.scatter(EACH), len(classes)
         sums = [tally.over(CLASS, classes).floats(), np.zeros((K, 0)), np.zeros((K, 0))]  # where no column varies
@@ -443,7 +443,7 @@ class Chosen:
             table = table.over(classes)
             sums = [each.floats() for each in (table.counts, table.sums, table.products)]
         found, amounts = Scatters.of(*sums, unbiased=unbiased), self.shrinkage
-        return Gaussians(
+        return FeatureGaussians(
             objects(self.design.names), found.counts, found.means, found.means, np.zeros(len(self.design)),
             found.covariances(amounts), np.array([amounts.pooled, amounts.diagonal]), amounts.pooled >= 1,
         )  # fmt: skip
@@ -525,6 +525,9 @@ def _left_out(folds: list[_Fold], wanted: Places, n: int, K: int, pooled: float,
         at = place[fold.held]
         out[:, at[at >= 0]] = fold.scatters.scores(fold.features[at >= 0], pooled, diagonals)
     return out
+
+
+Pair = tuple[Places, Places]  # of each row, two classes
 
 
 class FeatureClassifier(Classifier):
@@ -658,31 +661,58 @@ class FeatureClassifier(Classifier):
         joint += prior if floor is None else np.maximum(prior, floor)
         return joint
 
+    def _by_column(self, X: Floats) -> Floats:
+        """-½ t z_i (Σ⁻¹z)_i of the features of each column that has some: (columns, rows, classes)."""
+        assert self._chosen is not None
+        own, design = self._parameters().own, self._chosen.design
+        first = np.flatnonzero(np.diff(design.owner, prepend=-1))
+        found = np.empty((len(first), len(X), len(own.means)))
+        for k, mean in enumerate(own.means):
+            root, z = own.roots[min(k, len(own.roots) - 1)], X - mean
+            found[:, :, k] = np.add.reduceat(z * ((z @ root) @ root.T), first, axis=1).T if len(first) else 0.0
+        return np.asarray(-0.5 * self._chosen.temperature * found)
+
     def _factors(self, found: dict[str, Block]) -> list[Factor]:
-        """The prior, the density at the mean, and -½ z_i (Σ⁻¹z)_i of the features of each column: they add up."""
+        """The prior, the density at the mean, and what the features of each column say: they add up."""
         if self._chosen is None:
             return super()._factors(found)
-        temperature, design = self._chosen.temperature, self._chosen.design
-        own, block = self._parameters().own, found[FULL]
+        parameters, block = self._parameters(), found[FULL]
         assert isinstance(block, Numbers)
-        z = block.rows(0, 1)[0] - own.means
-        slopes = (
-            np.einsum("kij,kj->ki", own.roots, np.einsum("kij,ki->kj", own.roots, z))
-            if len(own.roots) > 1
-            else (z @ own.roots[0] @ own.roots[0].T)
+        logs = dict(
+            zip(np.unique(self._chosen.design.owner).tolist(), self._by_column(block.rows(0, 1))[:, 0].tolist())
         )
-        by_column = np.zeros((len(self.schema_), len(z)))
-        np.add.at(by_column, design.owner, (-0.5 * temperature * z * slopes).T)
-        used = {*design.owner.tolist()}
-        peaks = tuple(_power(log) for log in (temperature * own.log_peaks).tolist())
-        factors = [Factor("prior", "", self._parameters().prior), Factor("at the mean", "", peaks)]
+        peaks = self._chosen.temperature * parameters.own.log_peaks
+        factors = [Factor("prior", "", parameters.prior), Factor("at the mean", "", tuple(map(_power, peaks.tolist())))]
         for place, value in _values(self.schema_, found).items():
-            name = column_name(self.schema_.names[place])
-            if place in used:
-                factors.append(Factor(name, value, tuple(map(_power, by_column[place].tolist()))))
-            else:
-                factors.append(Factor(name, value, note="left out: it hardly varies"))
+            name, terms = column_name(self.schema_.names[place]), tuple(map(_power, logs.get(place, [])))
+            factors.append(Factor(name, value, terms, "" if terms else "left out: it hardly varies"))
         return factors
+
+    @property
+    def _entries_of(self) -> Callable[[Any, Pair], tuple[Places, list[tuple[Floats, Callable[[int], str]]]]]:
+        """Of many rows what each column says for one class and against another, and how it is called."""
+        if self._chosen is None:
+            raise AttributeError("the columns of this discriminant are no features")
+        return self._say
+
+    def _say(self, rows: Any, pair: Pair) -> tuple[Places, list[tuple[Floats, Callable[[int], str]]]]:
+        found, n_rows = self._rows(rows)
+        block, every = found[FULL], np.arange(n_rows)
+        assert self._chosen is not None
+        assert isinstance(block, Numbers)
+
+        @lru_cache(maxsize=8)
+        def cells(row: int) -> dict[int, str]:
+            return _values(self.schema_, {name: each.part(row, row + 1) for name, each in found.items()})
+
+        def name(place: int, row: int) -> str:
+            return name_reason(column_name(self.schema_.names[place]), cells(row)[place])
+
+        said, X = [], block.rows(0, n_rows)
+        for place, logs in zip(np.unique(self._chosen.design.owner).tolist(), self._by_column(X)):
+            said.append((logs[every, pair[0]] - logs[every, pair[1]], partial(name, place)))
+        peaks = self._chosen.temperature * self._parameters().own.log_peaks
+        return every, [*said, (peaks[pair[0]] - peaks[pair[1]], lambda row: "at the mean")]
 
     def sample(self, n: int = 1, class_: Any = None, random_state: Any = None) -> tuple[Any, NDArray[Any]]:
         """Draw rows from the model, as of any classifier; of features that are made of columns it cannot."""

@@ -490,6 +490,11 @@ class GaussianDiscriminant(LinearModel, FeatureClassifier, NumbersClassifier):
 
     def _centres(self) -> tuple[Floats, Floats]:
         found = self._gaussians()
+        if self._makes_features:
+            raise RefusedError(
+                "a regularised discriminant has no picture of its regions: it reads features, which are "
+                "no columns; take covariance='full'"
+            )
         return found.means, found.class_covariances
 
 
