@@ -112,6 +112,8 @@ def models():
     for name in ("naive", "tan", "kdb", "aode"):
         model = ing.NetworkClassifier(structure=name)
         yield f"network, {name}", model, states, codes[:, 6], [[*row[:3], None, *row[4:]] for row in states[:150]]
+    model = ing.NetworkClassifier("kdb", smoothing="back-off", weighting="levels")
+    yield "network, back-off", model, states, codes[:, 6], [[*row[:3], None, *row[4:]] for row in states[:150]]
 
 
 def part(rows, lo, hi):

@@ -58,6 +58,10 @@ MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
     "LeastSquaresClassifier": (ing.LeastSquaresClassifier(), FRAME[[*NUMBERS, "paid"]]),
     "SoftmaxRegression": (ing.SoftmaxRegression(), FRAME[[*MIXED, "paid"]]),
     "NetworkClassifier, tan": (ing.NetworkClassifier("tan"), FRAME[[*NUMBERS, "town", "paid"]]),
+    "NetworkClassifier, back-off": (
+        ing.NetworkClassifier("kdb", smoothing="back-off", weighting="levels"),
+        FRAME[[*NUMBERS, "town", "paid"]],
+    ),
     "NetworkClassifier, hill-climb": (ing.NetworkClassifier("hill-climb"), FRAME[[*NUMBERS, "town", "paid"]]),
     "LanguageModelClassifier": (ing.LanguageModelClassifier(2), FRAME[[*TEXT, "paid"]]),
     "NaiveBayes, codes": (ing.NaiveBayes(columns={"code": "category"}), CODED),
@@ -83,7 +87,12 @@ NEEDS_ALL = {
 NO_SPARSE = {"GaussianNB"}
 CLASSIFIERS = {name: each for name, each in MODELS.items() if hasattr(each[0], "predict_proba")}
 # What sums more than once, so that a reader, which can be read once, does not do.
-SEVERAL_PASSES = {"NetworkClassifier, tan", "NetworkClassifier, codes", "NaiveBayesRegressor"}
+SEVERAL_PASSES = {
+    "NetworkClassifier, tan",
+    "NetworkClassifier, back-off",
+    "NetworkClassifier, codes",
+    "NaiveBayesRegressor",
+}
 DOORS = ["pandas", "polars", "arrow", "csv", "path", "parquet", "reader", "duckdb", "dask"]
 
 

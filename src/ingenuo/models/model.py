@@ -578,7 +578,7 @@ class Learner(Packed):
         ----------
         minimum : int
             As for `Tally.without_rare`, whose notes say what this does not promise. Names of columns stay, and so do
-            values and classes that were declared, and the cut points of a network.
+            values and classes that were declared, and the cut points and level weights of a network.
 
         Notes
         -----
