@@ -336,8 +336,9 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
                 found.append(("naive bayes", NaiveBayes(columns, tune=True)))
             found.append(("discriminant", GaussianDiscriminant("regularised", columns=columns)))
             if not adds:
-                found.append(("softmax", SoftmaxRegression(columns, l2="auto")))
-                found.append(("softmax, products", SoftmaxRegression(columns, l2="auto", interactions="auto")))
+                linear = SoftmaxRegression(columns, l2="auto", tolerance=1e-4)  # which single precision reaches
+                found.append(("softmax", linear))
+                found.append(("softmax, products", replace(linear, interactions="auto")))
         if others:
             columns = self._declare(kinds, ("count", "text"))
             texts: Any = self.text if any(kinds[name] == "text" for name in others) else None
