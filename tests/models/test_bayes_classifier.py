@@ -16,7 +16,7 @@ import ingenuo as ing
 from ingenuo import BayesClassifier, GaussianNB, NaiveBayes, NetworkClassifier, SoftmaxRegression, store
 from ingenuo.datasets import diabetes, play_tennis
 from ingenuo.errors import IngenuoError, InputError, KindError, MergeError, ModelFileError, RefusedError
-from ingenuo.models import bayes_classifier
+from ingenuo.models import bayes_classifier, members
 from ingenuo.models.folds import FLOOR, n_folds_for, stratified_folds
 from ingenuo.tally import container
 
@@ -236,7 +236,7 @@ def test_fourteen_days():
 
 
 def test_members_that_cannot_work_are_left_out_with_the_reason(monkeypatch):
-    monkeypatch.setattr(bayes_classifier, "_WIDEST", 1)
+    monkeypatch.setattr(members, "_WIDEST", 1)
     model = BayesClassifier().fit(TABLE, "state")
     assert "network" not in model.weights_
     assert "network was left out: it counts every pair of columns, and there are 3" in str(model.members_)

@@ -192,3 +192,12 @@ def test_bad_input_changes_nothing():
     assert (model.predict_proba(X) == before).all()
     with pytest.raises(RefusedError, match="each tree depends"):
         model.partial_fit(X, y)
+
+
+def test_a_category_of_very_many_values():
+    rng = np.random.default_rng(0)
+    names = [f"n{i}" for i in range(1500)]
+    X = pd.DataFrame({"name": names, "x": rng.normal(size=1500)})
+    model = BoostedTrees({"name": "category"}, max_trees=3).fit(X, X.x > 0)
+    assert model.score(X, X.x > 0) == 1.0
+    assert np.isfinite(model.predict_log_proba(X.assign(name="another"))).all()

@@ -21,7 +21,6 @@ from ingenuo.errors import IngenuoError, InputError, MergeError, check_choice
 from ingenuo.kernels import densities, threads
 from ingenuo.kernels.moments import refuse_infinities
 from ingenuo.models.classifier import JointAnswers, warn_of_ignored
-from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.folds import (
     FLOOR,
     Folds,
@@ -35,15 +34,14 @@ from ingenuo.models.folds import (
     watch_folds,
 )
 from ingenuo.models.log_linear import fit_weights
+from ingenuo.models.members import choose_members
 from ingenuo.models.model import CLASS, NO_LABELS, Packed, Refusals, check_is_fitted, clone, unless_refused
 from ingenuo.models.naive_bayes import NaiveBayes
-from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.registry import pack_members, unpack_members
-from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows import checks
 from ingenuo.rows.part import Chunk
 from ingenuo.rows.rows import Part, rows_of, take_rows
-from ingenuo.rows.schema import FAMILIES, Schema, column_name
+from ingenuo.rows.schema import Schema, column_name
 from ingenuo.show.arithmetic import Factor, Opinion, Passage, PooledExplanation, pool_factors
 from ingenuo.show.format import Line
 from ingenuo.show.plots import new_panels, short
@@ -61,7 +59,6 @@ FEWEST = 30  # rows, below which there is one member, and no fold
 RIDGE = 20.0  # of the weights, towards equal shares
 _SURE, _LEAST = 0.3, 0.02  # no member may give a class less than this over the number of rows, if that is less
 _OF = "\n"  # between the name of a table and that of its member
-_WIDEST = 300  # columns of a network: every pair of them is counted
 _CELLS = 4e7  # answers to rows that the weights are found by: members × rows × classes
 
 
@@ -99,9 +96,10 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     Parameters
     ----------
     members : {"auto", "additive"} or list of (name, classifier)
-        "auto": a network, a discriminant and two softmax regressions for the columns of a table, naive Bayes and
-        softmax regression for text. "additive": those of them that are sums over rows, so that `partial_fit`, `forget`
-        and `merge` are exact. Or classifiers of one's own, of this package or with scikit-learn's contract.
+        "auto": a network, a discriminant, boosted trees and two softmax regressions for the columns of a table, naive
+        Bayes and softmax regression for text. "additive": those of them that are sums over rows, so that
+        `partial_fit`, `forget` and `merge` are exact. Or classifiers of one's own, of this package or with
+        scikit-learn's contract.
     columns : mapping, optional
         Column to kind, as in `NaiveBayes`.
     random_state : int
@@ -130,7 +128,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
     Notes
     -----
     With fewer than 30 rows there is one member, naive Bayes. From 200,000 rows on, the settings, the weights and the
-    softmax regressions come from a random sample, and the other members count all rows.
+    softmax regressions and trees come from a random sample, and the other members count all rows.
 
     Examples
     --------
@@ -153,7 +151,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         why = "it votes, and has no distribution of the rows; draw from one of its members, such as the network"
         if self._adds:
             return {"sample": why}
-        again = "its softmax regressions are no sums over rows"
+        again = "its softmax regressions and trees are no sums over rows"
         if not isinstance(self.members, str):
             again = "not all of its members are sums over rows"
         again += '; fit it again on all the rows, or take BayesClassifier(members="additive"), which can'
@@ -321,41 +319,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             return (given, {}) if in_folds else (given[:1], dict.fromkeys([name for name, _ in given[1:]], few))
         if not in_folds:
             return [("naive bayes", NaiveBayes(self.columns, text=self.text))], {}
-        kinds = {name: FAMILIES[self.schema_.family(name)] for name in self.schema_.names.tolist()}
-        table = [name for name, kind in kinds.items() if kind in ("number", "category")]
-        others = [name for name, kind in kinds.items() if kind in ("count", "text")]
-        adds, found, left_out = self.members == ADDITIVE, list[tuple[str, Any]](), dict[str, str]()
-        if table:
-            columns = self._declare(kinds, ("number", "category"))
-            if len(table) <= _WIDEST:
-                found.append(
-                    ("network", NetworkClassifier("kdb", columns=columns, smoothing="back-off", weighting="levels"))
-                )
-            else:
-                left_out["network"] = f"it counts every pair of columns, and there are {len(table):,}"
-                found.append(("naive bayes", NaiveBayes(columns, tune=True)))
-            found.append(("discriminant", GaussianDiscriminant("regularised", columns=columns)))
-            if not adds:
-                linear = SoftmaxRegression(columns, l2="auto", tolerance=1e-4)  # which single precision reaches
-                found.append(("softmax", linear))
-                found.append(("softmax, products", replace(linear, interactions="auto")))
-        if others:
-            columns = self._declare(kinds, ("count", "text"))
-            texts: Any = self.text if any(kinds[name] == "text" for name in others) else None
-            found.append(("words", NaiveBayes(columns, tune=True, text=texts)))
-            if not adds:
-                found.append(("softmax of words", SoftmaxRegression(columns, texts, weighting="naive-bayes")))
-        return found, left_out
-
-    def _declare(self, kinds: Mapping[Any, str], wanted: Sequence[str]) -> dict[Any, Any] | None:
-        """What the columns are for a member that reads those of some kinds."""
-        if set(kinds.values()) == {"count"}:  # of a sparse table, which has no others
-            return None
-        known = self.schema_.categories
-        return {
-            name: (known[name].tolist() if name in known else kind) if kind in wanted else "ignore"
-            for name, kind in kinds.items()
-        }
+        return choose_members(self.schema_, n_rows, n_classes, self.text, additive=self.members == ADDITIVE)
 
     def _fit_members(
         self, given: Sequence[tuple[str, Any]], X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds | None
@@ -375,7 +339,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
 
                 after(0)
                 try:
-                    with warnings.catch_warnings(), watch_folds(after):
+                    with warnings.catch_warnings(), watch_folds(after), threads.single_blas():
                         if own:
                             warnings.simplefilter("ignore")
                         if folds is None:

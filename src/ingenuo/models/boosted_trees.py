@@ -72,7 +72,8 @@ class ColumnCodes:
         labels, codes = block.labels[j], np.asarray(column_codes(block, j))
         own = labels if same(labels, self.values) else meet(labels, self.values)
         places = find(self.values, own)
-        table = np.append(np.where(places < 0, UNSEEN, places + 1), 0 if self.missing else UNSEEN)  # last: code -1
+        rest = 0 if len(self.values) == _MOST_VALUES else UNSEEN  # rare values count as missing
+        table = np.append(np.where(places < 0, rest, places + 1), 0 if self.missing else UNSEEN)  # last: code -1
         out[:] = table[codes]
 
 

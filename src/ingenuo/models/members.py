@@ -1,0 +1,68 @@
+"""Who votes in a `BayesClassifier`: the classifiers that suit the columns and the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ingenuo.models.boosted_trees import BoostedTrees
+from ingenuo.models.discriminant import GaussianDiscriminant
+from ingenuo.models.naive_bayes import NaiveBayes
+from ingenuo.models.network_classifier import NetworkClassifier
+from ingenuo.models.softmax import SoftmaxRegression
+from ingenuo.rows.schema import FAMILIES, Schema
+
+_WIDEST = 300  # columns of a network: every pair of them is counted
+_MOST_CLASSES = 30  # of trees: each has a value for each class in each leaf
+_MOST_SUMS = 8e6  # rows × columns × sums of a row, which each level of each tree adds up: some ten seconds
+
+
+def choose_members(
+    schema: Schema, n_rows: int, n_classes: int, text: Any, *, additive: bool
+) -> tuple[list[tuple[str, Any]], dict[str, str]]:
+    """The members, by name, and why others were left out."""
+    kinds = {name: FAMILIES[schema.family(name)] for name in schema.names.tolist()}
+    table = [name for name, kind in kinds.items() if kind in ("number", "category")]
+    others = [name for name, kind in kinds.items() if kind in ("count", "text")]
+    found, left_out = list[tuple[str, Any]](), dict[str, str]()
+    if table:
+        columns = _declare(schema, kinds, ("number", "category"))
+        if len(table) <= _WIDEST:
+            network = NetworkClassifier("kdb", columns=columns, smoothing="back-off", weighting="levels")
+            found.append(("network", network))
+        else:
+            left_out["network"] = f"it counts every pair of columns, and there are {len(table):,}"
+            found.append(("naive bayes", NaiveBayes(columns, tune=True)))
+        found.append(("discriminant", GaussianDiscriminant("regularised", columns=columns)))
+        sums = n_rows * len(table) * (2 * n_classes + 1 if n_classes > 2 else 3)
+        if not additive and n_classes > _MOST_CLASSES:
+            left_out["trees"] = (
+                f"they would have {n_classes} values in each leaf; they vote up to {_MOST_CLASSES} classes"
+            )
+        elif not additive and sums > _MOST_SUMS:
+            left_out["trees"] = f"{n_rows:,} rows of {len(table):,} columns and {n_classes} classes would take too long"
+        elif not additive:
+            found.append(("trees", BoostedTrees(columns)))
+        if not additive:
+            linear = SoftmaxRegression(columns, l2="auto", tolerance=1e-4)  # which single precision reaches
+            found.append(("softmax", linear))
+            found.append(("softmax, products", replace(linear, interactions="auto")))
+    if others:
+        columns = _declare(schema, kinds, ("count", "text"))
+        texts: Any = text if any(kinds[name] == "text" for name in others) else None
+        found.append(("words", NaiveBayes(columns, tune=True, text=texts)))
+        if not additive:
+            found.append(("softmax of words", SoftmaxRegression(columns, texts, weighting="naive-bayes")))
+    return found, left_out
+
+
+def _declare(schema: Schema, kinds: Mapping[Any, str], wanted: Sequence[str]) -> dict[Any, Any] | None:
+    """What the columns are for a member that reads those of some kinds."""
+    if set(kinds.values()) == {"count"}:  # of a sparse table, which has no others
+        return None
+    known = schema.categories
+    return {
+        name: (known[name].tolist() if name in known else kind) if kind in wanted else "ignore"
+        for name, kind in kinds.items()
+    }
