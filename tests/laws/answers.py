@@ -104,7 +104,7 @@ def models():
     yield "words, tuned", ing.NaiveBayes(tune=True, calibration="auto"), reviews, label, asked
     yield "LanguageModelClassifier", ing.LanguageModelClassifier(order=2), reviews, label, asked
     yield "SoftmaxRegression of words", ing.SoftmaxRegression(), reviews, label, asked
-    for name in ("shared", "full", "diagonal"):
+    for name in ("shared", "full", "diagonal", "regularised"):
         yield f"discriminant, {name}", ing.GaussianDiscriminant(covariance=name), X, y, new
     yield "LeastSquaresClassifier", ing.LeastSquaresClassifier(), np.nan_to_num(X), y, np.nan_to_num(new)
     yield "SoftmaxRegression", ing.SoftmaxRegression(), np.nan_to_num(X).clip(-9, 9), y, np.nan_to_num(new).clip(-9, 9)

@@ -55,6 +55,10 @@ MODELS: dict[str, tuple[Any, pd.DataFrame]] = {
     "ComplementNB": (ing.ComplementNB(), COUNTS),
     "BernoulliNB": (ing.BernoulliNB(), COUNTS),
     "GaussianDiscriminant": (ing.GaussianDiscriminant(), FRAME[[*NUMBERS, "paid"]]),
+    "GaussianDiscriminant, regularised": (
+        ing.GaussianDiscriminant("regularised"),
+        FRAME[[*NUMBERS, "town", "paid"]],
+    ),
     "LeastSquaresClassifier": (ing.LeastSquaresClassifier(), FRAME[[*NUMBERS, "paid"]]),
     "SoftmaxRegression": (ing.SoftmaxRegression(), FRAME[[*MIXED, "paid"]]),
     "NetworkClassifier, tan": (ing.NetworkClassifier("tan"), FRAME[[*NUMBERS, "town", "paid"]]),
@@ -92,6 +96,7 @@ SEVERAL_PASSES = {
     "NetworkClassifier, back-off",
     "NetworkClassifier, codes",
     "NaiveBayesRegressor",
+    "GaussianDiscriminant, regularised",
 }
 DOORS = ["pandas", "polars", "arrow", "csv", "path", "parquet", "reader", "duckdb", "dask"]
 
