@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -572,6 +572,28 @@ class Scatters:
             placed *= placed
             out[:, :, k] = (placed @ (-0.5 / spread) - 0.5 * np.log(spread).sum(axis=0)).T
         return out
+
+
+class Fold(NamedTuple):
+    """What the rows of all other folds give, and the rows of one."""
+
+    held: Places
+    features: Floats  # of the rows held
+    scatters: Scatters
+    log_shares: Floats
+
+
+def left_out_scores(
+    folds: list[Fold], wanted: Places, n: int, K: int, pooled: float, diagonals: Sequence[float]
+) -> Floats:
+    """The log joints of the wanted rows by what the other folds give: (γ, rows, classes)."""
+    out = np.empty((len(diagonals), len(wanted), K))
+    place = np.full(n, -1)
+    place[wanted] = np.arange(len(wanted))
+    for fold in folds:
+        at = place[fold.held]
+        out[:, at[at >= 0]] = fold.scatters.scores(fold.features[at >= 0], pooled, diagonals)
+    return out
 
 
 class FeatureGaussians(Gaussians):

@@ -13,11 +13,11 @@ of such features, `FeatureClassifier`, is a function of their sums: rows come an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache, partial
 from statistics import NormalDist
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ingenuo.errors import InputError, MergeError, RefusedError
 from ingenuo.families import FAMILY
 from ingenuo.families.categorical import column_codes, labelled
 from ingenuo.families.counts import refuse_not_finite
-from ingenuo.families.covariance import EACH, FULL, FeatureGaussians, Scatters, Shrinkage
+from ingenuo.families.covariance import EACH, FULL, FeatureGaussians, Fold, Scatters, Shrinkage, left_out_scores
 from ingenuo.families.gaussian import NORMAL, Gaussian, spread
 from ingenuo.kernels import densities
 from ingenuo.kernels.codes import count_codes
@@ -449,15 +449,6 @@ class Chosen:
         )  # fmt: skip
 
 
-class _Fold(NamedTuple):
-    """What the rows of all other folds give, and the rows of one."""
-
-    held: Places
-    features: Floats  # of the rows held
-    scatters: Scatters
-    log_shares: Floats
-
-
 def make_design(schema: Schema, chunk: Chunk, *, scores: bool) -> Design:
     """The features of a regularised discriminant: those that vary most, so that classes × features² ≤ 400,000."""
     design = Design.of(schema, chunk, scores=scores)
@@ -486,9 +477,9 @@ def choose(
     if K < 2 or n_folds < 2:
         return Chosen(make_design(schema, chunk, scores=False), Shrinkage(0.5, 0.05), 1.0), np.zeros((n, K))
     judged = np.flatnonzero(stratified_folds(codes, -(-n // _JUDGED), 1) == 0) if n > _JUDGED else np.arange(n)
-    best, chosen, cuts = math.inf, None, list[_Fold]()
+    best, chosen, cuts = math.inf, None, list[Fold]()
     for scores in (False, True):
-        fitted = list[_Fold]()
+        fitted = list[Fold]()
         for fold in range(n_folds):
             held, rest = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
             own = chunk.take(rest)
@@ -496,12 +487,12 @@ def choose(
             sums = products(design.rows(own.blocks, len(rest)), own.coded, K, own.weights, pooled=False)
             found = Scatters.of(*(each.floats() for each in sums), unbiased=unbiased)
             X = design.matrix(chunk.take(held).blocks, len(held))
-            fitted.append(_Fold(held, X, found, log_shares(found.counts, chunk.classes)))
+            fitted.append(Fold(held, X, found, log_shares(found.counts, chunk.classes)))
         base = np.empty((n, K))
         for each in fitted:
             base[each.held] = each.log_shares
         for pooled in POOLED:
-            for diagonal, joint in zip(DIAGONALS, _left_out(fitted, judged, n, K, pooled, DIAGONALS)):
+            for diagonal, joint in zip(DIAGONALS, left_out_scores(fitted, judged, n, K, pooled, DIAGONALS)):
                 temperature, loss = fit_temperature(
                     joint, base[judged], codes[judged], None if weights is None else weights[judged]
                 )
@@ -511,20 +502,9 @@ def choose(
             break  # there are no numbers to have scores
     assert chosen is not None
     amounts = chosen[1]
-    joint = base + chosen[2] * _left_out(cuts, np.arange(n), n, K, amounts.pooled, [amounts.diagonal])[0]
+    joint = base + chosen[2] * left_out_scores(cuts, np.arange(n), n, K, amounts.pooled, [amounts.diagonal])[0]
     densities.posterior(joint, log=True)
     return Chosen(make_design(schema, chunk, scores=chosen[0]), *chosen[1:]), joint
-
-
-def _left_out(folds: list[_Fold], wanted: Places, n: int, K: int, pooled: float, diagonals: Sequence[float]) -> Floats:
-    """The log joints of the wanted rows by what the other folds give: (γ, rows, classes)."""
-    out = np.empty((len(diagonals), len(wanted), K))
-    place = np.full(n, -1)
-    place[wanted] = np.arange(len(wanted))
-    for fold in folds:
-        at = place[fold.held]
-        out[:, at[at >= 0]] = fold.scatters.scores(fold.features[at >= 0], pooled, diagonals)
-    return out
 
 
 Pair = tuple[Places, Places]  # of each row, two classes
