@@ -571,16 +571,12 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         places = {column_name(name): place for place, name in enumerate(source.names.tolist())}
 
         def value(column: str) -> str | None:
-            cell = source.cell(places[column], 0) if column in places else None
-            return (
-                None
-                if cell is None
-                else ""
-                if is_missing(cell)
-                else f"{cell:.6g}"
-                if isinstance(cell, float)
-                else str(cell)
-            )
+            if column not in places:
+                return None
+            cell = source.cell(places[column], 0)
+            if cell is None or is_missing(cell):
+                return "missing"
+            return f"{cell:.6g}" if isinstance(cell, float) else str(cell)
 
         said, opened = [], list[tuple[float, Any, Any]]()
         for name, each, weight in zip(self._names, self.estimators_, self._weights.tolist()):

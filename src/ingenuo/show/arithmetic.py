@@ -30,6 +30,7 @@ Floats = NDArray[np.float64]
 
 # So many words of a text, and so many classes, are shown one by one; `to_dict` has them all.
 WORDS = 20
+PRODUCTS = 4  # lines of products of columns in the table of a vote
 CLASSES = 6
 _FULL = 2.0  # log odds from which a colour is full: e^2 is about 7 to 1
 _WEAK = 0.05  # and below which there is none
@@ -472,6 +473,18 @@ class PooledExplanation(Explanation):
         lines = [line.shares for line in (self.prior, *self.factors) if isinstance(line, PooledFactor)]
         return {name: sum(each[m][best] - each[m][second] for each in lines) for m, name in enumerate(self.members)}
 
+    def _join_words(self) -> list[Factor]:
+        """The factors, with all but the strongest words and the strongest products in one line together."""
+        best, second = self._pair()
+        lines = super()._join_words()
+        products = [each for each in lines if " × " in each.column or each.column.endswith("²")]
+        products.sort(key=lambda each: -abs(each.terms[best].log - each.terms[second].log))
+        if len(rest := products[PRODUCTS - 1 :]) < 2:
+            return lines
+        hidden = {id(each) for each in rest}
+        kept = [each for each in lines if id(each) not in hidden]
+        return [*kept, self._combine(f"… {len(rest)} more products", rest)]
+
     def _combine(self, name: str, factors: Sequence[Factor]) -> Factor:
         shares = np.array([each.shares for each in factors])  # type: ignore[attr-defined]
         return PooledFactor.of(name, "", shares.sum(axis=0))
@@ -570,7 +583,8 @@ def pool_factors(
             add(m, ("", f"no probability below {exponential(each.heard.min()):.2g}"), "", each.heard - each.own)
     _, prior = lines.pop(("", "prior"), ("", np.zeros(size)))
     shift = [PooledFactor.of("shift", "", np.zeros(size), shift=shifts - shifts.mean())] if shifts.any() else []
-    factors = [PooledFactor.of(name, shown, own, part_of) for (part_of, name), (shown, own) in lines.items()]
+    said = {key: line for key, line in lines.items() if line[0] or np.abs(line[1]).max() > 1e-9}
+    factors = [PooledFactor.of(name, shown, own, part_of) for (part_of, name), (shown, own) in said.items()]
     factors.sort(key=lambda factor: order.get(factor.part_of or factor.column, len(order)))
     joint = shifts + sum((each.weight * each.heard for each in opinions), np.zeros(len(classes)))
     posterior = np.exp(joint - joint.max())
