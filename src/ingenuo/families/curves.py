@@ -196,6 +196,8 @@ class Curve:
     table: Floats  # (points, classes), log densities in bins
     kind = ""
     way = STRAIGHT  # between the points; or level, each point's value up to the next
+    # Nats by which it must be likelier than a Gaussian: what it has to choose, its values have helped to choose.
+    handicap = 10.0
 
     @property
     def offset(self) -> float:
@@ -427,6 +429,7 @@ class GaussianCurve(Curve):
     alone: bool = False  # whether the bins are too wide for any other density
     kind = "gaussian"
     way = GAUSSIAN
+    handicap = 0.0
 
     @property
     def n_parameters(self) -> int:

@@ -1,8 +1,8 @@
 """Numbers of any distribution: a histogram, a kernel estimate or a mixture of Gaussians for each class and column.
 
-All of them are functions of one tally, a `Histogram`. "auto" keeps the sums of the Gaussian as well, and takes for
-each column what has the highest likelihood when each value is left out of the estimate that judges it; where the bins
-are too wide for the others, the Gaussian.
+All of them are functions of one tally, a `Histogram`. "auto" keeps the sums of `GaussianOrStates` and of logarithms as
+well. Where that has states, it has too; and else takes for each column what has the highest likelihood when each value
+is left out of the estimate that judges it; where the bins are too wide for the others, the Gaussian.
 """
 
 from __future__ import annotations
@@ -17,8 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ingenuo.families.curves import STRAIGHTNESS, Column, Curve, GaussianCurve, equal_mass, gaussian, histogram, silent
-from ingenuo.families.family import Family, LearnedRows, Measure, Parameters, Values, check_rows
-from ingenuo.families.gaussian import FARTHEST, Chosen, Gaussian, GaussianParameters
+from ingenuo.families.family import Family, LearnedRows, Measure, Values, check_rows
+from ingenuo.families.gaussian import (
+    COUNT,
+    FARTHEST,
+    Chosen,
+    Gaussian,
+    GaussianParameters,
+    NumberParameters,
+    check_sums,
+)
+from ingenuo.families.positive import DISTRIBUTIONS, LOGS, Positive, PositiveParameters, logs_of
+from ingenuo.families.states import GaussianOrStates, StateParameters, whole_name
 from ingenuo.kernels import densities as loops
 from ingenuo.kernels import moments as counting
 from ingenuo.kernels import portable, threads
@@ -196,6 +206,12 @@ class MixtureCurve(Curve):
     kind = "mixture"
 
     @property
+    def handicap(self) -> float:  # type: ignore[override]
+        """As much more for each Gaussian but the first as it had to gain."""
+        each = (1.5 * (len(own.means) - 1) * math.log(max(n, 1)) for own, n in zip(self.components, self.column.seen))
+        return Curve.handicap + sum(each)
+
+    @property
     def n_parameters(self) -> int:
         """A mean, a deviation and a share of each Gaussian; one share follows from the others."""
         return sum(3 * len(each.means) - 1 for each in self.components)
@@ -300,8 +316,68 @@ def _score_left_out(column: Column, found: Components, points: Floats, weights: 
 
 ESTIMATES: dict[str, Callable[[Column], Curve]] = {"histogram": histogram, "kernel": kernel, "mixture": mixture}
 HELD = ("histogram", "kernel", "equal-mass")  # densities whose shape can be held
-# Nats by which these must be likelier than a Gaussian: what they have to choose, their values have helped to choose.
-HANDICAPS = {"histogram": 10.0, "kernel": 10.0, "mixture": 10.0}
+
+
+@dataclass(frozen=True)
+class FormulaCurve(Curve):
+    """A distribution of numbers that are not negative, by formula."""
+
+    of: PositiveParameters  # of the one column
+
+    @property
+    def kind(self) -> str:  # type: ignore[override]
+        """The name of the distribution."""
+        return self.of.of.name
+
+    @property
+    def detail(self) -> str:
+        """Its parameters."""
+        return self.of.chosen(self.of.columns[0]).detail
+
+    @property
+    def n_parameters(self) -> int:
+        """Those of each class."""
+        return self.of.n_parameters
+
+    def log_density(self, x: Floats) -> Floats:
+        """By the formula; what is impossible, or farther out than any value, says nothing."""
+        return np.maximum(self.of.log_density(self.of.columns[0], x), -700.0)
+
+    def how(self, x: float, k: int) -> str:
+        """The name, and the parameters."""
+        return self.of.how(0, x, k)
+
+    def sample(self, k: int, n: int, rng: np.random.Generator) -> Floats:
+        """By the distribution; it has no imaginary values."""
+        return np.asarray(next(iter(self.of.sample(np.full(n, k), rng).values())))
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """Mean and deviation."""
+        return self.of.moments(0)
+
+
+def formulas(
+    column: Column, tally: Tally, prior: Prior, schema: Schema, name: Labels, classes: Labels
+) -> Iterator[FormulaCurve]:
+    """What a column may have all of whose values are positive, or whole; the score: the likelihood less parameters."""
+    n = tally.over(COUNT, classes, name).floats()[:, 0]
+    positive = np.array_equal(tally.over(LOGS[0], classes, name).floats()[:, 0], n)
+    whole = tally.labels(whole_name(name.tolist()[0]), 1)
+    counts = tally.over(whole_name(name.tolist()[0]), classes, whole).floats()
+    counted = len(whole) > 0 and whole[0] >= 0 and np.array_equal(counts.sum(axis=1), n)
+    for of in DISTRIBUTIONS:
+        if not (counted if of.whole else positive):
+            continue
+        found = Positive(of).estimate(tally, prior, schema, name, classes)
+        assert isinstance(found, PositiveParameters)
+        if of.whole:
+            terms = np.maximum(found.log_density(name[0], whole.astype(np.float64)).T, -700.0)
+            score = float((counts * terms).sum())
+        else:
+            score = found.sum_log_likelihood(tally, classes)
+        offset = float(column.seen.sum()) * column.unit - found.n_parameters
+        yield FormulaCurve(column, score + offset, 0.0, 1.0, np.zeros((0, len(classes))), found)
+
 
 # Whether a column's bins are too wide for most of its values, because a few lie, or lay, very far out.
 _FEW = 4  # bins between the quartiles
@@ -333,7 +409,7 @@ def describe_crowd(column: Column, deviations: Floats | None) -> str:
 
 
 @dataclass(frozen=True)
-class DensityParameters(Parameters):
+class DensityParameters(NumberParameters):
     """The curves of each column, and the scores of all that were tried."""
 
     columns: Labels
@@ -341,6 +417,21 @@ class DensityParameters(Parameters):
     scores: tuple[Mapping[str, float], ...]
     tables: loops.Tables
     remarks: tuple[str, ...] = ()  # on columns whose bins are too wide
+    letters = words = ("mean", "standard deviation")
+
+    def only(self, lo: int, hi: int) -> DensityParameters:
+        """The same of columns lo..hi."""
+        curves = self.curves[lo:hi]
+        tables = _tables(curves, self.tables.points.shape[1])
+        return DensityParameters(self.columns[lo:hi], curves, self.scores[lo:hi], tables)
+
+    def figures(self, j: int) -> tuple[Floats, ...]:
+        """Mean and deviation."""
+        return self.moments(j)
+
+    def moments(self, j: int) -> tuple[Floats, Floats]:
+        """Mean and deviation."""
+        return self.curves[j].moments()
 
     def add_log_likelihood(self, block: Numbers, out: Floats, floor: float | None = None) -> None:
         """Add the log densities; a missing value adds nothing."""
@@ -359,8 +450,7 @@ class DensityParameters(Parameters):
                 found.append(Factor(column_name(name), f"{x:.6g}", note="left out: no two values were seen"))
                 continue
             logs = np.zeros((1, self.tables.points.shape[1]))
-            alone = replace(self, curves=(curve,), tables=_tables((curve,), logs.shape[1]))
-            alone.add_log_likelihood(block.only(j, j + 1), logs)
+            self.only(j, j + 1).add_log_likelihood(block.only(j, j + 1), logs)
             terms = [Term(curve.how(float(x), k), exponential(log), log) for k, log in enumerate(logs[0].tolist())]
             found.append(Factor(column_name(name), f"{x:.6g}", tuple(terms)))
         return found
@@ -429,7 +519,9 @@ class Density(Family):
             parts = counting.histograms(block, chunk.coded, K)
         else:
             parts = [counting.weighted_histograms(block, chunk.coded, chunk.weights, K)]
-        total = Gaussian().tally(chunk, block) if self.kind == "auto" else Tally()
+        total = Tally()
+        if self.kind == "auto":
+            total = GaussianOrStates().tally(chunk, block) + Gaussian().tally(chunk, logs_of(block), names=LOGS)
         for part in parts:
             found = zip(map(bins_name, block.names.tolist()), part)
             total = total + Tally(
@@ -439,26 +531,39 @@ class Density(Family):
 
     def estimate(
         self, tally: Tally, prior: Prior, schema: Schema, columns: Labels, classes: Labels
-    ) -> DensityParameters:
-        """The curves of every column."""
-        sums = Gaussian().estimate(tally, prior, schema, columns, classes) if self.kind == "auto" else None
-        each = [partial(self._try, tally, prior, classes, sums, j, name) for j, name in enumerate(columns.tolist())]
+    ) -> DensityParameters | StateParameters:
+        """The curves of every column, or its states."""
+        counted = GaussianOrStates().estimate(tally, prior, schema, columns, classes) if self.kind == "auto" else None
+        states = {}
+        if isinstance(counted, StateParameters):  # which must be likelier by as much as all others
+            gains = {j: max(own.values()) - own["gaussian"] for j, own in counted.scores.items() if own}
+            states = {j: own for j, own in counted.states.items() if gains[j] >= Curve.handicap}
+        sums: Any = counted.plain if isinstance(counted, StateParameters) else counted
+        each = [
+            partial(self._try, tally, prior, schema, columns[j : j + 1], classes, sums, j) for j in range(len(columns))
+        ]
         found = threads.run(each)
-        curves = tuple(max(tried, key=lambda curve: curve.score - HANDICAPS.get(curve.kind, 0.0)) for tried, _ in found)
+        curves = tuple(max(tried, key=lambda curve: curve.score - curve.handicap) for tried, _ in found)
         scores = tuple({curve.kind: curve.score - curve.offset for curve in tried} for tried, _ in found)
-        crowds = [crowd for _, crowd in found if crowd]
+        crowds = [crowd for j, (_, crowd) in enumerate(found) if crowd and j not in states]
         more = f" and {len(crowds) - 5} more" if len(crowds) > 5 else ""
         remark = (
             f"the bins of column{'s' if len(crowds) > 1 else ''} {', '.join(crowds[:5])}{more} are too wide to tell "
             "these values apart, because of a value very far from the others; make it missing (NaN), or fit again "
             "without it"
         )
-        return DensityParameters(columns, curves, scores, _tables(curves, len(classes)), (remark,) if crowds else ())
+        plain = DensityParameters(columns, curves, scores, _tables(curves, len(classes)), (remark,) if crowds else ())
+        if not isinstance(counted, StateParameters) or not states:
+            return plain
+        tried = {j: {**own, **(counted.scores[j] if j in states else {})} for j, own in enumerate(scores)}
+        return StateParameters(plain, states, tried)
 
     def _try(
-        self, tally: Tally, prior: Prior, classes: Labels, sums: GaussianParameters | None, j: int, name: object
-    ) -> tuple[list[Curve], str]:
+        self, tally: Tally, prior: Prior, schema: Schema, column_of: Labels, classes: Labels,
+        sums: GaussianParameters | None, j: int,
+    ) -> tuple[list[Curve], str]:  # fmt: skip
         """The curves that one column may have, and what to say where its bins are too wide."""
+        name = column_of.tolist()[0]
         bins = tally.bins(bins_name(name))
         if bins is None or not len(bins.places):
             return [silent(name, bins, classes, prior)], ""
@@ -477,7 +582,12 @@ class Density(Family):
             return [silent(name, bins, classes, prior)], crowd
         if self.kind == "equal-mass":
             return [equal_mass(column, self.bins)], crowd
-        return tried + [ESTIMATES[kind](column) for kind in ESTIMATES if self.kind in ("auto", kind)], crowd
+        more = formulas(column, tally, prior, schema, column_of, classes) if self.kind == "auto" else ()
+        return [*tried, *(ESTIMATES[kind](column) for kind in ESTIMATES if self.kind in ("auto", kind)), *more], crowd
+
+    def tables(self, columns: Labels) -> set[str]:
+        """The tables of whole numbers that "auto" has."""
+        return GaussianOrStates().tables(columns) if self.kind == "auto" else set()
 
     def left_out(self, rows: LearnedRows, prior: Prior, block: Numbers) -> Floats:
         """With the shape held, where it can be, unless exact answers are asked for."""
@@ -491,7 +601,8 @@ class Density(Family):
     def check(self, tally: Tally) -> None:
         """No class has more values in a column than it has rows."""
         if self.kind == "auto":
-            Gaussian().check(tally)
+            GaussianOrStates().check(tally)
+            check_sums(tally, LOGS)
         for name in tally:
             if name.startswith(PREFIX):
                 check_rows(tally, name)

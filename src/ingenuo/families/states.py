@@ -154,6 +154,11 @@ class StateParameters(Parameters):
         return self.plain.columns
 
     @property
+    def remarks(self) -> tuple[str, ...]:  # type: ignore[override]
+        """What to warn of."""
+        return self.plain.remarks
+
+    @property
     def reasons(self) -> Mapping[Any, str]:  # type: ignore[override]
         """Why columns have states."""
         return {self.columns.tolist()[j]: f"{each.kind}: {each.detail}" for j, each in self.states.items()}
