@@ -58,6 +58,28 @@ API(void, sparse_columns)
     (values ? columns_of<false> : columns_of<true>)(what, X, first, last, V, squares, width, held, out);
 }
 
+// The log loss of rows first..last, each at most so much, under joint + shifts + scores · weights, where scores is (rows, K, d);
+// no shifts, or no scores, are none. Also, if asked for, the probabilities of their classes. work has 2 K doubles.
+API(void, softmax_losses)
+(const double* joint, i64 K, const double* scores, i64 d, const double* weights, const double* shifts, const i32* codes,
+ i64 first, i64 last, double most, double* losses, double* shares, double* work) {
+    double *s = work, *p = work + K;
+    for (i64 i = first; i < last; i++) {
+        const double* own = joint + i * K;
+        for (i64 k = 0; k < K; k++) s[k] = shifts ? own[k] + shifts[k] : own[k];
+        for (i64 k = 0; d == 1 && k < K; k++) s[k] += scores[i * K + k] * weights[0];
+        for (i64 k = 0; d > 1 && k < K; k++)
+            for (i64 j = 0; j < d; j++) s[k] += scores[(i * K + k) * d + j] * weights[j];
+        double top = s[0], total = 0;
+        for (i64 k = 1; k < K; k++) top = s[k] > top ? s[k] : top;
+        for (i64 k = 0; k < K; k++) p[k] = exp_of(s[k] - top);
+        for (i64 k = 0; k < K; k++) total += p[k];
+        const double loss = log_of(total) + top - s[codes[i]], share = 1.0 / total;
+        losses[i] = loss <= most ? loss : most;  // what is no number is impossible
+        for (i64 k = 0; shares && k < K; k++) shares[i * K + k] = share * p[k];
+    }
+}
+
 enum { BATCH = 256 };  // rows of two classes whose exponentials are taken together
 
 // The loss of rows first..last at logits + Σ_m lengths[m] directions[m], where directions is (size, rows, columns); no weights

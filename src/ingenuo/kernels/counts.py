@@ -411,6 +411,35 @@ def add_pairs(matrix: Floats, left: NDArray[np.int32], right: NDArray[np.int32],
     over(len(out), lambda lo, hi: call.add_pairs(matrix, lo, hi, *given), _FEW)
 
 
+_NO_WEIGHTS: Floats = np.zeros(0)
+
+
+def log_losses(
+    joint: Floats, codes: NDArray[Any], most: float, scores: Floats | None = None, weights: Floats = _NO_WEIGHTS,
+    shifts: Floats | None = None, *, shares: Floats | None = None,
+) -> Floats:  # fmt: skip
+    """The log loss of each row, at most so much, under joint + shifts + scores · weights (rows × classes × weights).
+
+    The probabilities of the classes are written to `shares`, if there is room for them.
+    """
+    (n, K), d = joint.shape, len(weights)
+    check_shape((n, K, d), scores)
+    check_shape((K,), shifts)
+    check_shape((n, K), shares)
+    check_shape((n,), codes)
+    check_codes(K, codes, 0)
+    joint, scores, weights, shifts = (
+        None if each is None else np.ascontiguousarray(each, np.float64) for each in (joint, scores, weights, shifts)
+    )  # type: ignore[assignment]
+    given, losses = (joint, K, scores, d, weights, shifts, np.ascontiguousarray(codes, np.int32)), np.empty(n)
+
+    def work(lo: int, hi: int) -> None:
+        call.softmax_losses(*given, lo, hi, most, losses, shares, np.empty(2 * K))
+
+    over(n, work, max(_FEW // K, 64))
+    return losses
+
+
 _GATHER, _TIMES, _GRAM, _SQUARES = range(4)  # what `sparse_columns` does
 _COLUMN_PARTS = 4  # as many whatever the threads, too
 

@@ -263,36 +263,47 @@ def _fit(kinds: Iterable[str], rows: _Rows) -> dict[str, Calibrator]:
             found[kind] = _fit_curves(rows, found.get("platt"))
         else:
             learn = _temperature if kind == "temperature" else _platt
-            scale = _learn_scale(learn, d, rows)
+            scale, start = _learn_scale(learn, d, rows)
             scaled = d if scale is None or rows.lengths is None else scale.divide(d, rows.lengths)
-            slope, shifts, _ = learn(scaled, rows.codes, rows.weights)
+            slope, shifts, _ = learn(scaled, rows.codes, rows.weights, start)
             found[kind] = Calibrator(kind, slope, shifts, scale)
     return found
 
 
-def _learn_scale(learn: Any, d: Floats, rows: _Rows) -> LengthScale | None:
-    """The exponent for which the least loss to be had from scaled scores is least; plus γ²/2, as a prior."""
+Learned = tuple[float, Floats, float]  # the slope, the shifts of the classes, and the loss
+
+
+def _learn_scale(learn: Any, d: Floats, rows: _Rows) -> tuple[LengthScale | None, Learned | None]:
+    """The exponent for which the least loss to be had from scaled scores is least; plus γ²/2, as a prior.
+
+    Also what was last learned, from which the next search is short.
+    """
     if rows.lengths is None:
-        return None
+        return None, None
     from scipy.optimize import minimize_scalar
 
     typical = float(np.exp(np.average(np.log1p(rows.lengths), weights=rows.weights)))
     if np.ptp(rows.lengths) == 0:
-        return LengthScale(typical, 0.0, rows.prior)
+        return LengthScale(typical, 0.0, rows.prior), None
     every = slice(None, None, -(-len(d) // _ROWS))
     d, codes, weights, lengths = d[every], rows.codes[every], rows.weights[every], rows.lengths[every]
 
+    last: Learned | None = None
+
     def loss(exponent: float) -> float:
+        nonlocal last
         scaled = LengthScale(typical, exponent, rows.prior).divide(d, lengths)
-        return float(learn(scaled, codes, weights)[2]) + exponent**2 / 2
+        last = learn(scaled, codes, weights, last)
+        return float(last[2]) + exponent**2 / 2
 
+    plain = loss(0.0)
     found = minimize_scalar(loss, bounds=(0.0, _LARGEST), method="bounded", options={"xatol": 0.01})
-    return LengthScale(typical, float(found.x) if found.fun < loss(0.0) else 0.0, rows.prior)
+    return LengthScale(typical, float(found.x) if found.fun < plain else 0.0, rows.prior), last
 
 
-def _temperature(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+def _temperature(d: Floats, codes: Codes, weights: Floats, start: Learned | None = None) -> Learned:
     """A slope alone."""
-    return _fit_softmax(d, codes, weights, shifted=False)
+    return _fit_softmax(d, codes, weights, start, shifted=False)
 
 
 def _imaginary_drop(d: Floats) -> float:
@@ -304,14 +315,14 @@ def _imaginary_drop(d: Floats) -> float:
     return float(np.median(second)) / 2 if len(second) else 1.0
 
 
-def _platt(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+def _platt(d: Floats, codes: Codes, weights: Floats, start: Learned | None = None) -> Learned:
     """Platt's method: a slope and a shift of each class."""
     if d.shape[1] == 1:
         return 1.0, np.zeros(1), 0.0
-    return _fit_sigmoid(d, codes, weights) if d.shape[1] == 2 else _fit_softmax(d, codes, weights, shifted=True)
+    return _fit_sigmoid(d, codes, weights) if d.shape[1] == 2 else _fit_softmax(d, codes, weights, start, shifted=True)
 
 
-def _fit_sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Floats, float]:
+def _fit_sigmoid(d: Floats, codes: Codes, weights: Floats) -> Learned:
     """Of two classes, with Platt's targets, by Newton's steps on log odds of one size whatever their scale."""
     from scipy.special import expit
 
@@ -341,13 +352,13 @@ def _fit_sigmoid(d: Floats, codes: Codes, weights: Floats) -> tuple[float, Float
     return float(at[0] / (size or 1.0)), np.array([0.0, at[1]]), total
 
 
-def _fit_softmax(d: Floats, codes: Codes, weights: Floats, *, shifted: bool) -> tuple[float, Floats, float]:
+def _fit_softmax(d: Floats, codes: Codes, weights: Floats, start: Learned | None = None, *, shifted: bool) -> Learned:
     """A slope, and perhaps a shift of each class; one imaginary row is as likely of the second-best class."""
     # A row whose true class is held impossible has an infinite loss whatever the slope, and says nothing of it.
     rows = np.isfinite(d[np.arange(len(d)), codes])
     d, y, w = d[rows], codes[rows], weights[rows]
     k, g = d.shape[1], _imaginary_drop(d)
-    problem = Problem(np.where(np.isfinite(d), d, -1e150)[:, :, np.newaxis], np.zeros_like(d), y, w)
+    problem = Problem(np.maximum(d, -1e150)[:, :, np.newaxis], np.zeros_like(d), y, w)
     size = 1 + k * shifted  # the slope, and the shifts
 
     def split(at: Floats) -> tuple[Floats, Floats]:
@@ -360,14 +371,16 @@ def _fit_softmax(d: Floats, codes: Codes, weights: Floats, *, shifted: bool) -> 
         return float(w @ problem.losses(at[:1], b, np.inf) + slope * g - np.log(slope) + b @ b / 2)
 
     def derivatives(at: Floats) -> tuple[Floats, Floats]:
-        gradient, bend = problem.derivatives(*split(at))
-        gradient, bend = gradient[:size], bend[:size, :size]
+        gradient, bend = problem.derivatives(*split(at), shifted)
         gradient += np.append(g - 1 / at[0], at[1:])
         bend += np.diag(np.append(1 / at[0] ** 2, np.ones(size - 1)))
         return gradient, bend
 
-    start = np.append(_temperature(d, y, w)[0], np.zeros(k)) if shifted else np.array([1 / max(g, 1e-300)])
-    at, total = minimise(loss, derivatives, start)
+    if start is not None:
+        first = np.append(start[0], start[1] if shifted else [])
+    else:
+        first = np.append(_temperature(d, y, w)[0], np.zeros(k)) if shifted else np.array([1 / max(g, 1e-300)])
+    at, total = minimise(loss, derivatives, first)
     shifts = split(at)[1]
     return float(at[0]), np.asarray(shifts - shifts.mean()), total
 

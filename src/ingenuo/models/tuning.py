@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ingenuo.errors import InputError
 from ingenuo.families import TUNED, Attribute, attributes_of
 from ingenuo.families.family import LearnedRows
+from ingenuo.kernels import counts
 from ingenuo.kernels.threads import single_blas
 from ingenuo.models.left_out import log_priors
 from ingenuo.rows.part import Chunk
@@ -76,38 +77,34 @@ class Problem:
 
     def losses(self, weights: Floats, shifts: Floats, most: float = _LEAST) -> Floats:
         """The log loss of each row."""
-        return log_losses(self.scores @ weights + self.log_prior + shifts, self.codes, most)
+        return counts.log_losses(self.log_prior, self.codes, most, self.scores, weights, shifts)
 
-    def derivatives(self, weights: Floats, shifts: Floats) -> tuple[Floats, Floats]:
-        """The first and second derivatives of the loss of all rows, by the weights and then by the shifts."""
+    def derivatives(self, weights: Floats, shifts: Floats, shifted: bool) -> tuple[Floats, Floats]:
+        """The first and second derivatives of the loss of all rows, by the weights and, if wanted, by the shifts."""
         n, K, d = self.scores.shape
-        first, second = np.zeros(d + K), np.zeros((d + K, d + K))
+        if not shifted and d == 1:  # in one pass
+            y, scores = self.codes.astype(np.int32), self.scores.reshape(1, n, K)
+            return counts.within(self.log_prior + shifts, scores, weights, y, self.rows)[1:]
+        size = d + K * shifted
+        first, second = np.zeros(size), np.zeros((size, size))
         for lo in range(0, n, _PARTED):
             part = slice(lo, min(lo + _PARTED, n))
             scores, u, y = self.scores[part], self.rows[part], self.codes[part]
-            s = scores @ weights + self.log_prior[part] + shifts
-            p = np.exp(s - s.max(axis=1, keepdims=True))
-            p /= p.sum(axis=1, keepdims=True)
+            p = np.empty((len(y), K))
+            counts.log_losses(self.log_prior[part], y, _LEAST, scores, weights, shifts, shares=p)
             up = p * u[:, np.newaxis]
             means = np.einsum("ik,ikj->ij", p, scores)
             flat = scores.reshape(-1, d)
             second[:d, :d] += flat.T @ (flat * up.reshape(-1, 1)) - means.T @ (means * u[:, np.newaxis])
-            across = np.einsum("ik,ikj->jk", up, scores) - means.T @ up
-            second[:d, d:] += across
-            second[d:, :d] += across.T
-            second[d:, d:] += np.diag(up.sum(axis=0)) - p.T @ up
+            if shifted:
+                across = np.einsum("ik,ikj->jk", up, scores) - means.T @ up
+                second[:d, d:] += across
+                second[d:, :d] += across.T
+                second[d:, d:] += np.diag(up.sum(axis=0)) - p.T @ up
             up[np.arange(len(y)), y] -= u
             first[:d] += flat.T @ up.ravel()
-            first[d:] += up.sum(axis=0)
+            first[d:] += up.sum(axis=0) if shifted else 0.0
         return first, second
-
-
-def log_losses(joint: Floats, codes: NDArray[Any], most: float = _LEAST) -> Floats:
-    """The log loss of each row; none counts for more than so many nats."""
-    top = joint.max(axis=1)
-    with np.errstate(invalid="ignore"):
-        losses = np.log(np.exp(joint - top[:, np.newaxis]).sum(axis=1)) + top - joint[np.arange(len(joint)), codes]
-    return np.asarray(np.minimum(np.nan_to_num(losses, nan=most), most))
 
 
 def minimise(
@@ -159,9 +156,8 @@ def fit(problem: Problem, penalty: float, shifted: bool, start: Floats | None = 
         return float(problem.rows @ problem.losses(*split(at))) + 0.5 * penalty * float(away @ away)
 
     def derivatives(at: Floats) -> tuple[Floats, Floats]:
-        gradient, bend = problem.derivatives(*split(at))
-        gradient, bend = gradient[free] + penalty * (at - anchor[free]), bend[free, free]
-        return gradient, bend + penalty * np.eye(len(at))
+        gradient, bend = problem.derivatives(*split(at), shifted)
+        return gradient + penalty * (at - anchor[free]), bend + penalty * np.eye(len(at))
 
     return split(minimise(loss, derivatives, (anchor if start is None else start)[free], bounded=d)[0])
 
@@ -307,7 +303,8 @@ def tune(
         alone.append(loss)
     problem = Problem.of(scores, log_prior, codes, weights)
     helpful = np.flatnonzero(np.array(alone) < mean_loss(log_prior, rows))
-    weighted = choose(problem, [np.arange(len(start)), helpful], shifted, seed)
+    sets = [np.arange(len(start)), *([helpful] if len(helpful) < len(start) else [])]
+    weighted = choose(problem, sets, shifted, seed)
     attributes = tuple(replace(each, weight=float(w)) for each, w in zip(chosen, weighted.weights))
     return Tuning(
         attributes, classes, weighted.shifts, mean_loss(before, rows), weighted.loss, weighted.held_out, tuple(alone),
@@ -347,18 +344,20 @@ def best_of(rows: LearnedRows, attribute: Attribute, log_prior: Floats) -> tuple
 
 def mean_loss(joint: Floats, rows: LearnedRows) -> float:
     """The mean log loss of rows."""
-    return float(rows.weights @ log_losses(joint, rows.chunk.coded) / rows.weights.sum())
+    return float(rows.weights @ counts.log_losses(joint, rows.chunk.coded, _LEAST) / rows.weights.sum())
 
 
 def _loss_at_best_weight(scores: Floats, log_prior: Floats, rows: LearnedRows) -> float:
     """The log loss of one attribute by itself at the weight that suits it best."""
     from scipy.optimize import minimize_scalar
 
+    problem = Problem(scores[:, :, np.newaxis], log_prior, rows.chunk.coded, rows.weights)
+    none = np.zeros(log_prior.shape[1])
     found = minimize_scalar(
-        lambda log_weight: mean_loss(log_prior + np.exp(log_weight) * scores, rows),
+        lambda log_weight: float(problem.rows @ problem.losses(np.exp([log_weight]), none)),
         bounds=_RANGE, method="bounded", options={"xatol": 0.05},
     )  # fmt: skip
-    return float(found.fun)
+    return float(found.fun / rows.weights.sum())
 
 
 def unpack(schema: Schema, packed: Mapping[str, Any], shifts: Any) -> Tuning:
