@@ -207,8 +207,13 @@ def node_weights(words: Words, bag: Bag, tally: Tally, schema: Schema, column: o
         frequencies = counts
     if documents is None and not words.binary:  # then no limit asks for them
         frequencies = np.minimum(counts, 1)
-    used = _used(words, bag.vocabulary, counts, frequencies, rows)
-    return used * _inverse_frequencies(frequencies, rows) if words.weighting == "tfidf" else used
+    return weigh(words, bag.vocabulary, counts, frequencies, rows)
+
+
+def weigh(words: Words, vocabulary: Vocabulary, counts: NDArray[Any], documents: NDArray[Any], rows: float) -> Floats:
+    """The same from sums over some documents: how often each node is there, and in how many of them."""
+    used = _used(words, vocabulary, counts, documents, rows)
+    return used * _inverse_frequencies(documents, rows) if words.weighting == "tfidf" else used
 
 
 def _document_limits(words: Words) -> tuple[int | float | None, int | float | None]:

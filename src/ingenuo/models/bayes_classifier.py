@@ -292,7 +292,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
         self._table = checks.columns_of(X)[1]
         labels, often = public(classes)[codes], np.bincount(codes)[codes] > 1
         in_folds = source.n_rows >= FEWEST and len(set(codes[often].tolist())) > 1
-        given, self._left_out = self._choose(source.n_rows, len(classes), in_folds)
+        given, self._left_out = self._choose(source, len(classes), in_folds)
         folds = stratified_folds(codes, n_folds_for(source.n_rows), int(self.random_state))
         fitted, answers = self._fit_members(given, X, labels, weights, folds if in_folds else None)
         self._names, self.estimators_ = [name for name, _ in fitted], [each for _, each in fitted]
@@ -311,7 +311,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             known = unite(known, classes_of(each))
         self.classes_, self.tally_ = public(known), Tally({CLASS: seen[CLASS]})
 
-    def _choose(self, n_rows: int, n_classes: int, in_folds: bool) -> tuple[list[tuple[str, Any]], dict[str, str]]:
+    def _choose(self, source: Any, n_classes: int, in_folds: bool) -> tuple[list[tuple[str, Any]], dict[str, str]]:
         """The members that can work with such columns and rows, and why others cannot."""
         if not isinstance(self.members, str):
             given = list(self.members)
@@ -319,7 +319,7 @@ class BayesClassifier(Refusals, Packed, JointAnswers):
             return (given, {}) if in_folds else (given[:1], dict.fromkeys([name for name, _ in given[1:]], few))
         if not in_folds:
             return [("naive bayes", NaiveBayes(self.columns, text=self.text))], {}
-        return choose_members(self.schema_, n_rows, n_classes, self.text, additive=self.members == ADDITIVE)
+        return choose_members(self.schema_, source, n_classes, self.text, additive=self.members == ADDITIVE)
 
     def _fit_members(
         self, given: Sequence[tuple[str, Any]], X: Any, y: NDArray[Any], weights: Floats | None, folds: Folds | None

@@ -57,6 +57,7 @@ from ingenuo.tally.tally import Tally
 TABLE = "table"  # the name of the group that has the numbers, the categories and the counts
 FARTHEST = 4.0  # deviations from the mean, beyond which numbers count as if they lay there
 PATH = (50.0, 10.0, 2.0, 0.3, 0.04)  # penalties, from the heaviest; of a single logit half of each does the same
+TEXT_PATH = (10.0, 2.0, 0.6, 0.2, 0.07, 0.02)  # where most features are words
 MOST, MOST_WEIGHTS = 300, 6_000  # products, and their weights for all classes together
 _MOST_FACTORS = 256  # features whose products are looked at
 _SPARSE = 500  # columns of counts, beyond which they are no part of the table
@@ -178,7 +179,7 @@ class Learning:
     chunk: Chunk
     tally: Tally
     problem: Problem  # of all rows, with the tolerance that the last fit has
-    weighted: bool  # whether words and sparse counts are multiplied by their ratios
+    exponents: tuple[float, ...]  # of the ratios that words and sparse counts are multiplied by; none: by nothing
     alpha: float
 
     def __post_init__(self) -> None:
@@ -193,17 +194,42 @@ class Learning:
             parts = [group.entries(chunk.blocks[name]) for name, group in groups.items()]
             self.entries = join_entries(parts, [group.size for group in groups.values()])
 
-    def columns(self, rows: Places) -> Columns:
-        """The sparse features of some rows."""
+    def reweigh(self, rows: Places) -> Floats:
+        """What the sparse features are multiplied by for one who has seen only some rows; 0: not known."""
+        assert self.entries is not None
+        counts, first = np.zeros(self.chunk.n_rows), 0
+        counts[rows] = 1.0 if self.chunk.weights is None else self.chunk.weights[rows]
+        seen = np.bincount(self.entries[1], counts[self.entries[0]], self._n_sparse)
+        found = list[Floats]()
+        for name, group in self.groups.items():
+            own, first = seen[first : first + group.size], first + group.size
+            found.append(group.reweigh(self.chunk.blocks[name], counts, own))
+        return np.concatenate(found)
+
+    @property
+    def _n_sparse(self) -> int:
+        return sum(group.size for group in self.groups.values())
+
+    def columns(self, rows: Places, factors: Floats) -> Columns:
+        """The sparse features of some rows, multiplied."""
         assert self.entries is not None
         place = np.full(self.chunk.n_rows, -1, np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
         at, features, values = self.entries
-        kept = place[at] >= 0
-        size = sum(group.size for group in self.groups.values())
-        return Columns.of(len(rows), size, place[at[kept]], features[kept], values[kept] if len(values) else values)
+        kept = (place[at] >= 0) & (factors[features] != 0)
+        at, features, values = place[at[kept]], features[kept], values[kept] if len(values) else values
+        if len(values):
+            values = values * factors[features]
+        last, groups = 0, self.groups.values()
+        for size, unit in ((size, unit) for group in groups for size, unit in zip(group.bags(), group.units())):
+            first, last = last, last + size
+            if unit:  # of which what is not known is no part
+                own = (features >= first) & (features < last)
+                length = np.sqrt(np.bincount(at[own], values[own] ** 2, len(rows)))
+                values[own] /= length[at[own]]
+        return Columns.of(len(rows), self._n_sparse, at, features, values)
 
-    def ratios(self, columns: Columns, problem: Problem) -> Floats:
+    def ratios(self, columns: Columns, problem: Problem, exponent: float) -> Floats:
         """The log ratios of the sparse features in some rows; a word that is in none of them has none."""
         one_hot = np.zeros((columns.n_rows, len(self.classes)))
         one_hot[np.arange(columns.n_rows), problem.labels] = problem.weights if len(problem.weights) else 1.0
@@ -211,7 +237,7 @@ class Learning:
         found, first = np.zeros((sums.shape[1], self.width)), 0
         for size in (size for group in self.groups.values() for size in group.bags()):
             used = first + np.flatnonzero(sums[:, first : first + size].any(axis=0))
-            found[used] = log_ratios(sums[:, used], self.alpha)
+            found[used] = log_ratios(sums[:, used], self.alpha, exponent)
             first += size
         return found
 
@@ -239,7 +265,10 @@ class Part:
             tolerance=_ROUGH if rough else data.problem.tolerance,
         )
         self.scales = np.ones(len(self.features.design))
-        self.sparse = [data.columns(which) for which in (rows, held)] if data.groups else []
+        self.sparse, self.exponent = list[Columns](), 1.0
+        if data.groups:
+            factors = data.reweigh(rows) if rough else np.ones(sum(group.size for group in data.groups.values()))
+            self.sparse = [data.columns(which, factors) for which in (rows, held)]
 
     def fold(self, start: Point | None = None) -> Fold | DenseFold:
         """What the solver is given."""
@@ -250,9 +279,9 @@ class Part:
     def _given(self) -> tuple[Table, Table, Problem, int, Floats | None]:
         table, held = self._table(self.own, 0), self._table(self.others, 1)
         stretch = None
-        if self.data.weighted and self.sparse:
+        if self.data.exponents and self.sparse:
             stretch = np.ones((table.shape[1], self.data.width))
-            stretch[self.own.shape[1] :] = self.data.ratios(self.sparse[0], self.problem)
+            stretch[self.own.shape[1] :] = self.data.ratios(self.sparse[0], self.problem, self.exponent)
         return table, held, self.problem, self.data.width, stretch
 
     def solve(self, l2: float, start: Point | None = None) -> Solution:
@@ -355,6 +384,7 @@ class Fitted:
     groups: dict[str, Features]
     solution: Solution  # whose weights are of the features as they are
     l2: float
+    exponent: float
     temperature: float
     left_out: Floats
 
@@ -364,14 +394,25 @@ def fit_folds(data: Learning, l2: float | None, folds: Folds, *, products: bool,
     helds = [np.flatnonzero(folds == k) for k in range(int(folds.max()) + 1)]
     parts = [Part(data, np.flatnonzero(folds != k), held, rough=True) for k, held in enumerate(helds)]
     whole = Part(data, np.arange(len(folds)), np.zeros(0, np.intp), rough=False)
-    penalties = [each / (2 if data.width == 1 else 1) for each in PATH] if l2 is None else [l2]
+    usual = TEXT_PATH if data.groups else PATH
+    penalties = [each / (2 if data.width == 1 else 1) for each in usual] if l2 is None else [l2]
     judges = _JUDGES if len(folds) >= _MANY else None
 
-    def choose(starts: list[Point | None]) -> RidgePath:
-        made = [part.fold(start) for part, start in zip(parts, starts)]
+    def choose(
+        starts: list[Point | None], penalties: list[float] = penalties, judges: int | None = judges
+    ) -> RidgePath:
+        made = [part.fold(start) for part, start in zip(parts[: len(starts)], starts)]
         return ridge_path(made, penalties, lambda k, logits: data.lose(helds[k], logits), judges)
 
-    path = choose([None] * len(parts))
+    exponents, tried = data.exponents if data.groups else (), dict[float, RidgePath]()
+    for exponent in exponents if len(exponents) > 1 else ():  # by the folds that choose the penalty
+        for part in parts:
+            part.exponent = exponent
+        tried[exponent] = choose([None] * len(parts[:judges]))
+    best = min(tried, key=lambda each: tried[each].loss) if tried else [*exponents, 1.0][0]
+    for part in (*parts, whole):
+        part.exponent = best
+    path = choose([None] * len(parts), [tried[best].l2] if tried else penalties)
     found = whole.solve(path.l2)
     result = [_finish(data, whole, helds, path, found)] if linear or not products else []
     if products and not len(whole.features.design):  # texts only: there is nothing to multiply
@@ -396,5 +437,10 @@ def _finish(data: Learning, whole: Part, helds: list[Places], path: RidgePath, f
     found = replace(found, weights=weights * temperature, intercepts=found.intercepts * temperature, point=None)
     groups: dict[str, Features] = {TABLE: whole.features} if whole.features.size else {}
     return Fitted(
-        {**groups, **data.groups}, found, path.l2, temperature, log_posterior(logs * temperature, np.log(FLOOR))
+        {**groups, **data.groups},
+        found,
+        path.l2,
+        whole.exponent,
+        temperature,
+        log_posterior(logs * temperature, np.log(FLOOR)),
     )

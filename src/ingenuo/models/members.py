@@ -1,4 +1,8 @@
-"""Who votes in a `BayesClassifier`: the classifiers that suit the columns and the rows."""
+"""Who votes in a `BayesClassifier`: the classifiers that suit the columns and the rows.
+
+Of texts, naive Bayes reads single words and pairs of them, and softmax regressions words and characters, in documents of
+unit length: these weigh by how rare they are and by how well they tell the classes apart.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,31 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from ingenuo.models.boosted_trees import BoostedTrees
 from ingenuo.models.discriminant import GaussianDiscriminant
 from ingenuo.models.naive_bayes import NaiveBayes
 from ingenuo.models.network_classifier import NetworkClassifier
 from ingenuo.models.softmax import SoftmaxRegression
 from ingenuo.rows.schema import FAMILIES, Schema
+from ingenuo.rows.source import Source
+from ingenuo.text.words import Words
 
+_PAIRS = Words(ngrams=(1, 2), token=r"\w+")
+_WORDS = Words(ngrams=(1, 2), token=r"\w+", binary=True, weighting="tfidf", norm="l2")
+_CHARACTERS = Words(characters=(2, 5), binary=True, weighting="tfidf", norm="l2", min_documents=2)
+MOST_BYTES = 4_000_000  # of text whose characters are read: longer ones have words enough
 _WIDEST = 300  # columns of a network: every pair of them is counted
 _MOST_CLASSES = 30  # of trees: each has a value for each class in each leaf
 _MOST_SUMS = 8e6  # rows × columns × sums of a row, which each level of each tree adds up: some ten seconds
 
 
 def choose_members(
-    schema: Schema, n_rows: int, n_classes: int, text: Any, *, additive: bool
+    schema: Schema, source: Source, n_classes: int, text: Any, *, additive: bool
 ) -> tuple[list[tuple[str, Any]], dict[str, str]]:
     """The members, by name, and why others were left out."""
+    n_rows = source.n_rows
     kinds = {name: FAMILIES[schema.family(name)] for name in schema.names.tolist()}
     table = [name for name, kind in kinds.items() if kind in ("number", "category")]
     others = [name for name, kind in kinds.items() if kind in ("count", "text")]
@@ -50,11 +63,29 @@ def choose_members(
             found.append(("softmax, products", replace(linear, interactions="auto")))
     if others:
         columns = _declare(schema, kinds, ("count", "text"))
-        texts: Any = text if any(kinds[name] == "text" for name in others) else None
-        found.append(("words", NaiveBayes(columns, tune=True, text=texts)))
+        reads = any(kinds[name] == "text" for name in others)
+        found.append(("words", NaiveBayes(columns, tune=True, text=(text or _PAIRS) if reads else None)))
         if not additive:
-            found.append(("softmax of words", SoftmaxRegression(columns, texts, weighting="naive-bayes")))
+            how: dict[str, Any] = {"weighting": "naive-bayes", "l2": "auto", "exponent": "auto", "tolerance": 1e-4}
+            model = SoftmaxRegression(columns, (text or _WORDS) if reads else None, **how)
+            found.append(("softmax of words", model))
+            size = _count_bytes(schema, source) if reads else 0
+            if text is None and size > MOST_BYTES:
+                left_out["softmax of characters"] = f"there are {size:,} bytes of text; it votes up to {MOST_BYTES:,}"
+            elif text is None and reads:
+                found.append(("softmax of characters", replace(model, text=_CHARACTERS)))
     return found, left_out
+
+
+def _count_bytes(schema: Schema, source: Source) -> int:
+    """How much text there is."""
+    texts = [
+        text
+        for _, kind, names, chosen in schema.by_family
+        if kind == "text"
+        for text in source.texts(np.flatnonzero(chosen), names).columns
+    ]
+    return sum(int(np.ptp(piece.offsets)) for text in texts for piece in text.pieces("replace"))
 
 
 def _declare(schema: Schema, kinds: Mapping[Any, str], wanted: Sequence[str]) -> dict[Any, Any] | None:

@@ -41,6 +41,7 @@ from ingenuo.text.words import Words
 
 NEWTON, DESCENT = "newton", "gradient-descent"
 AUTO = "auto"
+EXPONENTS = (0.5, 1.0, 0.0)
 
 _WHY = "its weights are no sums over rows; fit it again on all the rows, or take its twin_, which can"
 
@@ -58,6 +59,9 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     weighting : None or "naive-bayes"
         Multiply each feature by its naive Bayes log ratio (Wang and Manning, 2012): what tells the classes apart is
         cheap to use, what does not is dear. For text, take `Words(ngrams=(1, 2), binary=True, token=r"\w+")` with it.
+    exponent : float or "auto"
+        Of the sizes of those log ratios, from 0 (no weighting) to 1 (all of it); "auto" takes that of 0, ½ and 1 with
+        the least loss on rows that are left out, and needs l2="auto".
     l2 : float or "auto"
         The penalty: l2/2 times the sum of the squared weights. It is 1/C of scikit-learn's `LogisticRegression`. "auto"
         measures numbers in standard deviations (at most four of them), and takes the penalty, and then the temperature,
@@ -85,8 +89,9 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     ----------
     twin_ : NaiveBayes or None
         The generative twin; None where there is none (a sparse table with negative numbers).
-    l2_, temperature_ : float
-        The penalty, and what the weights were multiplied by after the fit (1 where l2 is a number).
+    l2_, exponent_, temperature_ : float
+        The penalty, the exponent of the weighting, and what the weights were multiplied by after the fit (1 where l2 is
+        a number).
     n_iter_, loss_, excess_
         Iterations done, what was minimised, and a bound on how far that is from the least possible.
     losses_ : array
@@ -118,6 +123,7 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
     learning_rate: float | None = None
     verbose: bool | None = None
     interactions: str | None = None
+    exponent: float | str = 1.0
 
     _dropped = ("start",)  # parameters that files of before have
 
@@ -134,6 +140,12 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
                 checks.check_number(name, getattr(self, name), above=name != "l2")
         if self.interactions is not None:
             check_choice("interactions", self.interactions, [AUTO])
+        if self.exponent != AUTO:
+            checks.check_number("exponent", self.exponent)
+        if self.exponent != 1 and self.weighting is None:
+            raise InputError(f"exponent={self.exponent!r} is of the ratios of weighting='naive-bayes'; take that")
+        if self.exponent == AUTO and self.l2 != AUTO:
+            raise InputError("exponent='auto' is found together with the penalty; take l2='auto'")
         if self._by_folds and self.solver != NEWTON:
             raise InputError(f"l2='auto' and interactions='auto' are found by Newton's method; take solver={NEWTON!r}")
         if self.verbose is not None:
@@ -245,13 +257,19 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         l2 = 1.0 if isinstance(self.l2, str) else float(self.l2)
         problem = Problem(codes, np.zeros(0) if weights is None else weights, l2, *limits, progress)
         weighted, alpha = self.weighting is not None, float(self.alpha)
+        exponents = EXPONENTS if self.exponent == AUTO else (float(self.exponent),)
         results: list[Fitted]
         with threads.single_blas():
             if self._by_folds:
                 if folds is None:
                     folds = stratified_folds(codes, n_folds_for(len(codes)))
                 data = Learning(
-                    schema, Chunk(len(codes), found, codes, classes, weights), tally, problem, weighted, alpha
+                    schema,
+                    Chunk(len(codes), found, codes, classes, weights),
+                    tally,
+                    problem,
+                    exponents if weighted else (),
+                    alpha,
                 )
                 asked = [each.interactions is not None for each in models]
                 fixed = None if self.l2 == AUTO else l2
@@ -260,9 +278,17 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
                 groups: dict[str, Any] = {**groups_of(schema, tally, classes)}
                 shares = np.bincount(codes, weights, len(classes)).astype(np.float64) + 1e-300
                 solution = solve(
-                    groups, found, problem, shares, weighted, alpha, self.solver == DESCENT, self.learning_rate
+                    groups,
+                    found,
+                    problem,
+                    shares,
+                    weighted,
+                    alpha,
+                    exponents[0],
+                    self.solver == DESCENT,
+                    self.learning_rate,
                 )
-                results = [Fitted(groups, solution, l2, 1.0, np.zeros((0, 0)))]
+                results = [Fitted(groups, solution, l2, exponents[0], 1.0, np.zeros((0, 0)))]
         progress.close()
         for copy, each in zip(copies, results):
             copy._set_solution(schema, twin, classes, each)
@@ -276,7 +302,7 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         self.schema_, self.twin_, self._groups = schema, twin, fitted.groups
         self.classes_, self.n_features_in_ = public(classes), len(schema)
         self._weights, self._intercepts = found.weights, found.intercepts
-        self.l2_, self.temperature_ = fitted.l2, fitted.temperature
+        self.l2_, self.exponent_, self.temperature_ = fitted.l2, fitted.exponent, fitted.temperature
         self.n_iter_, self.converged_ = found.iterations, found.converged
         self.loss_, self.excess_, self.losses_ = found.loss, found.excess, found.losses
 
@@ -288,7 +314,7 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
 
     def _extra(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         plain: dict[str, Any] = {"classes": self.classes_.tolist(), "twin": self.twin_ is not None}
-        names = ("n_iter_", "loss_", "excess_", "converged_", "l2_", "temperature_")
+        names = ("n_iter_", "loss_", "excess_", "converged_", "l2_", "exponent_", "temperature_")
         plain.update({name: getattr(self, name) for name in names})
         arrays = {"weights": self._weights, "intercepts": self._intercepts, "losses": self.losses_}
         table = self._groups.get(TABLE)
@@ -323,8 +349,9 @@ class SoftmaxRegression(Refusals, Packed, LinearModel, RegionPlot, JointAnswers)
         limits = float(plain["loss_"]), float(plain["excess_"]), int(plain["n_iter_"]), bool(plain["converged_"])
         found = Solution(np.ascontiguousarray(weights), intercepts, *limits, losses.reshape(-1))
         l2, temperature = plain.get("l2_", self.l2), plain.get("temperature_", 1.0)  # nor these
+        exponent = float(plain.get("exponent_", 1.0))
         self._set_solution(
-            schema, twin, classes, Fitted(groups, found, float(l2), float(temperature), np.zeros((0, 0)))
+            schema, twin, classes, Fitted(groups, found, float(l2), exponent, float(temperature), np.zeros((0, 0)))
         )
 
     # Answering.

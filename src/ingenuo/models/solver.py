@@ -640,6 +640,7 @@ class RidgePath:
     l2: float
     logits: list[Floats]
     points: list[Point | None]
+    loss: float = np.inf  # of the left-out rows of the folds that chose
 
 
 def ridge_path(
@@ -668,12 +669,12 @@ def ridge_path(
         loss = sum(lose(k, own) for k, own in enumerate(logits))
         worse = 0 if loss < least else worse + 1
         if not worse:
-            best, least = RidgePath(l2, logits, [fold.point for fold in chosen]), loss
+            best, least = RidgePath(l2, logits, [fold.point for fold in chosen], loss), loss
         elif worse == 2 or loss > 1.05 * least:
             break
     threads.run([partial(_follow, fold, [l2 for l2 in penalties if l2 > best.l2][::-2][::-1]) for fold in others])
     logits = threads.run([partial(fold.answer, best.l2) for fold in others])
-    return RidgePath(best.l2, [*best.logits, *logits], [*best.points, *(fold.point for fold in others)])
+    return RidgePath(best.l2, [*best.logits, *logits], [*best.points, *(fold.point for fold in others)], least)
 
 
 def _follow(fold: Fold | DenseFold, penalties: Sequence[float]) -> None:
