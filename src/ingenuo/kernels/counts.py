@@ -428,10 +428,8 @@ def log_losses(
     check_shape((n, K), shares)
     check_shape((n,), codes)
     check_codes(K, codes, 0)
-    joint, scores, weights, shifts = (
-        None if each is None else np.ascontiguousarray(each, np.float64) for each in (joint, scores, weights, shifts)
-    )  # type: ignore[assignment]
-    given, losses = (joint, K, scores, d, weights, shifts, np.ascontiguousarray(codes, np.int32)), np.empty(n)
+    arrays = [None if each is None else np.ascontiguousarray(each) for each in (joint, scores, weights, shifts)]
+    given, losses = (arrays[0], K, arrays[1], d, *arrays[2:], np.ascontiguousarray(codes, np.int32)), np.empty(n)
 
     def work(lo: int, hi: int) -> None:
         call.softmax_losses(*given, lo, hi, most, losses, shares, np.empty(2 * K))

@@ -199,7 +199,7 @@ class Learning:
         assert self.entries is not None
         counts, first = np.zeros(self.chunk.n_rows), 0
         counts[rows] = 1.0 if self.chunk.weights is None else self.chunk.weights[rows]
-        seen = np.bincount(self.entries[1], counts[self.entries[0]], self._n_sparse)
+        seen: Floats = np.bincount(self.entries[1], counts[self.entries[0]], self._n_sparse).astype(np.float64)
         found = list[Floats]()
         for name, group in self.groups.items():
             own, first = seen[first : first + group.size], first + group.size

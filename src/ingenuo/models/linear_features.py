@@ -322,7 +322,7 @@ class _TextFeatures(Group):
     def reweigh(self, block: Texts, rows: Floats, seen: Floats) -> Floats:
         own = np.split(seen, self.first[1:-1])
         return np.concatenate(
-            [part.reweigh(*each) for part, *each in zip(self.parts, block.columns, [rows] * len(own), own)]
+            [part.reweigh(text, rows, each) for part, text, each in zip(self.parts, block.columns, own)]
         )
 
     def _split(self, weights: Floats, block: Texts) -> list[tuple[_Words, Floats, Any]]:

@@ -1,7 +1,7 @@
 """Who votes in a `BayesClassifier`: the classifiers that suit the columns and the rows.
 
-Of texts, naive Bayes reads single words and pairs of them, and softmax regressions words and characters, in documents of
-unit length: these weigh by how rare they are and by how well they tell the classes apart.
+Of texts, naive Bayes reads single words and pairs of them, and softmax regressions words and characters, in documents
+of unit length: these weigh by how rare they are and by how well they tell the classes apart.
 """
 
 from __future__ import annotations
