@@ -28,6 +28,7 @@ from benchmarks import (
     peers,
     processes,
     quality,
+    quality_large,
     quality_page,
     start,
     tables,
@@ -927,6 +928,16 @@ def test_a_file_of_blocks_has_the_sums_of_the_block_so_often(
     learned_here(1_100_000_000)
     assert larger_than_memory.main(small) == 1
     assert "ABOVE 1 GB" in capsys.readouterr().out
+
+
+def test_the_vote_is_timed_in_answers_and_beside_a_plain_pass(learned_here: Callable[[int], None]) -> None:
+    learned_here(900_000_000)
+    answers, whole = [case.measure(rows=1000, repeat=1) for case in quality_large.cases()]
+    assert answers.unit == "k rows/s"
+    assert answers.ours > 0
+    assert whole.agrees
+    assert "1,000 rows; of all threads" in whole.note
+    assert "peak 900 MB" in whole.note
 
 
 def test_lost_rows_are_seen(
