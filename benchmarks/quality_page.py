@@ -128,7 +128,7 @@ def means(found: Found) -> list[str]:
 
 
 def every_table(found: Found, measure: str) -> list[str]:
-    """A line for each table, its best in bold; of a peer that had fewer folds, how many."""
+    """A line for each table, the best in bold if all had the same folds; of those that had fewer, how many."""
     title, form, best_of = MEASURES[measure]
     scores = _scores(found)
     tables = list(next(iter(found.values())))
@@ -136,7 +136,8 @@ def every_table(found: Found, measure: str) -> list[str]:
     lines = _head(title, list(found))
     for table in tables:
         values = {model: getattr(each[table], measure) for model, each in scores.items()}
-        best = format(best_of(values.values()), form)
+        same = len({each[table].folds for each in scores.values()}) == 1
+        best = format(best_of(values.values()), form) if same else None
         cells = []
         for model, value in values.items():
             shown, folds = format(value, form), scores[model][table].folds
@@ -158,6 +159,15 @@ def against_the_best(found: Found, model: str = VOTE) -> str:
     won = f"{len(tables) - len(lost)} of {len(tables)} tables"
     won = f"{model} has a lower log loss than the best of {', '.join(strong)} on {won}"
     return f"{won}. It has not on {', '.join(lost)}." if lost else f"{won}."
+
+
+def on_common_folds(found: Found, model: str = VOTE) -> list[str]:
+    """The mean log losses of a model and of each strong peer, on the folds that both have."""
+    lines = _head("mean log loss on the folds that both have", [model, "peer"])
+    for name in (name for name in STRONG if name in found):
+        ours, theirs = np.mean([_common(found, model, name, table) for table in found[model]], axis=0)
+        lines.append(_row(name, f"{ours:.3f}", f"{theirs:.3f}"))
+    return lines
 
 
 def _common(found: Found, model: str, other: str, table: str) -> tuple[float, float]:
@@ -185,7 +195,7 @@ def of_tables(found: Found) -> str:
     """The section of tables."""
     lines = means(found)
     if VOTE in found and any(name in found for name in STRONG):
-        lines += ["", against_the_best(found)]
+        lines += ["", *on_common_folds(found), "", against_the_best(found)]
     for measure in MEASURES:
         lines += ["", *every_table(found, measure)]
     return "\n".join(lines)

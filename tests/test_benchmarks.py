@@ -668,7 +668,8 @@ def test_lost_tables_are_named_on_the_folds_of_both() -> None:
     found = {quality_page.VOTE: vote, peers.CAT_BOOST: {"a": folds_of(0.15), "b": folds_of(0.05)}}
     sentence = quality_page.against_the_best(found)
     assert sentence.endswith("on 1 of 2 tables. It has not on b (0.100, CatBoost 0.050).")
-    assert "| a | 0.200 | **0.150** (1) |" in quality_page.every_table(found, "log_loss")
+    assert "| a | 0.200 | 0.150 (1) |" in quality_page.every_table(found, "log_loss")
+    assert "| CatBoost | 0.100 | 0.100 |" in quality_page.on_common_folds(found)
 
 
 def test_a_page_is_written_between_its_markers(tmp_path: Path) -> None:
