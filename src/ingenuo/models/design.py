@@ -326,7 +326,7 @@ def _numbers(block: Numbers, owners: list[int], weights: Floats | None, scores: 
 
 @cache
 def _levels() -> Floats:
-    """Probabilities between which normal scores are told apart: 512 steps from -5 to 5 deviations."""
+    """Probabilities between which normal scores differ: 512 steps from -5 to 5 deviations."""
     return np.array([NormalDist().cdf(z) for z in np.linspace(-5, 5, 513)])
 
 
