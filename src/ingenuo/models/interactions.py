@@ -57,7 +57,7 @@ from ingenuo.tally.tally import Tally
 TABLE = "table"  # the name of the group that has the numbers, the categories and the counts
 FARTHEST = 4.0  # deviations from the mean, beyond which numbers count as if they lay there
 PATH = (50.0, 10.0, 2.0, 0.3, 0.04)  # penalties, from the heaviest; of a single logit half of each does the same
-TEXT_PATH = (10.0, 2.0, 0.6, 0.2, 0.07, 0.02)  # where most features are words
+TEXT_PATH = (2.0, 0.6, 0.2, 0.07, 0.02, 0.006, 0.002)  # where most features are words
 MOST, MOST_WEIGHTS = 300, 6_000  # products, and their weights for all classes together
 _MOST_FACTORS = 256  # features whose products are looked at
 _SPARSE = 500  # columns of counts, beyond which they are no part of the table
