@@ -14,7 +14,7 @@ from tests.cli.people import people
 import ingenuo as ing
 from ingenuo.cli.work.train import train
 from ingenuo.errors import InputError, KindError
-from ingenuo.rows.rows import Total
+from ingenuo.rows.rows import Total, rows_of
 from ingenuo.rows.streams import Stream, draw_rows, pick_rows, select_columns
 from ingenuo.tally.tally import Tally
 
@@ -160,3 +160,22 @@ def test_whole_numbers_that_become_doubles_later_are_one_column(tmp_path: Path) 
     rows = ing.scan(tmp_path / "t.csv", block_size=400)
     model = ing.SoftmaxRegression().fit(rows, "y")
     assert model.predict(rows).tolist() == model.predict(ing.read(tmp_path / "t.csv", "y")[0]).tolist()
+
+
+def test_a_sample_of_a_file_has_all_rows_or_some_of_every_class(tmp_path):
+    labels = np.where(np.arange(5000) < 30, "rare", np.where(np.arange(5000) % 2, "odd", "even"))
+    path = tmp_path / "rows.csv"
+    path.write_text("x,times,y\n" + "".join(f"{i},{i % 3},{name}\n" for i, name in enumerate(labels)))
+    rows = rows_of(ing.scan(path, block_size=4000), "y", "times")
+    whole, total = rows.sample(500, 5000, 0)
+    assert (total, whole.X.num_rows, len(whole.weights)) == (5000, 5000, 5000)
+    some, total = rows.sample(500, 4999, 0)
+    assert total == 5000
+    assert 500 <= some.X.num_rows <= 520
+    assert (np.asarray(some.y) == "rare").sum() >= 20
+    assert some.X.column("x").to_pylist() == sorted(some.X.column("x").to_pylist())
+    assert some.X.equals(rows.sample(500, 4999, 0)[0].X)
+    assert not some.X.equals(rows.sample(500, 4999, 1)[0].X)
+    path.write_text(path.read_text().replace("\n7,1,", "\n7,-1,"))
+    with pytest.raises(InputError, match="row 8: the weight in column 'times' is -1"):
+        rows_of(ing.scan(path), "y", "times").sample(500, 4999, 0)

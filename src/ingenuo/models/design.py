@@ -540,7 +540,7 @@ class FeatureClassifier(Classifier):
 
     def _plan_features(self, rows: Rows, folds: Folds | None, *, whole: bool) -> tuple[Plan, Floats]:
         """The columns, the features and the shrinkage; and what left-out rows are answered, by these folds or ours."""
-        some = rows.sample(_CHOOSERS, _CHOOSERS, 0)[0]
+        some = rows.sample(_CHOOSERS, _CHOOSERS, 0)[0] if folds is None else rows.in_memory()
         schema = super()._plan(rows, whole=whole).schema
         source, codes, classes, weights = self._open_part(Part(some.X, some.y, some.weights))
         found = blocks(source, schema, match(schema, source))

@@ -315,12 +315,17 @@ class FileRows:
         before = 0
         for n, batch in self._gather(done):
             part = part_of(batch, self.target, self.weight, before=before)
-            if part.weights is not None and part.weights.dtype.kind in "fiu":
-                where = f"{self.name}, row {{}}: the weight in column {self.weight!r}"
-                checks.refuse_bad_weights(part.weights, where, before + 1)
+            self._check_weights(part.weights, before)
             before += batch.num_rows
             if not weightless(part.weights):
                 yield n, part
+
+    def _check_weights(self, weights: Any, before: int) -> None:
+        """Raise where a weight is none, by the number of its row."""
+        if weights is not None and weights.dtype.kind in "fiu":
+            checks.refuse_bad_weights(
+                weights, f"{self.name}, row {{}}: the weight in column {self.weight!r}", before + 1
+            )
 
     def _gather(self, done: int) -> Iterator[tuple[int, pa.Table]]:
         """Some batches together, for each look at the columns of a table has its cost."""
@@ -348,10 +353,15 @@ class FileRows:
 
     def sample(self, n: int, most: int, seed: int) -> tuple[MemoryRows, int]:
         """Some of them, or all, in one reading."""
-        drawn = read_alike(
-            self.stream,
-            lambda: _draw(self.stream, self.stream.batches_alike(), Drawn(n, most, self.target), seed),
-        )
+
+        def checked() -> Iterator[pa.Table]:
+            before = 0
+            for _, table in self._gather(0):
+                self._check_weights(part_of(table, None, self.weight).weights, before)
+                before += table.num_rows
+                yield table
+
+        drawn = read_alike(self.stream, lambda: _draw(self.stream, checked(), Drawn(n, most, self.target), seed))
         return memory_rows(drawn.rows()[0], self.target, self.weight), drawn.total
 
 
@@ -450,7 +460,7 @@ def _draw(stream: Any, tables: Iterable[pa.Table], drawn: Drawn, seed: int) -> D
         numbers = np.arange(drawn.total, drawn.total + table.num_rows)
         drawn.add(table, rng.random(table.num_rows), numbers, table.num_rows)
     if not drawn.total:
-        raise InputError(f"{stream.name}: there are no rows")
+        raise InputError(f"{stream.name}: there are no rows to learn from")
     return drawn
 
 
