@@ -89,8 +89,10 @@ def test_errors_of_usage_come_before_the_imports(tmp_path: Path) -> None:
 def test_small_files_need_neither_scikit_learn_nor_pandas(tmp_path: Path) -> None:
     play_tennis_to(tmp_path)
     lines = [
-        ["train", "days.csv", "--target", "Play"],
-        ["train", "days.csv", "--target", "Play", "-o", "judged.ingenuo", "--folds", "3"],
+        ["train", "days.csv", "--target", "Play", "-o", "vote.ingenuo"],
+        ["predict", "vote.ingenuo", "days.csv"],
+        ["train", "days.csv", "--target", "Play", "--model", "naive-bayes"],
+        ["train", "days.csv", "--target", "Play", "-o", "judged.ingenuo", "--folds", "3", "--model", "naive-bayes"],
         ["predict", "days.ingenuo", "days.csv"],
         ["explain", "days.ingenuo", "days.csv", "--rows", "1-3"],
         ["inspect", "days.ingenuo"],

@@ -157,7 +157,7 @@ def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_page_names_model_target_file_and_date(declared: Path) -> None:
     done("report", "train.ingenuo", "test.csv", "-o", "page.html")
-    facts = f"NaiveBayes of progression, judged on test.csv, {datetime.date.today().isoformat()}"
+    facts = f"BayesClassifier of progression, judged on test.csv, {datetime.date.today().isoformat()}"
     page = (declared / "page.html").read_text()
     assert f"<title>{facts}</title>" in page
     assert f"<h1>{facts}</h1>" in page

@@ -16,6 +16,8 @@ import ingenuo as ing
 from ingenuo import store
 from ingenuo.cli import main
 
+PLAIN = ("--model", "naive-bayes")  # whose counts are looked at
+
 SITES = ("bari", "pisa", "roma")
 
 
@@ -57,14 +59,14 @@ def trained(*more: str) -> pd.DataFrame:
     frames = parts()
     for name, frame in zip(SITES, frames):
         frame.to_csv(f"{name}.csv", index=False)
-        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo", *more)
+        done("train", *PLAIN, f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo", *more)
     return pd.concat(frames, ignore_index=True)
 
 
 def test_sites_that_lack_classes_values_and_texts_add_up_to_one_model_in_any_order(folder: Path) -> None:
     everyone = trained()
     everyone.to_csv("all.csv", index=False)
-    done("train", "all.csv", "--target", "outcome", "-o", "all.ingenuo")
+    done("train", *PLAIN, "all.csv", "--target", "outcome", "-o", "all.ingenuo")
     whole = ing.load("all.ingenuo")
     for order in permutations(SITES):
         said = done("merge", *(f"{name}.ingenuo" for name in order), "-o", "sum.ingenuo").stderr
@@ -79,10 +81,10 @@ def test_a_site_without_a_column_adds_rows_without_its_values(folder: Path) -> N
     frames[1] = frames[1].drop(columns=["said", "age"])
     for name, frame in zip(("a", "b"), frames):
         frame.to_csv(f"{name}.csv", index=False)
-        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+        done("train", *PLAIN, f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
     done("merge", "b.ingenuo", "a.ingenuo", "-o", "sum.ingenuo")
     pd.concat(frames, ignore_index=True).to_csv("all.csv", index=False)
-    done("train", "all.csv", "--target", "outcome", "-o", "all.ingenuo")
+    done("train", *PLAIN, "all.csv", "--target", "outcome", "-o", "all.ingenuo")
     assert ing.load("sum.ingenuo").tally_ == ing.load("all.ingenuo").tally_
 
 
@@ -91,7 +93,7 @@ def test_a_column_that_reads_otherwise_at_a_site_is_named_with_the_remedy(folder
     frames[1]["age"] = np.where(frames[1]["age"] > 45, "old", "young")
     for name, frame in zip(SITES[:2], frames):
         frame.to_csv(f"{name}.csv", index=False)
-        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+        done("train", *PLAIN, f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
     said = refused("merge", "bari.ingenuo", "pisa.ingenuo", "-o", "sum.ingenuo")
     assert "bari.ingenuo and pisa.ingenuo: column 'age' is gaussian-or-states in one model and categorical in" in said
 
@@ -133,7 +135,7 @@ def test_networks_of_one_structure_add_up(folder: Path) -> None:
 def test_settings_that_differ_are_said_for_the_first_decides(folder: Path) -> None:
     trained("--ignore", "said")
     arguments = ("--target", "outcome", "--ignore", "said", "--prior", "lidstone:0.5")
-    done("train", "roma.csv", *arguments, "-o", "roma.ingenuo")
+    done("train", *PLAIN, "roma.csv", *arguments, "-o", "roma.ingenuo")
     said = done("merge", "bari.ingenuo", "roma.ingenuo", "-o", "sum.ingenuo").stderr
     assert "bari.ingenuo and roma.ingenuo differ in prior; the sum is as bari.ingenuo has it" in said
 
@@ -145,7 +147,9 @@ def test_a_minimum_count_is_of_what_is_written_and_names_nothing_it_drops(folder
     frame = people().drop(columns="key")
     frame.loc[0, ["town", "said", "outcome"]] = ["Atlantis", "rossi was here", "bitten"]
     frame.to_csv("people.csv", index=False)
-    found = done("train", "people.csv", "--target", "outcome", "--minimum-count", "5", "-o", "m.ingenuo", "--json")
+    found = done(
+        "train", *PLAIN, "people.csv", "--target", "outcome", "--minimum-count", "5", "-o", "m.ingenuo", "--json"
+    )
     assert "what fewer than 5 rows have was dropped" in found.stderr
     assert "239 rows of 2 classes learned" in found.stderr
     for secret in ("Atlantis", "rossi", "bitten"):
@@ -190,7 +194,7 @@ def test_a_model_that_is_there_is_made_fit_to_be_sent(folder: Path) -> None:
 
 def test_a_minimum_count_that_cannot_be_kept_is_refused_before_anything_is_written(folder: Path) -> None:
     people(60).drop(columns="key").to_csv("people.csv", index=False)
-    train = ("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--minimum-count")
+    train = ("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--minimum-count")
     assert "no class has 1000 rows" in refused(*train, "1000")
     assert "not made of sums by class alone" in refused(*train, "5", "--model", "softmax")
     assert "tune and calibration" in refused(*train, "5", "--tune")

@@ -20,6 +20,8 @@ from rich.progress import Progress
 from ingenuo.cli import COMMANDS, main, options
 from ingenuo.errors import visible
 
+PLAIN = ("--model", "naive-bayes")  # whose counts are looked at
+
 ESCAPE = "\x1b]0;pwned\x07"
 HOSTILE = f"x{ESCAPE}\x1b[2J\x9b1m\u202eevil\u2066\rend"  # a title, a cleared screen, letters that run backwards
 OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
@@ -43,9 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     os.chdir(place)
     try:
         for arguments in (
-            ["train", FILE, "--target", label, "-o", f"m{ESCAPE}.ingenuo"],
-            ["train", FILE, "--target", label, "--column", "words=text", "-o", "m.ingenuo"],
-            ["train", "rows.csv", "--target", label, "--ignore", "words", "-o", "table.ingenuo"],
+            ["train", *PLAIN, FILE, "--target", label, "-o", f"m{ESCAPE}.ingenuo"],
+            ["train", *PLAIN, FILE, "--target", label, "--column", "words=text", "-o", "m.ingenuo"],
+            ["train", *PLAIN, "rows.csv", "--target", label, "--ignore", "words", "-o", "table.ingenuo"],
             ["network", "learn", "rows.csv", "--column", "words=ignore", "-o", "net.ingenuo"],
         ):
             done = CliRunner().invoke(main, arguments)
@@ -171,7 +173,7 @@ COLOURED = [
     ["evaluate", "m.ingenuo", "rows.csv", "--quiet"],
     ["inspect", "table.ingenuo"],
     ["predict", "nothing.ingenuo", "rows.csv"],
-    ["train", "--nothing"],
+    ["train", *PLAIN, "--nothing"],
 ]
 
 

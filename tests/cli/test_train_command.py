@@ -20,6 +20,8 @@ from ingenuo import store
 from ingenuo.cli import main
 from ingenuo.datasets import play_tennis
 
+PLAIN = ("--model", "naive-bayes")  # whose counts are looked at
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -49,7 +51,7 @@ def refused(*arguments: str, code: int = 1) -> str:
 
 
 def test_the_model_is_the_one_that_the_library_learns(folder: Path) -> None:
-    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    said = done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     assert said.stdout == ""
     assert "key      ignore    240 different values in 240 rows" in said.stderr
     assert "said     text" in said.stderr
@@ -98,9 +100,9 @@ def test_a_model_without_a_name_has_that_of_its_file(folder: Path, file: str, mo
 
 
 def test_a_model_that_nobody_asked_to_overwrite_is_kept(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome")
+    done("train", *PLAIN, "people.csv", "--target", "outcome")
     first = (folder / "people.ingenuo").read_bytes()
-    said = done("train", "people.csv", "--target", "outcome", "--ignore", "said").stderr
+    said = done("train", *PLAIN, "people.csv", "--target", "outcome", "--ignore", "said").stderr
     assert "the model as it was is kept as people.ingenuo~" in said
     assert (folder / "people.ingenuo~").read_bytes() == first
     assert ing.load("people.ingenuo").tally_ != ing.load("people.ingenuo~").tally_
@@ -221,7 +223,7 @@ def test_a_target_of_many_numbers_gets_a_hint(folder: Path) -> None:
     pd.DataFrame({"x": [f"v{i % 3}" for i in range(400)], "age": [18 + i % 60 for i in range(400)]}).to_csv(
         "a.csv", index=False
     )
-    said = done("train", "a.csv", "--target", "age", "-o", "m.ingenuo", "--folds", "3").stderr
+    said = done("train", *PLAIN, "a.csv", "--target", "age", "-o", "m.ingenuo", "--folds", "3").stderr
     assert said.count("60 different whole numbers") == 1
     assert "--model regressor" in said
 
@@ -265,23 +267,25 @@ def test_a_language_model_of_all_texts_learns_and_forgets_files(folder: Path, en
 
 def test_files_that_are_learned_again_are_named(folder: Path) -> None:
     said = "learned before, by its contents, and counted again: people.csv\n"
-    assert "counted again" not in done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    assert "counted again" not in done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
     people()[:50].to_csv("some.csv", index=False)
     assert "counted again" not in done("update", "m.ingenuo", "some.csv").stderr
     assert said in done("update", "m.ingenuo", "people.csv").stderr
-    assert said in done("train", "people.csv", "people.csv", "--target", "outcome", "-o", "n.ingenuo").stderr
+    assert said in done("train", *PLAIN, "people.csv", "people.csv", "--target", "outcome", "-o", "n.ingenuo").stderr
     done("forget", "m.ingenuo", "people.csv")
     assert "counted again" not in done("forget", "m.ingenuo", "people.csv").stderr
     assert "counted again" not in done("update", "m.ingenuo", "people.csv").stderr
 
 
 def test_a_held_out_share_judges_and_is_then_learned(folder: Path) -> None:
-    said = done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stdout
+    said = done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--holdout", "0.25").stdout
     assert "Held out: " in said
     assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
     rows = store.about("m.ingenuo")["evaluation"]["rows"]
     assert 40 <= rows <= 80
-    again = done("train", "people.csv", "--target", "outcome", "-o", "n.ingenuo", "--holdout", "0.25", "--seed", "1")
+    again = done(
+        "train", *PLAIN, "people.csv", "--target", "outcome", "-o", "n.ingenuo", "--holdout", "0.25", "--seed", "1"
+    )
     assert again.stdout != said
 
 
@@ -289,7 +293,7 @@ def test_rows_without_a_class_are_left_out_and_counted(folder: Path) -> None:
     frame = people()
     frame.loc[[3, 7, 9], "outcome"] = None
     frame.to_csv("missing values.csv", index=False)
-    said = done("train", "missing values.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
+    said = done("train", *PLAIN, "missing values.csv", "--target", "outcome", "-o", "m.ingenuo").stderr
     assert "3 rows have no class in column 'outcome', and are left out" in said
     assert (
         ing.load("m.ingenuo").tally_
@@ -305,14 +309,14 @@ def test_weights_are_a_column(folder: Path) -> None:
     frame = people()
     frame["times"] = 2
     frame.to_csv("w.csv", index=False)
-    done("train", "w.csv", "--target", "outcome", "-o", "w.ingenuo", "--weight", "times")
+    done("train", *PLAIN, "w.csv", "--target", "outcome", "-o", "w.ingenuo", "--weight", "times")
     once = ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome")
     assert ing.load("w.ingenuo").tally_ == once.tally_.scale(2)
 
 
 def test_standard_input_and_output(folder: Path) -> None:
     data = Path("people.csv").read_bytes()
-    result = run("train", "-", "--target", "outcome", "-o", "-", input=data)
+    result = run("train", *PLAIN, "-", "--target", "outcome", "-o", "-", input=data)
     assert result.exit_code == 0
     model = store.from_bytes(result.stdout_bytes)
     assert model.tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
@@ -326,7 +330,7 @@ def test_several_files_are_one(folder: Path) -> None:
     frame[:100].to_csv("a1.csv", index=False)
     pq.write_table(pa.Table.from_pandas(frame[100:].reset_index(drop=True), preserve_index=False), "a2.parquet")
     frame[100:].to_csv("a2.csv.gz", index=False)
-    done("train", "a*.csv*", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "a*.csv*", "--target", "outcome", "-o", "m.ingenuo")
     assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(ing.scan("people.csv"), "outcome").tally_
 
 
@@ -338,7 +342,7 @@ def test_update_forget_and_merge_are_sums(folder: Path) -> None:
     frame[:150].to_csv("first.csv", index=False)
     frame[150:].to_csv("second.csv", index=False)
     for name in ("first", "second", "people"):
-        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+        done("train", *PLAIN, f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
     whole = ing.load("people.ingenuo").tally_
     assert "90 rows learned; 240 in all" in done("update", "first.ingenuo", "second.csv", "-o", "u.ingenuo").stderr
     assert ing.load("u.ingenuo").tally_ == whole
@@ -348,7 +352,14 @@ def test_update_forget_and_merge_are_sums(folder: Path) -> None:
     assert ing.load("sum.ingenuo").tally_ == whole
     assert "90 rows forgotten; 150 in all" in done("forget", "sum.ingenuo", "second.csv").stderr
     assert ing.load("sum.ingenuo").tally_ == ing.load("first.ingenuo").tally_
-    assert [line["what"] for line in store.about("sum.ingenuo")["history"]] == ["train", "train", "merge", "forget"]
+    assert [line["what"] for line in store.about("sum.ingenuo")["history"]] == [
+        "train",
+        *PLAIN,
+        "train",
+        *PLAIN,
+        "merge",
+        "forget",
+    ]
 
 
 def test_forgetting_what_was_never_learned_changes_nothing(folder: Path) -> None:
@@ -369,7 +380,7 @@ def test_a_calibrated_model_is_calibrated_again(folder: Path) -> None:
 
 
 def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "a.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "a.ingenuo")
     done("train", "people.csv", "--target", "outcome", "-o", "b.ingenuo", "--model", "language", "--ignore", "town")
     assert "a.ingenuo and b.ingenuo" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "c.ingenuo")
     assert "two models at least" in refused("merge", "a.ingenuo", "-o", "c.ingenuo", code=2)
@@ -384,7 +395,7 @@ def test_models_of_different_kinds_do_not_merge(folder: Path) -> None:
         (("nope.csv", "--target", "outcome"), "nope.csv: there is no such file"),
         (("people.csv", "--target", "outcom"), "did you mean 'outcome'?"),
         (("people.csv",), "name the column to learn"),
-        (("people.csv", "--target", "outcome", "--model", "bayes"), "did you mean 'naive-bayes'?"),
+        (("people.csv", "--target", "outcome", "--model", "naive"), "did you mean 'naive-bayes'?"),
         (("people.csv", "--target", "outcome", "--model", "network", "--tune"), "has no setting 'tune'"),
         (("people.csv", "--target", "outcome", "--set", "pior=laplace"), "did you mean 'prior'?"),
         (("people.csv", "--target", "outcome", "--prior", "lidstone"), "is no prior"),
@@ -414,7 +425,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_the_work(folder: Path)
 
 
 def test_a_full_disk_leaves_the_former_model(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
 
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -533,13 +544,13 @@ def test_no_file_that_is_read_is_overwritten(folder: Path) -> None:
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 def test_a_file_without_rows_changes_no_model(folder: Path, ending: str) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     none, file = people()[:0], f"none.{ending}"
     if ending == "parquet":
         none.to_parquet(file)
     else:
         none.to_csv(file, sep="\t" if ending == "tsv" else ",", index=False)
-    assert "there are no rows to learn from" in refused("train", file, "--target", "outcome", "-o", "n.ingenuo")
+    assert "there are no rows to learn from" in refused("train", *PLAIN, file, "--target", "outcome", "-o", "n.ingenuo")
     assert "there are no rows to judge by" in refused("evaluate", "m.ingenuo", file)
     assert "there are no rows to learn from" in refused("update", "m.ingenuo", file)
     assert "there are no rows to forget" in refused("forget", "m.ingenuo", file, "--force")
@@ -564,19 +575,19 @@ def test_what_little_can_be_learned_of_is_said(folder: Path) -> None:
 
 def test_models_of_different_columns_do_not_merge(folder: Path) -> None:
     frame = people()
-    done("train", "people.csv", "--target", "outcome", "-o", "a.ingenuo")
-    done("train", "people.csv", "--target", "town", "-o", "b.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "a.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "town", "-o", "b.ingenuo")
     assert "has learned the column 'outcome'" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "c.ingenuo")
     frame[["age", "outcome"]].to_csv("age.csv", index=False)
     frame[["town", "outcome"]].to_csv("town.csv", index=False)
     for name in ("age", "town"):
-        done("train", f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
+        done("train", *PLAIN, f"{name}.csv", "--target", "outcome", "-o", f"{name}.ingenuo")
     assert "no column in common" in refused("merge", "age.ingenuo", "town.ingenuo", "-o", "c.ingenuo")
     assert "given more than once" in done("merge", "a.ingenuo", "a.ingenuo", "-o", "twice.ingenuo").stderr
 
 
 def test_a_file_is_forgotten_by_its_contents_and_another_by_force(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     people()[:50].to_csv("some.csv", index=False)
     learned = Path("m.ingenuo").read_bytes()
     assert "some.csv is no file that the model learned as it is now" in refused("forget", "m.ingenuo", "some.csv")
@@ -648,7 +659,7 @@ def test_weights_go_with_more_rows_and_with_judging(folder: Path) -> None:
     frame = people()
     frame["times"] = 3
     frame.to_csv("w.csv", index=False)
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     once = ing.load("m.ingenuo").tally_
     done("update", "m.ingenuo", "w.csv", "--weight", "times")
     assert ing.load("m.ingenuo").tally_ == once.scale(4)
@@ -691,7 +702,7 @@ def test_select_ranks_columns_in_bits(folder: Path) -> None:
 
 
 def test_a_class_that_comes_or_goes_is_said(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     people(n=6).assign(outcome=["dead", "dead", "unsure", "ill", "ill", "well"]).to_csv("more.csv", index=False)
     assert "new: class 'dead', 'unsure'" in done("update", "m.ingenuo", "more.csv").stderr.splitlines()
     assert "gone: class 'dead', 'unsure'" in done("forget", "m.ingenuo", "more.csv").stderr.splitlines()
@@ -700,7 +711,7 @@ def test_a_class_that_comes_or_goes_is_said(folder: Path) -> None:
 
 
 def test_a_row_is_one_row_and_the_target_of_a_regressor_no_class(folder: Path) -> None:
-    train = ("train", "people.csv", "--target")
+    train = ("train", *PLAIN, "people.csv", "--target")
     done(*train, "outcome", "-o", "m.ingenuo")
     people(1).to_csv("one.csv", index=False)
     assert "1 row learned; 241 in all" in done("update", "m.ingenuo", "one.csv").stderr
@@ -727,3 +738,17 @@ def test_errors_name_the_remedy_that_the_command_has(folder: Path) -> None:
     assert "--folds 1 leaves nothing" in run("train", "few.csv", "--target", "a", "--folds", "1").stderr
     (folder / "odd.csv").write_bytes(b"a,b\nx,\xff1\ny,2\n")
     assert "(--errors replace)" in refused("train", "odd.csv", "--target", "a", "--encoding", "utf-8")
+
+
+def test_a_vote_is_learned_unless_another_model_is_named(folder):
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    model = store.load("m.ingenuo")
+    assert type(model).__name__ == "BayesClassifier"
+    assert len(model.weights_) > 1
+    said = refused("update", "m.ingenuo", "people.csv")
+    assert "train --model bayes:members=additive, which can" in said
+    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--model", "bayes:members=additive")
+    done("update", "m.ingenuo", "people.csv")
+    for options in (["--tune"], ["--prior", "lidstone:0.5"], ["--minimum-count", "2"], ["--model", "naive-bayes"]):
+        done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", *options)
+        assert type(store.load("m.ingenuo")).__name__ == "NaiveBayes"

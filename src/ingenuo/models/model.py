@@ -219,6 +219,7 @@ class Refusals:
             error.typed_as("cannot partial_fit:", "cannot learn further rows:").typed_as(
                 "cannot sample:", "draws no rows:"
             )
+            error.typed_as('take BayesClassifier(members="additive")', "train --model bayes:members=additive")
             raise error.typed_as(" fit it ", " train it ").typed_as("take its twin_", "train a --model naive-bayes")
         further = getattr(super(), "__getattr__", None)
         if further is not None:

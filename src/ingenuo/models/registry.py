@@ -74,6 +74,18 @@ def class_of(command: str) -> type[Any]:
     return found
 
 
+def default_model(settings: Mapping[str, Any], *, only_sums: bool = False) -> str:
+    """The model that is learned where none is named: the vote, or naive Bayes for settings that only that one has.
+
+    >>> default_model({}), default_model({"ngrams": "2"}), default_model({"tune": True})
+    ('bayes', 'bayes', 'naive-bayes')
+    """
+    from ingenuo.text.words import Words
+
+    known = {*inspect.signature(class_of("bayes")).parameters, *inspect.signature(Words).parameters}
+    return "naive-bayes" if only_sums or not known.issuperset(settings) else "bayes"
+
+
 def build(name: str, settings: Mapping[str, Any] | None = None) -> Any:
     """A model by its name; settings are its parameters, as text or as they are, and those of `Words` for its `text`.
 

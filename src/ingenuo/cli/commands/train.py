@@ -11,7 +11,7 @@ import click
 
 from ingenuo.cli import options
 from ingenuo.cli.options import FILES, JSON, MINIMUM, READING, SEED, TARGET, Given, option
-from ingenuo.models.registry import COMMANDS
+from ingenuo.models.registry import COMMANDS, default_model
 
 
 @options.command(
@@ -20,7 +20,10 @@ from ingenuo.models.registry import COMMANDS
     TARGET,
     option("-o --output MODEL", "Where to write the model; - is standard output  [the name of FILE, with .ingenuo]"),
     option(
-        "--model NAME[:SETTING=VALUE,...]", f"What is learned: {', '.join(COMMANDS)}.", "spec", default="naive-bayes"
+        "--model NAME[:SETTING=VALUE,...]",
+        f"What is learned: {', '.join(COMMANDS)}  [bayes; naive-bayes with --checkpoint, --minimum-count and options "
+        "that bayes has not]",
+        "spec",
     ),
     option("--tune", "Choose densities, smoothing and weights by the rows left out (naive-bayes)."),
     option(
@@ -64,9 +67,9 @@ from ingenuo.models.registry import COMMANDS
 def train(files: tuple[str, ...], target: str | None, output: str | None, **given: Any) -> None:
     """Learn a model from FILEs and write it to MODEL: without -o, data/days.csv.gz to days.ingenuo, in this folder.
 
-    What each column is taken for, and why, is shown first; --column and --ignore decide otherwise. Where sums are all
-    that is learned (naive-bayes, discriminant, least-squares, language), files are read a part at a time and may be
-    larger than the memory.
+    What each column is taken for, and why, is shown first; --column and --ignore decide otherwise. The model is a vote
+    of several (bayes) unless --model says otherwise. Where sums are all that is learned (naive-bayes, discriminant,
+    least-squares, language), and for a vote, files are read a part at a time and may be larger than the memory.
 
     \b
     ingenuo train patients.csv --target outcome --folds 10
@@ -87,7 +90,8 @@ def train(files: tuple[str, ...], target: str | None, output: str | None, **give
     from ingenuo.cli.work.train import judgement, model_and_kinds, schema_table, summary, train
     from ingenuo.rows.engines import open_engine
 
-    model, declared = model_and_kinds(given["spec"], options.kinds(given), target, **settings)
+    spec = given["spec"] or default_model(settings, only_sums=bool(given["checkpoint"] or given["minimum"]))
+    model, declared = model_and_kinds(spec, options.kinds(given), target, **settings)
     rows = options.open_files(files, given, target, model, columns=declared)
     if options.is_heard():
         options.say(schema_table(model, rows, target, given["weight"]))
