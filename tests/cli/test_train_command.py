@@ -354,22 +354,20 @@ def test_update_forget_and_merge_are_sums(folder: Path) -> None:
     assert ing.load("sum.ingenuo").tally_ == ing.load("first.ingenuo").tally_
     assert [line["what"] for line in store.about("sum.ingenuo")["history"]] == [
         "train",
-        *PLAIN,
         "train",
-        *PLAIN,
         "merge",
         "forget",
     ]
 
 
 def test_forgetting_what_was_never_learned_changes_nothing(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     people(n=30, seed=5).to_csv("others.csv", index=False)
     assert "m.ingenuo" not in refused("forget", "m.ingenuo", "others.csv")
 
 
 def test_a_calibrated_model_is_calibrated_again(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--calibrate", "temperature")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--calibrate", "temperature")
     people(n=60, seed=3).to_csv("more.csv", index=False)
     assert "calibrated again by these rows" in done("update", "m.ingenuo", "more.csv").stderr
     done("predict", "m.ingenuo", "more.csv")
@@ -438,13 +436,13 @@ def test_a_full_disk_leaves_the_former_model(folder: Path, monkeypatch: pytest.M
 def test_priors_that_do_not_fit_the_rows_leave_the_former_model(folder: Path) -> None:
     Path("days.csv").write_text("sky,play\nSunny,No\nSunny,No\nRain,Yes\nRain,Yes\nRain,No\n")
     Path("more.csv").write_text("sky,play\nRain,Yes\nRain,Maybe\n")
-    done("train", "days.csv", "--target", "play", "--class-prior", "Yes=.5,No=.5", "-o", "m.ingenuo")
+    done("train", *PLAIN, "days.csv", "--target", "play", "--class-prior", "Yes=.5,No=.5", "-o", "m.ingenuo")
     before = Path("m.ingenuo").read_bytes()
     for option, given, words in (
         ("--prior", "m-estimate:3,Suny=.5,Rian=.5", "a value 'Suny' that no column has; did you mean 'Sunny'?"),
         ("--class-prior", "Ja=.5,Nein=.5", "class_prior has no probability for class 'No'; give one for every class"),
     ):
-        assert words in refused("train", "days.csv", "--target", "play", option, given, "-o", "m.ingenuo")
+        assert words in refused("train", *PLAIN, "days.csv", "--target", "play", option, given, "-o", "m.ingenuo")
         assert Path("m.ingenuo").read_bytes() == before
     said = refused("update", "m.ingenuo", "more.csv")
     assert "no probability for class 'Maybe'; give one for every class, or leave its rows out" in said
@@ -610,14 +608,14 @@ def test_a_file_is_forgotten_by_its_contents_and_another_by_force(folder: Path) 
 
 
 def test_the_copy_of_the_old_model_overwrites_nothing_else(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo")
     Path("m.ingenuo~").write_text("mine")
     assert "m.ingenuo~ is there already and holds no model" in refused("forget", "m.ingenuo", "people.csv")
     assert Path("m.ingenuo~").read_text() == "mine"
 
 
 def test_with_fingerprints_the_row_that_was_never_learned_is_named(folder: Path) -> None:
-    done("train", "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--fingerprints")
+    done("train", *PLAIN, "people.csv", "--target", "outcome", "-o", "m.ingenuo", "--fingerprints")
     frame = people()[:50]
     frame.to_csv("some.csv", index=False)
     learned = Path("m.ingenuo").read_bytes()
@@ -635,7 +633,17 @@ def test_with_fingerprints_the_row_that_was_never_learned_is_named(folder: Path)
 
 def test_salts_are_given_as_a_setting_and_must_be_the_same_to_merge(folder: Path) -> None:
     for name, salt in (("a", "sea"), ("b", "rock"), ("c", "yes")):
-        done("train", "people.csv", "--target", "outcome", "-o", f"{name}.ingenuo", "--set", f"fingerprints={salt}")
+        done(
+            "train",
+            *PLAIN,
+            "people.csv",
+            "--target",
+            "outcome",
+            "-o",
+            f"{name}.ingenuo",
+            "--set",
+            f"fingerprints={salt}",
+        )
     assert ing.load("a.ingenuo").fingerprints == "sea"
     assert ing.load("c.ingenuo").fingerprints is True
     assert "different salts" in refused("merge", "a.ingenuo", "b.ingenuo", "-o", "both.ingenuo")
@@ -723,7 +731,7 @@ def test_a_row_is_one_row_and_the_target_of_a_regressor_no_class(folder: Path) -
 
 
 def test_errors_name_the_remedy_that_the_command_has(folder: Path) -> None:
-    train = ("train", "people.csv", "--target", "outcome", "-o")
+    train = ("train", *PLAIN, "people.csv", "--target", "outcome", "-o")
     assert (
         "the column of --weight must hold numbers, and begins with ['"
         in run(*train, "m.ingenuo", "--weight", "town").stderr
@@ -733,11 +741,11 @@ def test_errors_name_the_remedy_that_the_command_has(folder: Path) -> None:
     assert "cannot learn further rows: its weights are no sums over rows; train it again on all the rows, or" in said
     assert "train a --model naive-bayes, which can" in said
     (folder / "few.csv").write_text("a,b\nx,1\ny,2\nx,2\ny,1\nx,3\n")
-    said = run("train", "few.csv", "--target", "a", "--folds", "3").stderr
+    said = run("train", *PLAIN, "few.csv", "--target", "a", "--folds", "3").stderr
     assert "take --folds 2 at most, --folds leave-one-out, give more rows of it, or leave it out" in said
-    assert "--folds 1 leaves nothing" in run("train", "few.csv", "--target", "a", "--folds", "1").stderr
+    assert "--folds 1 leaves nothing" in run("train", *PLAIN, "few.csv", "--target", "a", "--folds", "1").stderr
     (folder / "odd.csv").write_bytes(b"a,b\nx,\xff1\ny,2\n")
-    assert "(--errors replace)" in refused("train", "odd.csv", "--target", "a", "--encoding", "utf-8")
+    assert "(--errors replace)" in refused("train", *PLAIN, "odd.csv", "--target", "a", "--encoding", "utf-8")
 
 
 def test_a_vote_is_learned_unless_another_model_is_named(folder):

@@ -77,7 +77,7 @@ def test_an_error_on_a_missing_column_says_that_there_is_no_header(folder: Path)
 
 def test_the_commands_take_names(folder: Path) -> None:
     names = ",".join(FRAME)
-    done("train", "bare.csv", "--names", names, "--target", "paid", "-o", "m.ingenuo")
+    done("train", "bare.csv", "--model", "naive-bayes", "--names", names, "--target", "paid", "-o", "m.ingenuo")
     assert ing.load("m.ingenuo").tally_ == ing.NaiveBayes().fit(FRAME, "paid").tally_
     answers = done("predict", "m.ingenuo", "bare.csv", "--names", names).stdout
     assert answers.splitlines()[0] == f"{names},predicted,probability"
@@ -91,7 +91,7 @@ def test_a_sheet_is_the_same_rows(folder: Path) -> None:
         "size": "number", "rooms": "number", "town": "category", "vip": "category"
     }  # fmt: skip
     assert ing.NaiveBayes().fit("rows.xlsx", "paid").tally_ == ing.NaiveBayes().fit(FRAME, "paid").tally_
-    done("train", "rows.xlsx", "--target", "paid", "-o", "m.ingenuo")
+    done("train", "rows.xlsx", "--model", "naive-bayes", "--target", "paid", "-o", "m.ingenuo")
     done("predict", "m.ingenuo", "rows.xlsx", "-o", "answers.xlsx")
     done("predict", "m.ingenuo", "rows.csv", "-o", "answers.csv", "--digits", "17")
     one, two = ing.read("answers.xlsx").to_pandas(), ing.read("answers.csv").to_pandas()
@@ -117,7 +117,7 @@ def test_a_package_that_is_not_there_is_named(folder: Path, monkeypatch: pytest.
     monkeypatch.setitem(sys.modules, "python_calamine", None)
     with pytest.raises(FileError, match=r"pip install 'ingenuo\[excel\]'"):
         ing.scan("rows.xlsx")
-    done("train", "rows.csv", "--target", "paid", "-o", "m.ingenuo")
+    done("train", "rows.csv", "--model", "naive-bayes", "--target", "paid", "-o", "m.ingenuo")
     monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     refused = CliRunner().invoke(main, ["predict", "m.ingenuo", "rows.csv", "-o", "answers.xlsx"])
     assert refused.exit_code == 1
@@ -146,7 +146,7 @@ def test_values_that_a_spreadsheet_would_run(folder: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet", "xlsx"])
 def test_a_file_with_a_header_only_is_answered_by_a_header(kind: str, folder: Path) -> None:
-    done("train", "rows.csv", "--target", "paid", "-o", "m.ingenuo")
+    done("train", "rows.csv", "--model", "naive-bayes", "--target", "paid", "-o", "m.ingenuo")
     FRAME[:0].to_csv("none.csv", index=False)
     done("predict", "m.ingenuo", "none.csv", "-o", f"answers.{kind}")
     if kind == "csv":
