@@ -198,7 +198,20 @@ def test_names_values_and_texts_are_never_run(browser: Any, tmp_path: Path, monk
         done = CliRunner().invoke(main, [*arguments, "-q"])
         assert done.exit_code == 0, done.output
 
-    run("train", file, "--target", target, "--column", f"{columns[2]}=text", "-o", "m.ingenuo", "--folds", "3")
+    run(
+        "train",
+        file,
+        "--model",
+        "naive-bayes",
+        "--target",
+        target,
+        "--column",
+        f"{columns[2]}=text",
+        "-o",
+        "m.ingenuo",
+        "--folds",
+        "3",
+    )
     for ending in ("html", "md", "json", "txt", "tex", "csv"):
         run("explain", "m.ingenuo", file, "--rows", "1-3", "-o", f"explain.{ending}")
     run("card", "m.ingenuo", file, "--title", columns[0], "--intended-use", columns[1], "-o", "card.md")
