@@ -44,19 +44,22 @@ def test_the_loss_is_that_of_the_formula(weighted):
 def test_the_derivatives_are_those_of_the_loss(n, K, d, seed):
     p, _ = problem(n + K, K, d, seed, weighted=bool(seed % 2))
     at = np.abs(np.random.default_rng(seed).normal(size=d + K))
-    first, second = p.derivatives(at[:d], at[d:])
+    first, second = p.derivatives(at[:d], at[d:], True)
     slopes = approx_fprime(at, lambda z: p.rows @ p.losses(z[:d], z[d:]), 1e-7)
     np.testing.assert_allclose(first, slopes, rtol=1e-4, atol=1e-4 * n)
-    bends = approx_fprime(at, lambda z: p.derivatives(z[:d], z[d:])[0], 1e-7)
+    bends = approx_fprime(at, lambda z: p.derivatives(z[:d], z[d:], True)[0], 1e-7)
     np.testing.assert_allclose(second, bends, rtol=1e-4, atol=1e-4 * n)
+    only = p.derivatives(at[:d], at[d:], False)  # by the weights alone
+    np.testing.assert_allclose(only[0], first[:d], rtol=1e-9, atol=1e-9 * n)
+    np.testing.assert_allclose(only[1], second[:d, :d], rtol=1e-9, atol=1e-9 * n)
 
 
 def test_rows_are_added_up_in_parts(monkeypatch):
     p, _ = problem(500)
     w, b = np.full(4, 0.5), np.zeros(3)
-    whole = p.derivatives(w, b)
+    whole = p.derivatives(w, b, True)
     monkeypatch.setattr(tuning, "_PARTED", 64)
-    for one, other in zip(whole, p.derivatives(w, b)):
+    for one, other in zip(whole, p.derivatives(w, b, True)):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
 
 

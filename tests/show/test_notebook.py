@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-SOURCE = Path(__file__).parents[2] / "src"
 FIRST = """
 import warnings; warnings.simplefilter("ignore")
 import ingenuo as ing
@@ -56,9 +54,8 @@ def cells(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Any]]:
     book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(line) for line in lines])
     folder = tmp_path_factory.mktemp("notebook")
     names = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}
-    paths = os.pathsep.join([str(SOURCE), *filter(None, [names.get("PYTHONPATH")])])
     client = nbclient.NotebookClient(book, timeout=300, kernel_name="python3")
-    client.execute(cwd=str(folder), env={**names, "PYTHONPATH": paths})
+    client.execute(cwd=str(folder), env=names)
     return {line: cell.outputs for line, cell in zip(lines, book.cells)}
 
 
