@@ -7,7 +7,7 @@ The names form a closed list: a model file can name a family, never a thing to i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from ingenuo.families.gaussian import Gaussian
 from ingenuo.families.positive import FAMILIES as POSITIVE
 from ingenuo.families.states import GaussianOrStates
 from ingenuo.families.words import TextFamily
+from ingenuo.kernels import portable
 from ingenuo.rows.part import Block
 from ingenuo.rows.schema import AS_IT_COMES, EQUAL_MASS, Schema, column_name
 from ingenuo.show.arithmetic import Factor, Floats, Passage, Term, exponential
@@ -84,7 +85,7 @@ class Attribute:
         """The weight for rows of these lengths, as a column."""
         if not self.exponent or lengths is None:
             return self.weight
-        return self.weight * ((1 + lengths[:, np.newaxis]) / self.typical) ** -self.exponent
+        return self.weight * portable.power((1 + lengths[:, np.newaxis]) / self.typical, -self.exponent)
 
     def block(self, blocks: Mapping[str, Block]) -> Block:
         """Its columns."""
@@ -149,6 +150,17 @@ class AttributeParameters:
             return found
         weight = float(np.ravel(attribute.weights_of(self.lengths(blocks)))[0])
         return [replace(each, terms=tuple(_power(term, weight) for term in each.terms)) for each in found]
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """What it adds to a row's joint, as a sheet has it."""
+        attribute = self.attribute
+        if attribute.plain:
+            yield from self.own.sheet_terms()
+            return
+        yield {
+            "op": "weighted", "weight": attribute.weight, "exponent": attribute.exponent, "typical": attribute.typical,
+            "terms": list(self.own.sheet_terms()),
+        }  # fmt: skip
 
     def passages(self, blocks: Mapping[str, Block], best: int, second: int) -> list[Passage]:
         """Its texts, each word with how much it speaks for the one class and against the other."""

@@ -113,6 +113,11 @@ class CategoricalParameters(Parameters):
             found += float((counts * logs(np.where(counts > 0, table.thetas, 1.0))).sum())
         return found
 
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """The logarithms of each column's frequencies."""
+        for column, table in zip(self.columns.tolist(), self.tables):
+            yield {"op": "category", "column": column, "values": table.labels.tolist(), "logs": table.logs}
+
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Categories]:
         """What each value adds."""
         for column, t in zip(self.columns.tolist(), self.tables):

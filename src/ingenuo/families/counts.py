@@ -157,6 +157,10 @@ class BagParameters(Parameters):
         bags = bags.reshape(len(drawn), len(self.columns))
         return {name: bags[:, j] for j, name in enumerate(self.columns.tolist())}
 
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """What one more of each thing adds."""
+        yield {"op": "counts", "columns": self.columns.tolist(), "table": self.table}
+
     @property
     def n_parameters(self) -> int:
         """The share of each column in each class, of which one follows from the others."""
@@ -249,7 +253,7 @@ class PresenceParameters(Parameters):
         """log p - log(1 - p), columns × classes, and Σ log(1 - p) of each class; None where some p is 0 or 1."""
         if np.isneginf(self.present).any() or np.isneginf(self.absent).any():
             return None
-        return self.present - self.absent, self.absent.sum(axis=0)
+        return self.present - self.absent, portable.total(self.absent, 0)
 
     @cached_property
     def present(self) -> Floats:
@@ -299,7 +303,7 @@ class PresenceParameters(Parameters):
         finite = np.where(certain, 0.0, absent)
         seen = np.zeros_like(out)
         add_products(block, certain.astype(np.float64), seen, presence=True)
-        out += finite.sum(axis=0)
+        out += portable.total(finite, 0)
         add_products(block, present - finite, out, presence=True)
         out[seen < certain.sum(axis=0)] = -np.inf
 
@@ -320,6 +324,12 @@ class PresenceParameters(Parameters):
             name: (rng.random(len(drawn)) < portable.exp(self.present[j, drawn])).astype(np.int64)
             for j, name in enumerate(self.columns.tolist())
         }
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """What each thing adds where it is there, and where it is not."""
+        odds, start = (None, None) if self.odds is None else self.odds
+        own = {"present": self.present, "absent": self.absent, "odds": odds, "start": start}
+        yield {"op": "presence", "columns": self.columns.tolist(), **own}
 
     @property
     def n_parameters(self) -> int:

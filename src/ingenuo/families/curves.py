@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ingenuo.families.gaussian import FARTHEST, GaussianParameters, log_normal
 from ingenuo.families.states import imaginary
 from ingenuo.kernels import portable
-from ingenuo.kernels.densities import GAUSSIAN, LEVEL, STRAIGHT
+from ingenuo.kernels.densities import GAUSSIAN, LEVEL, NOTHING, STRAIGHT, constants
 from ingenuo.kernels.moments import LEAST_EXPONENT
 from ingenuo.show.arithmetic import Floats, fraction, logs
 from ingenuo.tally.histogram import Histogram
@@ -151,6 +151,15 @@ class Column:
             portable.log_sum(own, self.log_background(t)[:, np.newaxis] + math.log(a) - portable.log(n + a))
         )
 
+    def sheet_smoothing(self) -> dict[str, Any]:
+        """What a sheet has of the imaginary values."""
+        n, a = self.totals, self.imagined
+        middle, scale = self.background
+        return {
+            "imagined": a, "log_imagined": math.log(a) if a else 0.0, "logs": portable.log(n),
+            "logs_with": portable.log(n + a), "middle": middle, "scale": scale, "peak": -math.log(math.pi * scale),
+        }  # fmt: skip
+
     def left_out(self, above: Floats) -> Floats:
         """Σ n_b log p(b) of each class, each value left out of its estimate, from n f without it (classes × bins)."""
         a = self.imagined
@@ -241,6 +250,25 @@ class Curve:
             result[~inside] = self.beyond(t[~inside])
         return result - self.column.unit
 
+    def outside(self, x: Floats) -> Floats:
+        """log p(x | class) of values outside the table."""
+        return self.beyond(self.column.positions(x)) - self.column.unit
+
+    def sheet_beyond(self) -> dict[str, Any]:
+        """What a sheet has of the densities outside the table."""
+        raise NotImplementedError
+
+    def sheet_term(self) -> dict[str, Any]:
+        """What a sheet has of the column."""
+        column = self.column
+        up = min(-column.exponent, 1000)
+        return {
+            "op": "curve", "scale": math.ldexp(1.0, up), "more": math.ldexp(1.0, -column.exponent - up),
+            "origin": column.first + self.origin, "inverse": 1 / self.step, "straight": float(self.way == STRAIGHT),
+            "points": np.maximum(self.table - column.unit, NOTHING), "exponent": column.exponent,
+            "first": float(column.first), "unit": column.unit, "beyond": self.sheet_beyond(),
+        }  # fmt: skip
+
     def left_out(self, x: Floats, y: NDArray[Any], w: Floats) -> Floats:
         """log p(x | class), the value left out of its own class; the width of the bins, or the bandwidth, stays."""
         out = np.zeros((len(x), self.table.shape[1]))
@@ -311,8 +339,16 @@ class LevelCurve(Curve):
 
     def beyond(self, t: Floats) -> Floats:
         """The open ends."""
-        ends = np.where((t < self.edges[0])[:, np.newaxis], self.levels[0], self.levels[-1])
+        middle = (self.edges[0] + self.edges[-1]) / 2
+        ends = np.where((t < middle)[:, np.newaxis], self.levels[0], self.levels[-1])
         return np.asarray(ends - 2 * portable.log1p(self._far(t))[:, np.newaxis])
+
+    def sheet_beyond(self) -> dict[str, Any]:
+        """The open ends."""
+        ends = np.array([0, -1])
+        return {
+            "op": "level", "edges": self.edges[ends], "widths": np.diff(self.edges)[ends], "levels": self.levels[ends],
+        }  # fmt: skip
 
     def bins_of(self, t: Floats) -> tuple[NDArray[np.intp], Floats]:
         """The bins that positions are in, and their widths."""
@@ -440,6 +476,11 @@ class GaussianCurve(Curve):
         """The logarithm of the normal density."""
         return log_normal(x, self.means, self.deviations)
 
+    def sheet_term(self) -> dict[str, Any]:
+        """Means and deviations."""
+        own = {"means": self.means, "inverse": 1 / self.deviations, "constants": constants(self.deviations)}
+        return {"op": "gaussian", **own}
+
     def how(self, x: float, k: int) -> str:
         """Mean and deviation."""
         return f"f({x:.6g} | μ {self.means[k]:.6g}, σ {self.deviations[k]:.6g})"
@@ -469,6 +510,10 @@ class SilentCurve(Curve):
     def detail(self) -> str:
         """Why it is left out."""
         return "no two values were seen"
+
+    def sheet_term(self) -> dict[str, Any]:
+        """Nothing."""
+        return {"op": "silent"}
 
     def log_density(self, x: Floats) -> Floats:
         """Zeros."""

@@ -81,6 +81,18 @@ class KernelCurve(Curve):
         found = [_nearest(self.column, k, h, t) for k, h in enumerate(self.bandwidths.tolist())]
         return self.column.smooth(np.column_stack(found) - portable.log(self.column.totals), t)
 
+    def sheet_beyond(self) -> dict[str, Any]:
+        """The outermost values of each class: before the table the first is the nearest, behind it the last."""
+        column = self.column
+        used = [np.flatnonzero(own)[[0, -1]] for own in column.counts]
+        ends = np.array(used, np.float64).T
+        counts = np.array([portable.log(own[at]) for own, at in zip(column.counts, used)]).T
+        peaks = np.array([math.log(h * _ROOT) for h in self.bandwidths.tolist()])
+        return {
+            "op": "kernel", "ends": ends, "counts": counts, "widths": self.bandwidths, "peaks": peaks,
+            "middle": column.size / 2, "totals": portable.log(column.totals), "smoothing": column.sheet_smoothing(),
+        }  # fmt: skip
+
     def own_left_out(self, t: Floats, y: NDArray[Any], w: Floats, log_density: Floats) -> Floats:
         """((n + a) p(x) - w φ_h(x - c_b)) / (n - w + a), at least a g(x) / (n - w + a); c_b: the centre of its bin."""
         column = self.column
@@ -194,8 +206,12 @@ class Components:
     def log_density(self, t: Floats) -> Floats:
         """log f at positions."""
         z = ((t[:, np.newaxis] - self.means) / self.deviations).clip(-FARTHEST, FARTHEST)
-        terms = logs(self.shares) - portable.log(self.deviations * _ROOT) - 0.5 * z * z
-        return np.asarray(portable.log_total(terms, 1))
+        return np.asarray(portable.log_total(self.constants - 0.5 * z * z, 1))
+
+    @property
+    def constants(self) -> Floats:
+        """What a number at each mean adds."""
+        return np.asarray(logs(self.shares) - portable.log(self.deviations * _ROOT))
 
 
 @dataclass(frozen=True)
@@ -219,6 +235,11 @@ class MixtureCurve(Curve):
     def beyond(self, t: Floats) -> Floats:
         """The mixture itself."""
         return self.column.smooth(np.column_stack([each.log_density(t) for each in self.components]), t)
+
+    def sheet_beyond(self) -> dict[str, Any]:
+        """The mixture itself."""
+        each = [{"means": c.means, "deviations": c.deviations, "constants": c.constants} for c in self.components]
+        return {"op": "mixture", "components": each, "smoothing": self.column.sheet_smoothing()}
 
     def how(self, x: float, k: int) -> str:
         """How many Gaussians."""
@@ -343,6 +364,15 @@ class FormulaCurve(Curve):
         """By the formula; what is impossible, or farther out than any value, says nothing."""
         return np.maximum(self.of.log_density(self.of.columns[0], x), -700.0)
 
+    def outside(self, x: Floats) -> Floats:
+        """By the formula: there is no table."""
+        return self.log_density(x)
+
+    def sheet_term(self) -> dict[str, Any]:
+        """The formula."""
+        (found,) = self.of.sheet_terms()
+        return {**found, "op": "bounded formula"}
+
     def how(self, x: float, k: int) -> str:
         """The name, and the parameters."""
         return self.of.how(0, x, k)
@@ -437,7 +467,7 @@ class DensityParameters(NumberParameters):
         """Add the log densities; a missing value adds nothing."""
         least = -np.inf if floor is None else floor
         tables = self.tables if floor is None else self.tables._replace(points=np.maximum(self.tables.points, floor))
-        loops.add_curves(block, tables, out, lambda j, x: np.maximum(self.curves[j].log_density(x), least))
+        loops.add_curves(block, tables, out, lambda j, x: np.maximum(self.curves[j].outside(x), least))
 
     def factors(self, block: Numbers) -> list[Factor]:
         """The density of each class, and how it comes about."""
@@ -463,6 +493,11 @@ class DensityParameters(NumberParameters):
             for k in np.unique(drawn).tolist():
                 values[drawn == k] = curve.sample(k, int((drawn == k).sum()), rng)
         return result
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """The curve of each column."""
+        for column, curve in zip(self.columns.tolist(), self.curves):
+            yield {**curve.sheet_term(), "column": column}
 
     def log_density(self, column: object, x: Floats) -> Floats:
         """log p(x | class) of one column, for each value and class."""

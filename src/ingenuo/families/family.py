@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ingenuo.errors import ForgetError, RefusedError
+from ingenuo.errors import ForgetError, InputError, RefusedError
 from ingenuo.kernels.moments import weights_by_cell
 from ingenuo.rows.part import Block, Chunk, Numbers, Places
 from ingenuo.rows.schema import Schema, column_name
@@ -165,6 +165,10 @@ class Parameters(ABC):
     @abstractmethod
     def evidence(self, weight: float, priors: Floats, texts: str) -> Iterator[Evidence]:
         """What each column adds, times the weight; `texts` are those of which that is true, where it depends on it."""
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """What is added to a row's joint, column by column, as a sheet has it; columns by name."""
+        raise InputError(f"{type(self).__name__} has no sheet")
 
     @property
     @abstractmethod

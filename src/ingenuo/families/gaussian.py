@@ -208,6 +208,13 @@ class GaussianParameters(NumberParameters):
         means, deviations = self.means[:, at], self.deviations[:, at]
         return float((means - 4 * deviations).min()), float((means + 4 * deviations).max())
 
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """Means, and what z² and a number at the mean add."""
+        over = 1.0 / self.deviations
+        for j, column in enumerate(self.columns.tolist()):
+            own = {"means": self.means[:, j], "inverse": over[:, j], "constants": self.peaks[:, j]}
+            yield {"op": "gaussian", "column": column, **own}
+
     @property
     def n_parameters(self) -> int:
         """A mean and a variance for each class and column."""

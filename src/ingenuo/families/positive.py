@@ -16,7 +16,7 @@ x - 1 has the distribution.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -291,6 +291,12 @@ class PositiveParameters(NumberParameters):
             shown = tuple(Term(self.how(j, x, k), exponential(log), log) for k, log in terms)
             found.append(Factor(column_name(name), f"{x:.6g}", shown))
         return found
+
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """The formula of each column, and its parameters."""
+        for j, column in enumerate(self.columns.tolist()):
+            own = {"name": self.of.name, "first": self.first, "values": [each[:, j] for each in self.values]}
+            yield {"op": "formula", "column": column, **own}
 
     def how(self, j: int, x: float, k: int) -> str:
         """The name of the distribution, and its parameters."""

@@ -213,6 +213,25 @@ class StateParameters(Parameters):
                     block.only(lo, hi), own._replace(**dict(zip(("points", "constants"), floored))), out
                 )
 
+    def sheet_terms(self) -> Iterator[dict[str, Any]]:
+        """Of columns with states their points, and the Gaussian, or formula, of all others; of other columns theirs."""
+        plain = self.plain.sheet_terms()
+        for j, (column, found) in enumerate(zip(self.columns.tolist(), plain, strict=True)):
+            if j not in self.states:
+                yield found
+                continue
+            own = self.states[j]
+            if self._sort(j) == 2:
+                assert own.others is not None
+                (others,) = own.others.sheet_terms()
+                yield {"op": "values or", "column": column, "values": own.values, "logs": own.logs.T, "others": others}
+                continue
+            points = self._masses(j, j + 1)
+            bell = {"means": points.means[0], "inverse": points.inverse[0], "constants": points.constants[0]}
+            rest = bell if own.others is not None else dict.fromkeys(bell)
+            states = {"values": own.values, "low": points.low[0], "points": points.points}
+            yield {"op": "states", "column": column, **states, **rest}
+
     def factors(self, block: Numbers) -> list[Factor]:
         """The share of a state, or f(x | μ, σ), of each class."""
         found = self.plain.factors(block)

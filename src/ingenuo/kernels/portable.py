@@ -34,6 +34,18 @@ def log1p(x: ArrayLike) -> Any:
     return _elementary(2, x)
 
 
+def power(x: ArrayLike, exponent: float) -> Any:
+    """x^exponent of numbers above 0."""
+    return exp(exponent * log(x))
+
+
+def total(x: Floats, axis: int = -1) -> Floats:
+    """The sums along an axis, added one after another from left to right, as a plain loop in any language would."""
+    if x.shape[axis] == 0:
+        return np.zeros(np.delete(x.shape, axis).tolist())
+    return np.asarray(np.add.accumulate(x, axis=axis).take(-1, axis))
+
+
 def log_sum(a: ArrayLike, b: ArrayLike) -> Any:
     """log(exp(a) + exp(b))."""
     largest, least = np.maximum(a, b), np.minimum(a, b)
@@ -45,4 +57,6 @@ def log_total(logs: Floats, axis: int | tuple[int, ...]) -> Floats:
     """log Σ exp along some axes; of nothing but -inf, -inf."""
     largest = logs.max(axis=axis, keepdims=True)
     largest = np.where(np.isneginf(largest), 0.0, largest)
-    return np.asarray(log(exp(logs - largest).sum(axis=axis)) + largest.squeeze(axis))
+    powers = exp(logs - largest)
+    sums = total(powers, axis) if isinstance(axis, int) else powers.sum(axis=axis)
+    return np.asarray(log(sums) + largest.squeeze(axis))

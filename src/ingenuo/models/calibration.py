@@ -50,7 +50,7 @@ class LengthScale:
     def divide(self, d: Floats, lengths: Floats) -> Floats:
         """Log scores divided, less their row's largest."""
         prior = np.array(self.prior) if self.prior else np.zeros(d.shape[1])
-        divided = (d - prior) / ((1 + lengths) / self.typical)[:, np.newaxis] ** self.exponent + prior
+        divided = (d - prior) / portable.power((1 + lengths) / self.typical, self.exponent)[:, np.newaxis] + prior
         return np.asarray(divided - divided.max(axis=1, keepdims=True))
 
     def __str__(self) -> str:
@@ -94,20 +94,22 @@ class Calibrator:
             sizes = np.bincount(self.groups)[list(self.groups)]
             all_of_it = pooled[:, self.groups]
             with np.errstate(invalid="ignore"):  # classes that are all impossible have even shares
-                within = np.where(np.isneginf(all_of_it), -np.log(sizes), z - all_of_it)
+                within = np.where(np.isneginf(all_of_it), -portable.log(sizes), z - all_of_it)
             return np.asarray(found[:, self.groups] + within)
         d = _below_top(z)
         d = d if self.scale is None or words is None else self.scale.divide(d, words)
         # 0 · -inf: what is impossible stays so.
         d = np.where(np.isfinite(d), 0.0, d) if self.slope == 0 else d * self.slope
         d = _below_top(d + self.shifts)
-        d -= portable.log(portable.exp(d).sum(axis=1, keepdims=True))
+        d -= portable.log(portable.total(portable.exp(d)))[:, np.newaxis]
         if not self.curves:
             return d
         odds = log_odds(d)
-        curves = [np.interp(odds[:, k], *curve) for k, curve in zip(_classes_with_a_curve(self.n_classes), self.curves)]
+        curves = [
+            _interpolate(odds[:, k], *curve) for k, curve in zip(_classes_with_a_curve(self.n_classes), self.curves)
+        ]
         p = np.column_stack([1 - curves[0], curves[0]] if self.n_classes == 2 else curves)
-        return np.asarray(portable.log(p) - portable.log(p.sum(axis=1, keepdims=True)))
+        return np.asarray(portable.log(p) - portable.log(portable.total(p))[:, np.newaxis])
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """What is learned, for a file."""
@@ -125,6 +127,15 @@ class Calibrator:
             "values": np.concatenate([[], *(values for _, values in self.curves)]),
             "groups": np.array(self.groups, np.int64),
         }
+
+    def sheet(self) -> dict[str, Any]:
+        """What a sheet has of it."""
+        scale = None
+        if self.scale is not None:
+            scale = {"typical": self.scale.typical, "exponent": self.scale.exponent, "prior": list(self.scale.prior)}
+        curves, groups = [list(each) for each in self.curves], list(self.groups)
+        own = {"kind": self.kind, "slope": self.slope, "shifts": self.shifts}
+        return {**own, "scale": scale, "curves": curves, "groups": groups}
 
     def describe(self) -> str:
         """What is done, in a sentence."""
@@ -432,15 +443,25 @@ def log_odds(z: Floats) -> Floats:
     d = _below_top(z)
     e = portable.exp(d)
     with np.errstate(divide="ignore"):
-        odds = d - portable.log(e.sum(axis=1, keepdims=True) - e)
+        odds = d - portable.log(portable.total(e)[:, np.newaxis] - e)
         # The rest of the top class is added up by itself: as 1 - p it would be rounded away.
         others = d.copy()
         others[rows, top] = -np.inf
         runner = others.max(axis=1, initial=-np.inf)
         safe = np.where(np.isfinite(runner), runner, 0.0)
-        rest = safe + portable.log(portable.exp(others - safe[:, np.newaxis]).sum(axis=1))
+        rest = safe + portable.log(portable.total(portable.exp(others - safe[:, np.newaxis])))
     odds[rows, top] = -rest
     return np.asarray(odds)
+
+
+def _interpolate(x: Floats, knots: Floats, values: Floats) -> Floats:
+    """Straight lines between rising knots, level beyond them."""
+    at = (np.searchsorted(knots, x, "right") - 1).clip(0, max(len(knots) - 2, 0))
+    after = np.minimum(at + 1, len(knots) - 1)
+    run = np.where(after > at, knots[after] - knots[at], 1.0)
+    inside = x.clip(knots[0], knots[-1])
+    found = (values[after] - values[at]) / run * (inside - knots[at]) + values[at]
+    return np.asarray(np.where(x >= knots[-1], values[-1], found))
 
 
 def _below_top(z: Floats) -> Floats:

@@ -239,6 +239,22 @@ class JointAnswers(TableModel, Explains, Answering, Member, ClassifierBase):
             best[odd] = self._floored_joint(found, n_rows, odd).argmax(axis=1)
         return np.asarray(self.classes_[best])
 
+    def answer_row(self, row: Any) -> tuple[Floats | None, Floats]:
+        """The log joint of one row, where there is one, and the posterior: what `predict_proba` says."""
+        found = self._open_row(row)
+        return self._joint(found, 1)[0], self._posterior(found, 1)[0]
+
+    def sheet_schema(self) -> tuple[Schema, list[Any], Floats]:
+        """What a sheet says of the columns, the classes, and the shares of these."""
+        classes = labels_of(self.classes_)
+        tally: Tally = getattr(self, "tally_", Tally())
+        rows = tally.over(CLASS, classes).floats() if CLASS in tally else np.ones(len(classes))
+        return self.schema_, list(classes.tolist()), rows / max(float(rows.sum()), 1e-300)
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it."""
+        raise InputError(f"a {type(self).__name__} has no sheet, from which pages and exports are made")
+
     def _explain_row(self, row: Any) -> Explanation:
         found = self._open_row(row)
         return self._explain(found, self._factors(found))
@@ -400,6 +416,12 @@ class Classifier(Learner, JointAnswers):
         for attribute in parameters.attributes:
             attribute.add_log_likelihood(found, joint, floor)
         return joint
+
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it: the log prior, and the terms of each attribute."""
+        parameters = self._parameters()
+        terms = [term for each in parameters.attributes for term in each.sheet_terms()]
+        return {"op": "sum", "start": parameters.log_prior, "terms": terms, "calibrate": None}
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """log P(class) + log p(row | class), for each row and class."""

@@ -555,6 +555,11 @@ class NaiveBayes(Classifier):
         found, n_rows = self._rows(X)
         return np.asarray(self.classes_[self._posterior(found, n_rows, log=True).argmax(axis=1)])
 
+    def sheet_scorer(self) -> dict[str, Any]:
+        """How rows are answered, as a sheet has it."""
+        calibrate = None if self.calibration is None else self._calibrator().sheet()
+        return {**super().sheet_scorer(), "calibrate": calibrate}
+
     def _lengths(self, found: Mapping[str, Block]) -> Floats | None:
         """How many known words, and other counts, each row has; None where there are no such columns."""
         return calibration.sum_lengths(each.lengths(found) for each in self._parameters().attributes)
